@@ -1,0 +1,109 @@
+"""gradeschool: evaluate models on grade-school math, read their answers right, verify them.
+
+Importing this package loads the standard library alone; names load their module on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gradeschool.answers.failures import Failure, detect_answer_failure
+    from gradeschool.answers.numbers import answers_match, normalize
+    from gradeschool.answers.parse import majority_vote, parse_gsm8k_answer
+    from gradeschool.completion import Completion, Decoding, Prompt
+    from gradeschool.datasets.load import load_dataset, load_gsm8k
+    from gradeschool.errors import GradeschoolError
+    from gradeschool.integrations.benchmark import GSM8KBenchmark
+    from gradeschool.problem import Problem
+    from gradeschool.prompts.rendering import format_chat
+    from gradeschool.protocol import Protocol
+    from gradeschool.protocols.openai.official import extract_answer, is_correct
+    from gradeschool.protocols.registry import (
+        all_protocols,
+        all_rules,
+        get_protocol,
+        get_rule,
+    )
+    from gradeschool.rule import Rule
+    from gradeschool.scoring.judge import judge
+    from gradeschool.verdict import Answer, Outcome, Verdict
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Answer": "verdict",
+    "Completion": "completion",
+    "Decoding": "completion",
+    "Failure": "answers.failures",
+    "GSM8KBenchmark": "integrations.benchmark",
+    "GradeschoolError": "errors",
+    "Outcome": "verdict",
+    "Problem": "problem",
+    "Prompt": "completion",
+    "Protocol": "protocol",
+    "Rule": "rule",
+    "Verdict": "verdict",
+    "all_protocols": "protocols.registry",
+    "all_rules": "protocols.registry",
+    "answers_match": "answers.numbers",
+    "detect_answer_failure": "answers.failures",
+    "extract_answer": "protocols.openai.official",
+    "format_chat": "prompts.rendering",
+    "get_protocol": "protocols.registry",
+    "get_rule": "protocols.registry",
+    "is_correct": "protocols.openai.official",
+    "judge": "scoring.judge",
+    "load_dataset": "datasets.load",
+    "load_gsm8k": "datasets.load",
+    "majority_vote": "answers.parse",
+    "normalize": "answers.numbers",
+    "parse_gsm8k_answer": "answers.parse",
+}
+
+__all__ = [
+    "Answer",
+    "Completion",
+    "Decoding",
+    "Failure",
+    "GSM8KBenchmark",
+    "GradeschoolError",
+    "Outcome",
+    "Problem",
+    "Prompt",
+    "Protocol",
+    "Rule",
+    "Verdict",
+    "__version__",
+    "all_protocols",
+    "all_rules",
+    "answers_match",
+    "detect_answer_failure",
+    "extract_answer",
+    "format_chat",
+    "get_protocol",
+    "get_rule",
+    "is_correct",
+    "judge",
+    "load_dataset",
+    "load_gsm8k",
+    "majority_vote",
+    "normalize",
+    "parse_gsm8k_answer",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import the module that defines a public name, the first time the name is used."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

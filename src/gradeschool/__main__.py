@@ -1,0 +1,6 @@
+"""`python -m gradeschool`."""
+
+from gradeschool.cli import main
+
+if __name__ == "__main__":
+    main()

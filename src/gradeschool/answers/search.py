@@ -1,0 +1,62 @@
+"""Finding text: the last match of a pattern, the last box, in linear time."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Found(NamedTuple):
+    """A piece of text and where it stands."""
+
+    text: str
+    start: int
+    end: int
+
+
+def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the last of the non-overlapping matches that `findall` would list, or None."""
+    last = None
+    for last in pattern.finditer(text):  # noqa: B007  (the loop is for its last value)
+        pass
+    return last
+
+
+BOX = "\\boxed{"
+
+
+def last_flat_box(text: str) -> Found | None:
+    r"""Return the last match of group 1 of `\\boxed\{([^}]+)\}`, in linear time.
+
+    The pattern itself is quadratic on repeated `\boxed{` without a closing brace.
+    """
+    last = None
+    start = text.find(BOX)
+    while start >= 0:
+        inside = start + len(BOX)
+        close = text.find("}", inside)
+        if close < 0:
+            break
+        if close == inside:  # empty box: no match here, but one may begin right behind
+            start = text.find(BOX, start + 1)
+            continue
+        last = Found(text[inside:close], inside, close)
+        start = text.find(BOX, close + 1)
+    return last
+
+
+def last_box(text: str) -> Found | None:
+    r"""Return the content of the last `\boxed{...}`, nested braces included.
+
+    A box that is still open at the end of the text reaches to the end.
+    """
+    start = text.rfind(BOX)
+    if start < 0:
+        return None
+    inside = start + len(BOX)
+    depth = 1
+    for brace in re.compile(r"[{}]").finditer(text, inside):
+        depth += 1 if brace.group() == "{" else -1
+        if depth == 0:
+            return Found(text[inside : brace.start()], inside, brace.start())
+    return Found(text[inside:], inside, len(text))

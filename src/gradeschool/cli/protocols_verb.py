@@ -1,0 +1,119 @@
+"""`gradeschool protocols list | prompts`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gradeschool.cli.options import dataset_option, json_option, print_json, stdout_console
+
+if TYPE_CHECKING:
+    from gradeschool.completion import Prompt
+    from gradeschool.problem import Problem
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """List protocols and rules, print their prompts."""
+
+
+@command.command("list")
+@json_option
+def list_command(as_json: bool) -> None:
+    """List every protocol and every rule."""
+    from gradeschool.protocols.registry import all_protocols, all_rules
+
+    if as_json:
+        protocols: list[dict[str, Any]] = [
+            {
+                "name": protocol.name,
+                "digest": protocol.digest(),
+                "summary": protocol.summary,
+                "form": "chat" if protocol.is_chat else "completion",
+                "shots": protocol.shot_count,
+                "rules": list(protocol.rules),
+                "source": protocol.source,
+            }
+            for protocol in all_protocols().values()
+        ]
+        rules = [
+            {"name": rule.name, "summary": rule.summary, "source": rule.source}
+            for rule in all_rules().values()
+        ]
+        print_json({"protocols": protocols, "rules": rules})
+        return
+    _print_tables()
+
+
+def _print_tables() -> None:
+    from rich import box
+    from rich.table import Table
+
+    from gradeschool.protocols.registry import all_protocols, all_rules
+
+    console = stdout_console()
+    protocols = Table("protocol", "form", "shots", "what it does", box=box.SIMPLE_HEAD)
+    for protocol in all_protocols().values():
+        form = "chat" if protocol.is_chat else "completion"
+        protocols.add_row(protocol.name, form, str(protocol.shot_count), protocol.summary)
+    rules = Table("rule", "what it reads and how it compares", box=box.SIMPLE_HEAD)
+    for rule in all_rules().values():
+        rules.add_row(rule.name, rule.summary)
+    console.print(protocols)
+    console.print(rules)
+
+
+@command.command("prompts")
+@click.argument("name")
+@dataset_option
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="Only the first N problems.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["nul", "jsonl"]),
+    default="jsonl",
+    show_default=True,
+    help="nul: each prompt followed by a NUL byte.",
+)
+def prompts_command(name: str, dataset: str | None, limit: int | None, form: str) -> None:
+    """Print every prompt of a protocol, in order."""
+    from gradeschool.datasets.load import load_dataset
+    from gradeschool.protocols.registry import get_protocol
+
+    protocol = get_protocol(name)
+    problems = load_dataset(dataset or "gsm8k").problems[:limit]
+    shots = load_dataset(protocol.shots).problems if protocol.shots else ()
+    out = sys.stdout.buffer
+    for problem, prompt in zip(problems, protocol.render(problems, shots), strict=True):
+        out.write(_nul(prompt) if form == "nul" else _jsonl(problem, prompt))
+    out.flush()
+
+
+def _messages(prompt: Prompt) -> list[dict[str, str]]:
+    messages = [message._asdict() for message in prompt.messages]
+    if prompt.prefix is not None:
+        messages.append({"role": "assistant", "content": prompt.prefix})
+    return messages
+
+
+def _nul(prompt: Prompt) -> bytes:
+    """Return the prompt's bytes and a NUL; the messages of a chat as one line of JSON."""
+    import json
+
+    text = json.dumps(_messages(prompt)) if prompt.text is None else prompt.text
+    return text.encode("utf-8", "surrogatepass") + b"\0"
+
+
+def _jsonl(problem: Problem, prompt: Prompt) -> bytes:
+    import json
+
+    fields: dict[str, Any] = {"id": problem.id}
+    if prompt.text is not None:
+        fields["prompt"] = prompt.text
+    else:
+        fields["messages"] = _messages(prompt)
+        if prompt.prefix is not None:
+            fields["continue_final_message"] = True
+    return json.dumps(fields).encode() + b"\n"

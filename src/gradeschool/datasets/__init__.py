@@ -1,0 +1,1 @@
+"""Where problems come from: named sources verified by digest, and local files."""

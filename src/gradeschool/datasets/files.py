@@ -1,0 +1,126 @@
+"""Finding a dataset's file: what the user holds, the cache, else its origin; verified by digest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from gradeschool.datasets.sources import Source
+from gradeschool.errors import DataError
+
+DATA_VARIABLE = "GRADESCHOOL_DATA"
+CACHE_VARIABLE = "GRADESCHOOL_CACHE"
+OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
+TIMEOUT_SECONDS = 60
+LARGEST_BYTES = 64 * 2**20
+
+
+class Located(NamedTuple):
+    """A dataset's file on disk, how to read it, and where it was found."""
+
+    path: Path
+    layout: str
+    where: str
+
+
+def cache_folder() -> Path:
+    """Return the folder for fetched data: GRADESCHOOL_CACHE, else the user's cache folder."""
+    if chosen := os.environ.get(CACHE_VARIABLE):
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "gradeschool"
+
+
+def find_file(source: Source) -> Located | None:
+    """Return the verified local file of a source, or None where it must be fetched.
+
+    Raises DataError where a file is there but its digest is another.
+    """
+    if not source.url:
+        return Located(Path(__file__).parent / source.path, source.layout, "shipped")
+    candidates = [(cache_folder() / source.path, source.sha256, source.layout, "cache")]
+    if folder := os.environ.get(DATA_VARIABLE):
+        if not Path(folder).is_dir():
+            raise DataError(
+                f"{DATA_VARIABLE} is {folder!r}, which is no folder; correct or unset it"
+            )
+        files = [(source.path, source.sha256, source.layout)]
+        files += [source.alternative] if source.alternative else []
+        given = [(Path(folder) / path, digest, form, DATA_VARIABLE) for path, digest, form in files]
+        candidates = given + candidates
+    for path, digest, layout, where in candidates:
+        if path.is_file():
+            verify(path, digest, source.name)
+            return Located(path, layout, where)
+    return None
+
+
+def locate(source: Source) -> Located:
+    """Return the verified local file of a source, fetched from its origin where it is missing."""
+    return find_file(source) or Located(fetch(source), source.layout, "fetched")
+
+
+def verify(path: Path, sha256: str, name: str) -> None:
+    """Raise DataError unless the file's bytes have that digest."""
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror}") from error
+    if found != sha256:
+        raise DataError(
+            f"{str(path)!r} is not the {name} dataset: its SHA-256 is {found}, expected {sha256}; "
+            "remove it, or give the official file"
+        )
+
+
+def fetch(source: Source) -> Path:
+    """Fetch a source from its origin into the cache and return the file.
+
+    Obeys proxies (HTTPS_PROXY ...) and HF_HUB_OFFLINE. Nothing appears in the cache unless its
+    digest is right. Raises DataError.
+    """
+    for variable in OFFLINE_VARIABLES:
+        if os.environ.get(variable, "").strip().lower() in {"1", "true", "yes", "on"}:
+            raise DataError(
+                f"the dataset {source.name!r} is not on this machine and {variable} forbids to "
+                f"fetch it; put it at ${DATA_VARIABLE}/{source.path} or unset {variable}"
+            )
+    target = cache_folder() / source.path
+    try:
+        request = Request(source.url, headers={"User-Agent": "gradeschool"})  # noqa: S310 (pinned)
+        with urlopen(request, timeout=TIMEOUT_SECONDS) as reply:  # noqa: S310
+            body = reply.read(LARGEST_BYTES + 1)
+    except (URLError, OSError) as error:
+        reason = getattr(error, "reason", error)
+        raise DataError(
+            f"cannot fetch the dataset {source.name!r} from {source.url}: {reason}; "
+            f"put it at ${DATA_VARIABLE}/{source.path}, or fetch it where there is a network"
+        ) from error
+    found = hashlib.sha256(body).hexdigest()
+    if found != source.sha256:
+        raise DataError(
+            f"{source.url} gave {len(body)} bytes with SHA-256 {found}, expected {source.sha256}; "
+            "nothing was kept"
+        )
+    _write_whole(target, body)
+    return target
+
+
+def _write_whole(target: Path, body: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as file:
+            file.write(body)
+        Path(file.name).replace(target)
+    except OSError as error:
+        raise DataError(
+            f"cannot write {str(target)!r}: {error.strerror}; set {CACHE_VARIABLE} to a folder "
+            "that can be written"
+        ) from error

@@ -1,0 +1,144 @@
+"""Loading problems by the name of a dataset or the path of a file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from gradeschool.datasets.files import locate
+from gradeschool.datasets.sources import ALIASES, SOURCES, Source
+from gradeschool.errors import DataError, InputError, UnknownNameError
+from gradeschool.problem import MARKER, Problem
+from gradeschool.tables import Row, read_rows
+
+QUESTION_COLUMNS = ("question", "problem", "prompt")
+ANSWER_COLUMNS = ("answer", "solution", "gold", "target")
+FILE_ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Problems with a name; `sha256` is of the bytes of the file that they were read from."""
+
+    name: str
+    problems: tuple[Problem, ...]
+    sha256: str
+
+    def __len__(self) -> int:
+        """Return the number of problems."""
+        return len(self.problems)
+
+
+def load_gsm8k(split: str = "test", config: str = "main") -> list[Problem]:
+    """Return the problems of GSM8K in official order, with ids "0", "1", ...
+
+    split: "test" (1,319) or "train" (7,473). config: "main" or "socratic" (test alone). Golds keep
+    their sign and commas: there are -10 and -3 in test, a 0 in train. Raises UnknownNameError for
+    another split, DataError where the data is not to be had or fails its digest.
+    """
+    base = {"main": "gsm8k", "socratic": "gsm8k-socratic"}.get(config)
+    if base is None:
+        raise UnknownNameError("config of GSM8K", config, ("main", "socratic"))
+    return list(load_dataset(f"{base}:{split}").problems)
+
+
+def load_dataset(name: str) -> Dataset:
+    """Return the dataset of that name, or the problems in the file of that path.
+
+    A file's rows need a question (column question, problem or prompt) and an answer (answer,
+    solution, gold or target: the number, or a solution that ends in "#### N"); "id" is optional.
+    Raises UnknownNameError, DataError, and InputError with the number of a row that cannot be used.
+    """
+    if name in SOURCES or name in ALIASES:
+        return _load_source(ALIASES.get(name, name))
+    path = Path(name)
+    if path.suffix in FILE_ENDINGS or "/" in name or path.is_file():
+        return _load_file(path)
+    raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES])
+
+
+def source_named(name: str) -> Source:
+    """Return the named source; raises UnknownNameError."""
+    try:
+        return SOURCES[ALIASES.get(name, name)]
+    except KeyError:
+        raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES]) from None
+
+
+@lru_cache(8)
+def _load_source(name: str) -> Dataset:
+    source = SOURCES[name]
+    file = locate(source)
+    if file.layout == "lm-eval-yaml":
+        rows: Iterable[Row] = _yaml_samples(file.path)
+    else:
+        rows = read_rows(file.path)
+    build = _exemplar if file.layout != "gsm8k" else _row
+    problems = tuple(build(str(at), row, name) for at, row in enumerate(rows))
+    if len(problems) != source.rows:
+        raise DataError(f"{str(file.path)!r} holds {len(problems)} problems, not {source.rows}")
+    return Dataset(name, problems, _digest(file.path))
+
+
+def _load_file(path: Path) -> Dataset:
+    problems = tuple(_row(str(at), row, str(path)) for at, row in enumerate(read_rows(path)))
+    if not problems:
+        raise InputError(f"{str(path)!r} holds no problems; give one row for each problem")
+    seen: set[str] = set()
+    for problem in problems:
+        if problem.id in seen:
+            raise InputError(f"{str(path)!r} uses the id {problem.id!r} twice; make ids unique")
+        seen.add(problem.id)
+    return Dataset(str(path), problems, _digest(path))
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _row(default_id: str, row: Row, dataset: str) -> Problem:
+    where = f"row {row.number} of {dataset!r}"
+    if row.fault:
+        raise InputError(f"{where} {row.fault}; mend or remove it")
+    question = _field(row.fields, QUESTION_COLUMNS, "question", where)
+    answer = _field(row.fields, ANSWER_COLUMNS, "answer", where)
+    if MARKER not in answer:
+        answer = f"{MARKER} {answer.strip()}"
+    id = row.fields.get("id")
+    return Problem.from_row(default_id if id is None else str(id), question, answer)
+
+
+def _field(fields: Mapping[str, Any], names: tuple[str, ...], what: str, where: str) -> str:
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, str | int | float) and str(value).strip():
+            return str(value)
+    raise InputError(
+        f"{where} has no {what} (columns: {', '.join(map(repr, fields)) or 'none'}); "
+        f"name one of them {' or '.join(map(repr, names))}"
+    )
+
+
+def _exemplar(default_id: str, row: Row, dataset: str) -> Problem:
+    """Build an exemplar: question, rationale, answer."""
+    fields = row.fields
+    solution = f"{fields['rationale']}\n{MARKER} {fields['answer']}"
+    return Problem.from_row(default_id, str(fields["question"]), solution)
+
+
+def _yaml_samples(path: Path) -> list[Row]:
+    """Return the exemplars of lm-eval's gsm8k-cot.yaml, "The answer is N." split off."""
+    import yaml
+
+    samples = yaml.safe_load(path.read_text(encoding="utf-8"))["fewshot_config"]["samples"]
+    rows = []
+    for number, sample in enumerate(samples, start=1):
+        rationale, _, answer = sample["target"].rpartition(" The answer is ")
+        fields = {"question": sample["question"], "rationale": rationale}
+        rows.append(Row(number, {**fields, "answer": answer.removesuffix(".")}))
+    return rows

@@ -1,0 +1,80 @@
+"""Every error that gradeschool raises on purpose.
+
+    GradeschoolError
+    ├── InputError            what the user gave cannot be used (exit status 2)
+    │   ├── UnknownNameError  no rule, protocol or dataset has that name
+    │   ├── DataError         a data file is missing, or is not what its digest promises
+    │   └── StoreError        a run folder is locked, damaged or cannot be written
+    ├── MissingExtraError     an optional dependency is not installed (exit status 2)
+    └── ModelError            a model gave no completion
+        ├── TransientError    asking again may help (429, 5xx, time-outs)
+        └── FatalModelError   no request can succeed (bad key, unknown model): the run stops
+
+A message says what was wrong, shows the value, and says what to do. A failed sample is data, not a
+crash: `ModelError` is recorded with the sample it belongs to, and only `FatalModelError` leaves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class GradeschoolError(Exception):
+    """Root of the tree; the command line prints its message and exits with 2."""
+
+
+class InputError(GradeschoolError, ValueError):
+    """What the user gave cannot be used."""
+
+
+class UnknownNameError(InputError, LookupError):
+    """No rule, protocol or dataset has that name."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        from difflib import get_close_matches
+
+        names = sorted(known)
+        close = get_close_matches(name, names, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
+        super().__init__(f"no {kind} is called {name!r}; {hint}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # LookupError would print the repr
+
+
+class DataError(InputError):
+    """A data file is missing, cannot be fetched, or is not what its digest promises."""
+
+
+class StoreError(InputError):
+    """A run folder is locked, damaged or cannot be written."""
+
+
+class MissingExtraError(GradeschoolError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an extra: pip install 'gradeschool[{extra}]'")
+
+
+class ModelError(GradeschoolError):
+    """A model gave no completion for one sample.
+
+    `cause` is a short stable word for counting ("timeout", "http 500", "bad response").
+    """
+
+    def __init__(self, cause: str, message: str) -> None:
+        super().__init__(message)
+        self.cause = cause
+
+
+class TransientError(ModelError):
+    """Asking again may help. `retry_after` is the server's own wish in seconds, if it gave one."""
+
+    def __init__(self, cause: str, message: str, retry_after: float | None = None) -> None:
+        super().__init__(cause, message)
+        self.retry_after = retry_after
+
+
+class FatalModelError(ModelError):
+    """No request of this run can succeed; the run stops early and stays resumable."""

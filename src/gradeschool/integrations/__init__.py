@@ -1,0 +1,1 @@
+"""Our rules and data in the shapes that other tools expect."""

@@ -1,0 +1,101 @@
+"""GSM8K as a benchmark class: tasks with ids, and an evaluation of one output at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradeschool.answers.numbers import normalize, parse_decimal
+from gradeschool.answers.parse import HASHES
+from gradeschool.answers.search import last_match
+from gradeschool.datasets.load import load_dataset
+from gradeschool.errors import UnknownNameError
+from gradeschool.problem import Problem
+from gradeschool.rule import clip
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task; data holds "question" and "answer" (the reference solution)."""
+
+    task_id: str
+    benchmark: str
+    data: Mapping[str, str]
+
+    @property
+    def question(self) -> str:
+        """Return the question."""
+        return self.data["question"]
+
+    @property
+    def answer(self) -> str:
+        """Return the reference solution, which ends in "#### N"."""
+        return self.data["answer"]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationResult:
+    """1.0 or 0.0, and a sentence that says what was read."""
+
+    score: float
+    score_explanation: str
+
+
+class GSM8KBenchmark:
+    """The test split of GSM8K (or a dataset or folder that is given), task by task.
+
+    data: a name or path as `-d` takes it, or a folder that holds `test.jsonl`. Ids are "0000",
+    "0001", ... in the order of the data. Raises DataError where the data is not to be had.
+    """
+
+    name = "GSM8K"
+
+    def __init__(self, data: str | Path = "gsm8k") -> None:
+        if Path(data).is_dir():
+            data = Path(data) / "test.jsonl"
+        problems = load_dataset(str(data)).problems
+        self._problems = {f"{at:04d}": problem for at, problem in enumerate(problems)}
+
+    def get_task_ids(self) -> list[str]:
+        """Return all ids, in order."""
+        return list(self._problems)
+
+    def get_task(self, task_id: str) -> Task:
+        """Return one task; raises UnknownNameError for an id that is not there."""
+        problem = self._problem(task_id)
+        data = {"question": problem.question, "answer": problem.solution}
+        return Task(task_id, self.name, data)
+
+    def evaluate(self, task_id: str, output: str) -> EvaluationResult:
+        """Return 1.0 where the last "#### N" of an output is the gold, else 0.0.
+
+        Exact: commas, "$", a trailing period and zero decimals do not matter, the sign does. An
+        output without "#### N" is taken as the answer whole. Never raises because of the output.
+        """
+        gold = normalize(self._problem(task_id).gold)
+        marked = _last_marked(str(output))
+        read = normalize(str(output)) if marked is None else marked
+        where = "behind '####'" if marked is not None else "as the whole output (no '#### N' in it)"
+        right = _same(read, gold)
+        verdict = "Correct" if right else f"Incorrect, expected {gold}"
+        return EvaluationResult(float(right), f"{verdict}: read {clip(read)!r} {where}")
+
+    def _problem(self, task_id: str) -> Problem:
+        try:
+            return self._problems[task_id]
+        except KeyError:
+            ids = ("0000", f"{len(self._problems) - 1:04d}")
+            raise UnknownNameError("task", str(task_id), ids) from None
+
+
+def _last_marked(output: str) -> str | None:
+    found = last_match(HASHES, output)
+    if found is None:
+        return None
+    return normalize(found.group(1).replace("$", "").replace("−", "-").replace(" ", ""))
+
+
+def _same(read: str, gold: str) -> bool:
+    left, right = parse_decimal(read), parse_decimal(gold)
+    return read == gold or (left is not None and right is not None and left == right)

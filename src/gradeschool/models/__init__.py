@@ -1,0 +1,1 @@
+"""Who answers: OpenAI-compatible endpoints and recorded files."""

@@ -1,0 +1,60 @@
+"""What a model is to a run: an identity, and an answer to one request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from gradeschool.completion import NO_USAGE, Decoding, Finish, Prompt, Usage
+from gradeschool.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One sample to ask for; `key` identifies it for ever (see `gradeschool.runs.keys`)."""
+
+    key: str
+    problem: Problem
+    prompt: Prompt
+    decoding: Decoding
+    sample: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back: the completion's text and the facts about it.
+
+    deviations: what the server did otherwise than asked, in short words, mended where possible.
+    """
+
+    text: str
+    finish: Finish = Finish.UNKNOWN
+    usage: Usage = NO_USAGE
+    reasoning: str = ""
+    model: str = ""
+    deviations: tuple[str, ...] = ()
+
+
+class Model(Protocol):
+    """A source of completions, used as an async context manager around a run.
+
+    `identity`: what makes its answers its own (provider, model name, address), part of every key;
+    never holds a secret. `name`: for people and file names.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Return what makes this model's answers its own."""
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+
+    async def __aenter__(self) -> Model:
+        """Open connections."""
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Close connections."""
+
+    async def answer(self, request: Request) -> Reply:
+        """Return the reply to one request; raises ModelError."""

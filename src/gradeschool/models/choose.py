@@ -1,0 +1,52 @@
+"""From `-m PROVIDER/NAME` to a model."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlsplit
+
+from gradeschool.errors import InputError
+from gradeschool.models.base import Model
+from gradeschool.models.recorded import RecordedModel
+from gradeschool.problem import Problem
+
+OPENAI_URL = "https://api.openai.com/v1"
+FORMS = "openai/NAME, http://HOST:PORT/v1, http://HOST:PORT/v1/NAME, recorded/FILE"
+
+
+def choose_model(spec: str, problems: tuple[Problem, ...], dataset: str) -> Model:
+    """Return the model that a command line names; raises InputError for another form.
+
+    `openai/NAME` asks OPENAI_BASE_URL (default: OpenAI's own) with OPENAI_API_KEY. A URL is a base
+    of its own, asked with GRADESCHOOL_API_KEY if that is set, and with the one model that it serves
+    unless a name follows.
+    """
+    provider, _, name = spec.partition("/")
+    if spec.startswith(("http://", "https://")):
+        from gradeschool.models.endpoint import Endpoint
+
+        base, name = _split(spec)
+        return Endpoint(base, name, os.environ.get("GRADESCHOOL_API_KEY", ""))
+    if provider == "recorded" and name:
+        return RecordedModel(name, problems, dataset)
+    if provider == "openai" and name:
+        from gradeschool.models.endpoint import Endpoint
+
+        base = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
+        key = os.environ.get("OPENAI_API_KEY", "")
+        if not key and base == OPENAI_URL:
+            raise InputError("OPENAI_API_KEY is not set; export it, or set OPENAI_BASE_URL")
+        return Endpoint(base, name, key)
+    raise InputError(f"the model {spec!r} is of no known form; give {FORMS}")
+
+
+def _split(url: str) -> tuple[str, str]:
+    """Split "http://host/v1/NAME" into base and name."""
+    parts = urlsplit(url)
+    if parts.username or parts.password or parts.query:
+        raise InputError(
+            f"the address of {parts.hostname!r} holds a user name, password or query; "
+            "put the key into GRADESCHOOL_API_KEY"
+        )
+    base, slash, name = url.partition("/v1/")
+    return (f"{base}/v1", name.strip("/")) if slash else (url.rstrip("/"), "")

@@ -1,0 +1,78 @@
+"""`recorded/FILE`: completions of a file as a model, for trying and testing without one."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from gradeschool.errors import InputError, ModelError
+from gradeschool.models.base import Reply, Request
+from gradeschool.problem import Problem
+from gradeschool.recordings.files import read_recordings
+from gradeschool.recordings.recorded import Recorded
+from gradeschool.scoring.matching import Matcher
+
+SAMPLE = "sample"
+SAMPLE_FILE = Path(__file__).parents[1] / "datasets" / "sample" / "completions.jsonl"
+
+
+class RecordedModel:
+    """Answers with the completions of one run in a file; `prompt` and `decoding` do not matter.
+
+    spec: a path, or "sample" for what the package ships; "#RUN" behind it chooses one of several
+    runs. problems: those that will be asked. Raises InputError where the file or the run cannot be
+    used.
+    """
+
+    def __init__(self, spec: str, problems: tuple[Problem, ...], dataset: str) -> None:
+        path_text, _, run = spec.partition("#")
+        path = SAMPLE_FILE if path_text == SAMPLE else Path(path_text)
+        recordings = [recorded for recorded in read_recordings(path) if not recorded.fault]
+        self.run = _choose(Counter(recorded.run for recorded in recordings), run, path_text)
+        self.name = f"recorded-{self.run}"
+        self.identity = f"recorded/{path_text}#{self.run}"
+        self._answers = self._by_problem(recordings, Matcher(problems, dataset))
+
+    def _by_problem(
+        self, recordings: list[Recorded], matcher: Matcher
+    ) -> dict[str, dict[int, Recorded]]:
+        answers: dict[str, dict[int, Recorded]] = defaultdict(dict)
+        for recorded in recordings:
+            if recorded.run != self.run:
+                continue
+            try:
+                known = answers[matcher.find(recorded.reference).id]
+            except InputError:
+                continue  # a problem that this run does not ask for
+            number = len(known) if recorded.sample is None else recorded.sample
+            known.setdefault(number, recorded)
+        return answers
+
+    async def __aenter__(self) -> RecordedModel:
+        """Nothing to open."""
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Nothing to close."""
+
+    async def answer(self, request: Request) -> Reply:
+        """Return the recorded completion; raises ModelError where there is none."""
+        recorded = self._answers.get(request.problem.id, {}).get(request.sample)
+        if recorded is None:
+            raise ModelError(
+                "not recorded",
+                f"no completion of problem {request.problem.id!r}, sample {request.sample}, "
+                f"is recorded for {self.run!r}",
+            )
+        if recorded.error:
+            raise ModelError("recorded error", recorded.error)
+        return Reply(recorded.text, recorded.finish, model=recorded.model)
+
+
+def _choose(runs: Counter[str], run: str, path: str) -> str:
+    if run in runs:
+        return run
+    if not run and len(runs) == 1:
+        return next(iter(runs))
+    names = ", ".join(f"recorded/{path}#{name}" for name in runs) or "none"
+    raise InputError(f"recorded/{path}{'#' + run if run else ''} is not one run; choose: {names}")

@@ -1,0 +1,1 @@
+"""Rendering problems into prompts: one text, turns of a chat, an assistant prefix."""

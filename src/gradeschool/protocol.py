@@ -1,0 +1,57 @@
+"""A protocol: how problems become prompts, how the model is decoded, which rules read it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from gradeschool.completion import Decoding, Prompt
+from gradeschool.problem import Problem
+
+Render = Callable[[Sequence[Problem], Sequence[Problem]], Iterator[Prompt]]
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A named protocol; frozen: an upstream change is a new name.
+
+    render: (problems in evaluation order, shots) -> one prompt for each problem, in order. The
+    order matters where a harness draws shots from one random stream.
+    shots: the dataset that few-shot examples come from ("gsm8k:train", "wei2022"), "" for none.
+    shot_count: how many examples a prompt holds.
+    rules: the rules that the published number is made of; the first is the headline.
+    source: repository, commit and files. answers_file: name of the extra file that the published
+    script writes ("{model}" is filled in), "" for none.
+    """
+
+    name: str
+    summary: str
+    source: str
+    render: Render
+    decoding: Decoding
+    rules: tuple[str, ...]
+    shots: str = ""
+    shot_count: int = 0
+    is_chat: bool = False
+    answers_file: str = ""
+
+    def digest(self) -> str:
+        """Return 12 hex digits that change when anything that the protocol does changes.
+
+        Hashes the decoding, the rules and the prompts of two probe problems with probe shots.
+        """
+        probes = [
+            Problem.from_row(
+                f"probe-{i}", f"Probe question {i}?", f"{i} + 1 = {i + 1}\n#### {i + 1}"
+            )
+            for i in range(2)
+        ]
+        shots = [
+            Problem.from_row(f"shot-{i}", f"Shot question {i}?", f"{i} + 2 = {i + 2}\n#### {i + 2}")
+            for i in range(7473)
+        ]
+        prompts = [asdict(prompt) for prompt in self.render(probes, shots)]
+        facts = [self.name, prompts, asdict(self.decoding), self.rules, self.shots]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]

@@ -1,0 +1,6 @@
+"""jaimetcf/ai-benchmarks: its GSM8K benchmark class and the script that runs gpt-4.1 on it."""
+
+from gradeschool.protocols.ai_benchmarks.gsm8k import GSM8K, GSM8K_RULE
+
+RULES = (GSM8K_RULE,)
+PROTOCOLS = (GSM8K,)

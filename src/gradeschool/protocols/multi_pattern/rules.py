@@ -1,0 +1,77 @@
+"""`multi-pattern`: five patterns in order, the last match of the first that matches, floats.
+
+Kept as documented, faults included; `gradeschool.parse_gsm8k_answer` is the mended form.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradeschool.answers.search import Found, last_flat_box, last_match
+from gradeschool.problem import Problem
+from gradeschool.rule import Rule, RuleFailure
+from gradeschool.verdict import Answer
+
+HASHES = re.compile(r"####\s*([\d,.\-]+)")
+# `\\boxed\{([^}]+)\}` stands second; `last_flat_box` finds the same in linear time.
+ANSWER_IS = re.compile(r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)")
+ANSWER_COLON = re.compile(r"(?i)answer\s*:\s*\$?([\d,.\-]+)")
+NUMBER = re.compile(r"(-?[\d,]+\.?\d*)")
+TOLERANCE = 1e-6
+
+
+def read(text: str, reference: str) -> Answer | None:
+    """Read the last match of the first pattern that matches at all."""
+    for pattern, how in (
+        (HASHES, "the last '#### N'"),
+        (None, r"the last \boxed{}"),
+        (ANSWER_IS, "the last 'the answer is N'"),
+        (ANSWER_COLON, "the last 'answer: N'"),
+        (NUMBER, "the last number"),
+    ):
+        found = last_flat_box(text) if pattern is None else _group(last_match(pattern, text))
+        if found is not None:
+            return Answer(found.text, _normalize(found.text), (found.start, found.end), how)
+    return None
+
+
+def _group(found: re.Match[str] | None) -> Found | None:
+    return None if found is None else Found(found.group(1), *found.span(1))
+
+
+def _normalize(text: str) -> str:
+    cleaned = text.strip().replace(",", "").rstrip(".")
+    try:
+        number = float(cleaned)
+        if number == int(number):
+            return str(int(number))
+    except ValueError:
+        pass
+    except OverflowError as error:  # int(inf): the documented function does not catch it
+        raise RuleFailure(f"OverflowError: {error}") from error
+    return cleaned
+
+
+def same(value: str, reference: str) -> bool:
+    """Compare as strings, then as floats within 1e-6."""
+    if value == reference:
+        return True
+    try:
+        return abs(float(value) - float(reference)) < TOLERANCE
+    except ValueError:
+        return False
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold, normalised."""
+    return _normalize(problem.gold)
+
+
+MULTI_PATTERN = Rule(
+    name="multi-pattern",
+    summary="####, boxed, 'the answer is', 'answer:', else the last number; equal within 1e-6",
+    source="the common multi-pattern parser (SOURCE.md)",
+    reference=reference,
+    read=read,
+    same=same,
+)

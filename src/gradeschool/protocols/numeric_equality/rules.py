@@ -1,0 +1,53 @@
+"""`numeric-equality`: the number behind "ANSWER:", else the last number; equal once normalised.
+
+https://github.com/aisa-group/PostTrainBench/issues/44 (711 must not match 11, nor 149 match 49).
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradeschool.answers.search import last_match
+from gradeschool.problem import Problem
+from gradeschool.rule import Rule, RuleFailure, verbatim
+from gradeschool.verdict import Answer
+
+ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
+NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
+
+
+def read(text: str, reference: str) -> Answer | None:
+    """Read the last "ANSWER: N" in any case, else the last number."""
+    found, how, group = last_match(ANSWER, text), "the last 'ANSWER: N'", 1
+    if found is None:
+        found, how, group = last_match(NUMBER, text), "the last number", 0
+    if found is None:
+        return None
+    return Answer(found.group(group), _normalize(found.group(group)), found.span(group), how)
+
+
+def _normalize(text: str) -> str:
+    """Normalise as the proposal does, through floats; past their range there is no verdict."""
+    cleaned = text.strip().replace(",", "").rstrip(".")
+    try:
+        number = float(cleaned)
+        return str(int(number)) if number == int(number) else cleaned
+    except OverflowError as error:
+        raise RuleFailure(f"OverflowError: {error}") from error
+    except ValueError:
+        return cleaned
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold, normalised."""
+    return _normalize(problem.gold)
+
+
+NUMERIC_EQUALITY = Rule(
+    name="numeric-equality",
+    summary="the number behind 'ANSWER:', else the last number; equal once normalised",
+    source="aisa-group/PostTrainBench #44 (SOURCE.md)",
+    reference=reference,
+    read=read,
+    same=verbatim,
+)

@@ -1,0 +1,6 @@
+"""AI2 OLMES (oe_eval): gsm8k::tulu, the protocol of the Tulu-3 paper."""
+
+from gradeschool.protocols.olmes.tulu import TULU, TULU_RULE
+
+RULES = (TULU_RULE,)
+PROTOCOLS = (TULU,)

@@ -1,0 +1,81 @@
+"""`openai/2021`: prompt, extraction and comparison of the repository that released GSM8K.
+
+https://github.com/openai/grade-school-math/blob/3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/dataset.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from gradeschool.completion import Decoding, Prompt
+from gradeschool.errors import InputError
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.rule import Rule, verbatim
+from gradeschool.verdict import Answer
+
+SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
+ANSWER = re.compile(r"#### (\-?[0-9\.\,]+)")
+INVALID = "[invalid]"
+# Appendix B of the paper: temperature 0 and 400 tokens at most. The demo script stops at 100.
+MAX_TOKENS = 400
+
+
+def read(text: str, reference: str = "") -> Answer | None:
+    """Read the first "#### N"; commas go, a trailing period stays."""
+    found = ANSWER.search(text)
+    if found is None:
+        return None
+    return Answer(
+        found.group(1), found.group(1).replace(",", ""), found.span(1), "the first '#### N'"
+    )
+
+
+def extract_answer(completion: str) -> str:
+    """Return the official extraction of an answer: the first "#### N" without commas.
+
+    Returns "[invalid]" where there is none. Keeps the official quirks: "#### 18." gives "18.",
+    "#### $18" gives "[invalid]".
+    """
+    answer = read(completion)
+    return INVALID if answer is None else answer.value
+
+
+def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -> bool:
+    """Tell whether a completion is right by the official rule: string equality of extractions.
+
+    gt_example: a GSM8K row (its "answer" holds the reference solution) or a Problem. Raises
+    InputError where that has no "#### N", which the official code asserts.
+    """
+    gold = extract_answer(gt_example["answer"])
+    if gold == INVALID:
+        raise InputError(
+            f"the reference has no '#### N': {gt_example['answer'][-60:]!r}; give a GSM8K row"
+        )
+    return extract_answer(model_completion) == gold
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the question and a line break, as the fine-tuned generators were trained on."""
+    for problem in problems:
+        yield Prompt(text=f"{problem.question}\n")
+
+
+OFFICIAL_RULE = Rule(
+    name="openai/2021",
+    summary="the first '#### N', equal as a string",
+    source=SOURCE,
+    reference=lambda problem: extract_answer(problem.solution),
+    read=read,
+    same=verbatim,
+)
+
+OFFICIAL = Protocol(
+    name="openai/2021",
+    summary="for models fine-tuned on GSM8K: the question alone, greedy, answer behind ####",
+    source=f"{SOURCE} and sample.py; decoding: arXiv 2110.14168, appendix B",
+    render=prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS),
+    rules=("openai/2021",),
+)

@@ -1,0 +1,58 @@
+"""Finding rules and protocols by name: every room is discovered, none is listed."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib.metadata import entry_points
+from types import ModuleType
+
+from gradeschool import protocols as rooms_package
+from gradeschool.errors import UnknownNameError
+from gradeschool.protocol import Protocol
+from gradeschool.rule import Rule
+
+ENTRY_POINTS = "gradeschool.protocols"
+
+
+@cache
+def rooms() -> tuple[ModuleType, ...]:
+    """Return every room: the packages of this folder, then those that other packages provide."""
+    own = [
+        importlib.import_module(f"{rooms_package.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(rooms_package.__path__)
+        if found.ispkg
+    ]
+    plugins = [entry.load() for entry in entry_points(group=ENTRY_POINTS)]
+    return (*own, *plugins)
+
+
+@cache
+def all_rules() -> dict[str, Rule]:
+    """Return every rule by name, sorted."""
+    found = {rule.name: rule for room in rooms() for rule in room.RULES}
+    return dict(sorted(found.items()))
+
+
+@cache
+def all_protocols() -> dict[str, Protocol]:
+    """Return every protocol by name, sorted."""
+    found = {protocol.name: protocol for room in rooms() for protocol in room.PROTOCOLS}
+    return dict(sorted(found.items()))
+
+
+def get_rule(name: str) -> Rule:
+    """Return the rule of that name; UnknownNameError says which names are close."""
+    try:
+        return all_rules()[name]
+    except KeyError:
+        raise UnknownNameError("rule", name, all_rules()) from None
+
+
+def get_protocol(name: str) -> Protocol:
+    """Return the protocol of that name; UnknownNameError says which names are close."""
+    try:
+        return all_protocols()[name]
+    except KeyError:
+        raise UnknownNameError("protocol", name, all_protocols()) from None

@@ -1,0 +1,1 @@
+"""Recorded completions: one file for each format that they come in."""

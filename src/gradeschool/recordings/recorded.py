@@ -1,0 +1,84 @@
+"""One recorded completion as a file holds it, before its problem is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gradeschool.completion import Finish
+
+FINISHES = {
+    "stop": Finish.STOP,
+    "eos": Finish.STOP,
+    "length": Finish.LENGTH,
+    "max_tokens": Finish.LENGTH,
+    "content_filter": Finish.FILTER,
+}
+
+
+class Reference(NamedTuple):
+    """How a row names its problem; what it does not say is None."""
+
+    position: int | None = None
+    id: str | None = None
+    question: str | None = None
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A completion with where it was found.
+
+    row: 1-based number in the file. run: the name that results are grouped under. sample: its
+    number among the samples of its problem, None where the file does not number them. error: the
+    provider's failure, which is an outcome and no zero. fault: why the row cannot be used.
+    """
+
+    row: int
+    run: str
+    reference: Reference
+    text: str
+    sample: int | None = None
+    finish: Finish = Finish.UNKNOWN
+    error: str = ""
+    fault: str = ""
+    model: str = ""
+
+
+def faulty(row: int, run: str, fault: str) -> Recorded:
+    """Return the record of a row that cannot be used."""
+    return Recorded(row, run, Reference(), "", fault=fault)
+
+
+def finish_of(value: object) -> Finish:
+    """Map a finish reason of any API to ours."""
+    return FINISHES.get(str(value), Finish.UNKNOWN)
+
+
+def text_of(content: object) -> str | None:
+    """Return the text of a message's content: a string, or a list of parts; None for neither."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        return "".join(part for part in parts if isinstance(part, str))
+    return None
+
+
+def whole_number(value: object) -> int | None:
+    """Return an index given as a number or as digits, else None."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    if isinstance(value, str) and len(value) <= 18 and value.strip().lstrip("-").isdecimal():
+        return int(value)
+    return None
+
+
+def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """Return the first of these fields that is present and not None."""
+    return next((fields[name] for name in names if fields.get(name) is not None), None)

@@ -1,0 +1,1 @@
+"""What people read: tables, explanations and progress in the terminal."""

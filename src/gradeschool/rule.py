@@ -1,0 +1,79 @@
+"""A rule: a pure function from a completion's text and a problem to a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gradeschool.problem import Problem
+from gradeschool.verdict import Answer, Outcome, Verdict
+
+
+class RuleFailure(Exception):
+    """The published rule itself fails on this text (raises, in its own code): outcome `error`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How one published protocol reads and compares an answer.
+
+    name: `harness/task[/filter]`, with a version range where upstream changed; frozen for ever.
+    summary: one line for people. source: repository, commit and file that define it.
+    reference: what the rule compares with, from a problem; computed once a problem. May raise
+    `RuleFailure` on a gold that the published code cannot read.
+    read: (completion text, reference) -> the answer it finds, or None. Linear in the text's length;
+    raises `RuleFailure` alone, where the published code raises.
+    same: (answer value, reference) -> equal under the rule.
+    """
+
+    name: str
+    summary: str
+    source: str
+    reference: Callable[[Problem], str]
+    read: Callable[[str, str], Answer | None]
+    same: Callable[[str, str], bool]
+
+    def judge(self, text: str, problem: Problem) -> Verdict:
+        """Return this rule's verdict on a completion's text. Never raises on any text."""
+        try:
+            reference = self.reference(problem)
+        except RuleFailure as failure:
+            return Verdict(self.name, Outcome.ERROR, None, f"the gold cannot be read: {failure}")
+        return self.judge_against(text, reference)
+
+    def outcome(self, text: str, reference: str) -> Outcome:
+        """Return the outcome alone: what a score needs of thousands of completions."""
+        try:
+            answer = self.read(text, reference)
+            if answer is None:
+                return Outcome.NO_ANSWER
+            return Outcome.CORRECT if self.same(answer.value, reference) else Outcome.WRONG
+        except RuleFailure:
+            return Outcome.ERROR
+
+    def judge_against(self, text: str, reference: str) -> Verdict:
+        """Return the verdict against a reference that `reference(problem)` returned before."""
+        try:
+            answer = self.read(text, reference)
+            if answer is None:
+                return Verdict(self.name, Outcome.NO_ANSWER, None, f"nothing read: {self.summary}")
+            right = self.same(answer.value, reference)
+        except RuleFailure as failure:
+            return Verdict(self.name, Outcome.ERROR, None, f"the published code fails: {failure}")
+        outcome = Outcome.CORRECT if right else Outcome.WRONG
+        read, gold = clip(answer.value), clip(reference)
+        relation = "equals" if right else "is not"
+        return Verdict(self.name, outcome, answer, f"{answer.how}: {read!r} {relation} {gold!r}")
+
+
+def clip(text: str, limit: int = 60) -> str:
+    """Shorten a text for a message; the middle goes."""
+    if len(text) <= limit:
+        return text
+    half = (limit - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
+
+
+def verbatim(value: str, reference: str) -> bool:
+    """Compare as strings."""
+    return value == reference

@@ -1,0 +1,34 @@
+"""From a path on the command line to runs ready to score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from gradeschool.datasets.load import load_dataset
+from gradeschool.protocols.registry import all_rules, get_rule
+from gradeschool.recordings.files import read_recordings
+from gradeschool.recordings.manifests import dataset_of
+from gradeschool.rule import Rule
+from gradeschool.scoring.collect import Run, collect
+from gradeschool.scoring.matching import Matcher
+
+DEFAULT_DATASET = "gsm8k"
+
+
+def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> list[Run]:
+    """Return the runs of a file or run folder.
+
+    dataset: a name or path; None takes the run folder's own, else GSM8K's test split. Raises
+    InputError, DataError.
+    """
+    problems = load_dataset(dataset or dataset_of(path) or DEFAULT_DATASET)
+    matcher = Matcher(problems.problems, problems.name)
+    return collect(read_recordings(path), matcher, str(path), warn)
+
+
+def choose_rules(names: Sequence[str]) -> list[Rule]:
+    """Return the rules of these names; none or "all" means every rule. Raises UnknownNameError."""
+    if not names or "all" in names:
+        return list(all_rules().values())
+    return [get_rule(name) for name in dict.fromkeys(names)]

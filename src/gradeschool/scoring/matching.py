@@ -1,0 +1,74 @@
+"""Which problem a recorded completion belongs to."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+from gradeschool.errors import InputError
+from gradeschool.problem import MARKER, Problem
+from gradeschool.recordings.recorded import Reference
+
+NUMBER_AT_END = re.compile(r"(?:^|[-_:/# ])0*(\d{1,15})\Z")
+
+
+class Matcher:
+    """Finds problems of one dataset by index, id or question."""
+
+    def __init__(self, problems: Sequence[Problem], name: str) -> None:
+        self.problems = problems
+        self.name = name
+        self.by_id = {problem.id: problem for problem in problems}
+        self.by_question = {_squeeze(problem.question): problem for problem in problems}
+
+    def find(self, reference: Reference) -> Problem:
+        """Return the problem that a row means; InputError says why there is none."""
+        by_question = None
+        if reference.question is not None:
+            by_question = self.by_question.get(_squeeze(reference.question))
+        if by_question is None and reference.question is not None and reference.answer is not None:
+            return _own_problem(reference, reference.question, reference.answer)
+        named = self._by_name(reference)
+        if named is not None and by_question is not None and named is not by_question:
+            if reference.answer is None:
+                raise InputError(
+                    f"names problem {named.id!r}, but its question is that of {by_question.id!r}"
+                )
+            named = by_question  # another harness numbers its documents in its own way
+        found = named or by_question
+        if found is None:
+            raise InputError(self._missing(reference))
+        return found
+
+    def _by_name(self, reference: Reference) -> Problem | None:
+        if reference.position is not None:
+            inside = 0 <= reference.position < len(self.problems)
+            return self.problems[reference.position] if inside else None
+        if reference.id is None:
+            return None
+        found = self.by_id.get(reference.id)
+        number = NUMBER_AT_END.search(reference.id)
+        if found is None and reference.question is None and number is not None:
+            index = int(number.group(1))
+            found = self.problems[index] if index < len(self.problems) else None
+        return found
+
+    def _missing(self, reference: Reference) -> str:
+        last = len(self.problems) - 1
+        if reference.position is not None:
+            return f"has the index {reference.position}; {self.name!r} has rows 0 to {last}"
+        if reference.question is not None:
+            return f"has a question that is not in {self.name!r}: {reference.question[:60]!r}"
+        return f"has the id {reference.id!r}, which is not in {self.name!r} (rows 0 to {last})"
+
+
+def _own_problem(reference: Reference, question: str, answer: str) -> Problem:
+    """Build the problem that a log carries with it, of a dataset that we do not hold."""
+    text = answer if MARKER in answer else f"{MARKER} {answer}"
+    id = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return Problem.from_row(id, question, text)
+
+
+def _squeeze(question: str) -> str:
+    return " ".join(question.split())

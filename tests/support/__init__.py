@@ -1,0 +1,1 @@
+"""Helpers the tests share: a tiny model, real servers, proxies."""

@@ -1,0 +1,98 @@
+"""The tiny model's training text: problems, and the prompt formats they are written in."""
+
+import json
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+REPO_ROOT = Path(__file__).resolve().parents[2]
+DATA_VARIABLE = "GRADESCHOOL_DATA"
+DEFAULT_DATA = REPO_ROOT.parent / "shared" / "data"
+TRAIN_FILE = Path("gsm8k") / "train.jsonl"
+
+MADE_PROBLEMS = 1500
+MADE_SEED = 20211027
+TEXT_SEED = 8
+MAX_CHARACTERS = 330  # longer problems teach a model this small nothing but loops
+MAX_SHOTS = 6
+FEW_SHOT_SHARE = 0.15
+
+USER_TURN = "<|im_start|>user\n{text}<|im_end|>\n"
+ASSISTANT_TURN = "<|im_start|>assistant\n{text}<|im_end|>\n"
+END_OF_TURN = "<|im_end|>\n"
+COMPLETION_FORMATS = ("Question: {question}\nAnswer: {answer}", "Q: {question}\nA: {answer}")
+
+NAMES = ("Anna", "Ben", "Carla", "David", "Elena", "Farid", "Grace", "Hugo")
+THINGS = ("apples", "books", "cards", "eggs", "marbles", "pencils", "shells", "stickers")
+
+
+class Problem(NamedTuple):
+    """A question and its worked answer, which ends in `#### N`."""
+
+    question: str
+    answer: str
+
+
+def load_problems() -> list[Problem]:
+    """GSM8K's training problems where they are at hand, else problems made from a seed."""
+    given = os.environ.get(DATA_VARIABLE)
+    for folder in ([Path(given)] if given else []) + [DEFAULT_DATA]:
+        if (folder / TRAIN_FILE).is_file():
+            return read_problems(folder / TRAIN_FILE)
+    return make_problems(MADE_PROBLEMS, MADE_SEED)
+
+
+def read_problems(path: Path) -> list[Problem]:
+    """The problems of a JSONL file in GSM8K's own form."""
+    with path.open(encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines if line.strip()]
+    return [Problem(row["question"], row["answer"]) for row in rows]
+
+
+def make_problems(count: int, seed: int) -> list[Problem]:
+    """`count` arithmetic word problems in GSM8K's form; the same ones for the same seed."""
+    rng = random.Random(seed)
+    return [_make_problem(rng) for _ in range(count)]
+
+
+def _make_problem(rng: random.Random) -> Problem:
+    name, friend = rng.sample(NAMES, 2)
+    thing = rng.choice(THINGS)
+    a, b, c = rng.randint(2, 40), rng.randint(2, 40), rng.randint(2, 9)
+    product = b * c
+    if rng.random() < 0.5:
+        question = f"{name} has {a} {thing}. {friend} brings {b} more {thing} on each of {c} days."
+        first = f"{friend} brings {b}*{c}=<<{b}*{c}={product}>>{product} {thing}."
+        total = a + product
+        last = f"{name} has {a}+{product}=<<{a}+{product}={total}>>{total} {thing}."
+    else:
+        question = f"{name} buys {b} boxes with {c} {thing} in each box and finds {a} {thing} more."
+        first = f"The boxes hold {b}*{c}=<<{b}*{c}={product}>>{product} {thing}."
+        total = product + a
+        last = f"{name} has {product}+{a}=<<{product}+{a}={total}>>{total} {thing}."
+    question += f" How many {thing} does {name} have now?"
+    return Problem(question, f"{first}\n{last}\n#### {total}")
+
+
+def training_documents(problems: list[Problem]) -> Iterator[str]:
+    """Every short problem once, in seeded order: as completion or chat, alone or few-shot."""
+    rng = random.Random(TEXT_SEED)
+    order = [p for p in problems if len(p.question) + len(p.answer) <= MAX_CHARACTERS]
+    rng.shuffle(order)
+    while order:
+        shots = rng.randint(2, MAX_SHOTS) if rng.random() < FEW_SHOT_SHARE else 1
+        taken, order = order[-shots:], order[:-shots]
+        yield _as_chat(taken) if rng.random() < 0.5 else _as_text(taken, rng)
+
+
+def _as_text(problems: list[Problem], rng: random.Random) -> str:
+    form = rng.choice(COMPLETION_FORMATS)
+    return "\n\n".join(form.format(**p._asdict()) for p in problems) + END_OF_TURN
+
+
+def _as_chat(problems: list[Problem]) -> str:
+    return "".join(
+        USER_TURN.format(text=p.question) + ASSISTANT_TURN.format(text=p.answer) for p in problems
+    )

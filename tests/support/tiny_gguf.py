@@ -1,0 +1,85 @@
+"""Writes a Hugging Face Llama folder as one GGUF file, for llama.cpp."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+ARCHITECTURE = "llama"
+TOKENIZER_MODEL = "gpt2"
+PRE_TOKENIZER = "smollm"  # llama.cpp's name for single digits, then GPT-2's byte-level split
+ROTATED = ("self_attn.q_proj.weight", "self_attn.k_proj.weight")
+
+
+def write_gguf(folder: Path, target: Path) -> None:
+    """Write the model, tokenizer and chat template of `folder` to `target`, in float32.
+
+    The folder holds a Llama model with tied embeddings and a byte-level BPE tokenizer
+    that splits as `PRE_TOKENIZER` does.
+    """
+    import gguf
+
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    writer = gguf.GGUFWriter(target, ARCHITECTURE)
+    _add_shape(writer, config)
+    _add_tokenizer(writer, folder, config)
+    _add_tensors(writer, folder, config)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def _add_shape(writer: Any, config: dict[str, Any]) -> None:
+    writer.add_name(config.get("model_type", ARCHITECTURE))
+    writer.add_vocab_size(config["vocab_size"])
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_head_count(config["num_attention_heads"])
+    writer.add_head_count_kv(config["num_key_value_heads"])
+    writer.add_key_length(config["head_dim"])
+    writer.add_value_length(config["head_dim"])
+    writer.add_rope_dimension_count(config["head_dim"])
+    writer.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
+    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+
+
+def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
+    import gguf
+
+    tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    vocabulary: dict[str, int] = tokenizer["model"]["vocab"]
+    special = {token["content"] for token in tokenizer["added_tokens"] if token["special"]}
+    tokens = sorted(vocabulary, key=vocabulary.__getitem__)
+    kinds = (gguf.TokenType.NORMAL, gguf.TokenType.CONTROL)
+    writer.add_tokenizer_model(TOKENIZER_MODEL)
+    writer.add_tokenizer_pre(PRE_TOKENIZER)
+    writer.add_token_list(tokens)
+    writer.add_token_types([kinds[token in special] for token in tokens])
+    writer.add_token_merges([" ".join(pair) for pair in tokenizer["model"]["merges"]])
+    writer.add_eos_token_id(config["eos_token_id"])
+    writer.add_pad_token_id(config["pad_token_id"])
+    writer.add_add_bos_token(False)
+    writer.add_chat_template((folder / "chat_template.jinja").read_text(encoding="utf-8"))
+
+
+def _add_tensors(writer: Any, folder: Path, config: dict[str, Any]) -> None:
+    import gguf
+    from safetensors.numpy import load_file
+
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config["num_hidden_layers"])
+    for name, tensor in load_file(folder / "model.safetensors").items():
+        if name.endswith(ROTATED):
+            tensor = _interleave(tensor, config["head_dim"])
+        renamed = names.get_name(name, try_suffixes=(".weight",))
+        if renamed is None:
+            raise ValueError(f"llama.cpp has no name for the tensor {name}")
+        writer.add_tensor(renamed, tensor.astype("float32"))
+
+
+def _interleave(weight: Any, head_dim: int) -> Any:
+    """Reorder rows from Transformers' rotary halves to llama.cpp's rotary pairs."""
+    rows, columns = weight.shape
+    heads = weight.reshape(rows // head_dim, 2, head_dim // 2, columns)
+    return heads.swapaxes(1, 2).reshape(rows, columns)
