@@ -58,6 +58,7 @@ def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
     writer.add_token_list(tokens)
     writer.add_token_types([kinds[token in special] for token in tokens])
     writer.add_token_merges([" ".join(pair) for pair in tokenizer["model"]["merges"]])
+    writer.add_bos_token_id(config["pad_token_id"])  # never added; unset, llama.cpp names token 11
     writer.add_eos_token_id(config["eos_token_id"])
     writer.add_pad_token_id(config["pad_token_id"])
     writer.add_add_bos_token(False)

@@ -9,11 +9,10 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.support import tiny_corpus
+from tests.support import tiny_corpus, tiny_training
 from tests.support.tiny_gguf import write_gguf
 
 RECIPE_VERSION = 1  # raise it when the code changes what is built and no constant does
@@ -36,11 +35,6 @@ POSITIONS = 4096
 INITIAL_SPREAD = 0.04
 
 SEED = 0
-STEPS = 400
-TOKENS_PER_STEP = 2048
-ROW_TOKENS, LONG_ROW_TOKENS, LONG_ROW_EVERY = 256, 2048, 10  # long rows: few-shot prompts
-LEARNING_RATE, LAST_SHARE, WARMUP_STEPS = 3e-3, 0.02, 20
-BETAS, WEIGHT_DECAY, CLIP = (0.9, 0.95), 0.1, 1.0
 
 
 def build_tiny_model(folder: Path) -> Path:
@@ -68,7 +62,7 @@ def recipe_key(documents: list[str]) -> str:
     """A hash of all that decides the model: the recipe's constants and the training text."""
     constants = {
         name: value
-        for source in (vars(tiny_corpus), globals())
+        for source in (vars(tiny_corpus), vars(tiny_training), globals())
         for name, value in source.items()
         if name.isupper() and isinstance(value, str | int | float | tuple)
     }
@@ -118,7 +112,8 @@ def _save_tokenizer(folder: Path, documents: list[str]) -> Any:
         show_progress=False,
     )
     tokenizer.train_from_iterator(documents, trainer)
-    wrapped = PreTrainedTokenizerFast(
+    make_fast: Any = PreTrainedTokenizerFast
+    wrapped = make_fast(
         tokenizer_object=tokenizer,
         pad_token=END_OF_TEXT,
         eos_token=END_OF_TURN,
@@ -159,42 +154,10 @@ def _save_model(folder: Path, tokenizer: Any, documents: list[str]) -> None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(SEED)
             model = LlamaForCausalLM(config)
-            _train(model, tokens)
+            tiny_training.train(model, tokens)
     finally:
         torch.set_num_threads(threads)
     model.save_pretrained(folder)
-
-
-def _train(model: Any, tokens: Any) -> None:
-    import torch
-
-    # Half as long where the processor multiplies bfloat16 itself, many times as long elsewhere.
-    fast = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
-    optimizer = torch.optim.AdamW(
-        model.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY, fused=True
-    )
-    for step, (inputs, targets) in enumerate(_batches(tokens)):
-        decay = max(LAST_SHARE, 1 - step / STEPS)
-        optimizer.param_groups[0]["lr"] = LEARNING_RATE * min(1, (step + 1) / WARMUP_STEPS) * decay
-        with torch.autocast("cpu", torch.bfloat16, enabled=fast):
-            logits = model(inputs, use_cache=False).logits
-        loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        optimizer.step()
-
-
-def _batches(tokens: Any) -> Iterator[tuple[Any, Any]]:
-    """`STEPS` pairs of inputs and next tokens, of equal size, walking the text round and round."""
-    start = 0
-    for step in range(1, STEPS + 1):
-        if start + TOKENS_PER_STEP >= len(tokens):
-            start = 0
-        piece = tokens[start : start + TOKENS_PER_STEP + 1]
-        length = ROW_TOKENS if step % LONG_ROW_EVERY else LONG_ROW_TOKENS
-        yield piece[:-1].view(-1, length), piece[1:].view(-1, length)
-        start += TOKENS_PER_STEP
 
 
 if __name__ == "__main__":

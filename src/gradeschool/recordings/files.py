@@ -9,6 +9,7 @@ from gradeschool.errors import InputError
 from gradeschool.recordings.inspect_log import inspect_archive, inspect_json
 from gradeschool.recordings.lm_eval_samples import LmEvalSamples, is_lm_eval
 from gradeschool.recordings.openai_batch import batch, is_batch
+from gradeschool.recordings.own_run import last_of_each_key
 from gradeschool.recordings.plain import plain
 from gradeschool.recordings.recorded import Recorded, faulty
 from gradeschool.tables import read_rows
@@ -52,7 +53,10 @@ def _read(path: Path) -> Iterator[Recorded]:
         return
     default_run = path.parent.name if path.name == COMPLETIONS_FILE else path.stem
     samples = LmEvalSamples(default_run)
-    for row in read_rows(path):
+    rows = read_rows(path)
+    if path.name == COMPLETIONS_FILE:
+        rows = last_of_each_key(rows)
+    for row in rows:
         if row.fault:
             yield faulty(row.number, default_run, row.fault)
         elif is_lm_eval(row.fields):

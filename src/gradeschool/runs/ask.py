@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from gradeschool.completion import Completion, Finish
@@ -45,16 +45,22 @@ class Asker:
         self.stopping.set()
 
     async def ask_all(self, requests: Sequence[Request]) -> None:
-        """Ask for all requests; returns when done or stopped. Raises FatalModelError."""
+        """Ask for all requests; returns when done or stopped.
+
+        Raises FatalModelError, and whatever `record` raises (StoreError).
+        """
         pending = iter(requests)
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(self.connections, len(requests))):
-                group.create_task(self._work(pending))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self.connections, len(requests))):
+                    group.create_task(self._work(pending))
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from None
         if self.fatal is not None:
             raise self.fatal
 
-    async def _work(self, pending: object) -> None:
-        for request in pending:  # type: ignore[attr-defined]  # one iterator, shared by workers
+    async def _work(self, pending: Iterator[Request]) -> None:
+        for request in pending:  # one iterator, shared by all workers
             if self.stopping.is_set():
                 return
             completion = await self._completion(request)
@@ -70,6 +76,7 @@ class Asker:
             try:
                 reply = await self.model.answer(request)
             except TransientError as error:
+                self._reached |= error.cause != "cannot connect"
                 if tries >= self._tries_for(error):
                     return self._failed(request, error)
                 self.event("retry")

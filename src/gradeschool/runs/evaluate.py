@@ -82,8 +82,8 @@ async def evaluate(
             with _stopped_by_signals(asker):
                 try:
                     await asker.ask_all(todo)
-                except* FatalModelError as group:
-                    fatal = next(e for e in group.exceptions if isinstance(e, FatalModelError))
+                except FatalModelError as error:
+                    fatal = error
             score = _finish(plan, model, store, requests, time.monotonic() - started)
             answered = [store.completions.get(request.key) for request in requests]
             return Evaluation(

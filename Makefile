@@ -1,0 +1,49 @@
+# make demo        set up, and evaluate what the package ships
+# make test        set up, and run lint, types and tests on the built wheel
+# make test-peers  compare with the real harnesses, each in an environment of its own
+# make bench       time scoring and requests beside peers
+
+PYTHON ?= python3
+PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
+SOURCES := pyproject.toml README.md $(shell find src -type f -not -name '*.pyc')
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test test-peers bench clean
+
+demo: .venv/installed
+	.venv/bin/gradeschool eval -m 'recorded/sample#handwritten/chat' -d sample
+	.venv/bin/gradeschool score runs/recorded_sample_handwritten_chat-zero-shot_chat-sample
+
+test: .venv/installed .venv/tools
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/python -m pytest -m 'not peers'
+
+test-peers: .venv/installed .venv/tools
+	.venv/bin/python tests/peers/install.py
+	.venv/bin/python -m pytest -m peers tests/peers
+
+bench: .venv/installed .venv/tools
+	.venv/bin/python benchmarks/scoring.py
+
+# The wheel is what users get, so the wheel is what is tested.
+.venv/installed: .venv/bin/python constraints.txt $(SOURCES)
+	rm -rf dist
+	$(PIP) wheel --no-deps --wheel-dir dist .
+	$(PIP) install --constraint constraints.txt dist/*.whl
+	$(PIP) install --no-deps --force-reinstall dist/*.whl
+	touch $@
+
+# torch first and by its exact version: a range would take a build of several gigabytes.
+.venv/tools: .venv/bin/python constraints.txt pyproject.toml
+	$(PIP) install torch==2.13.0
+	$(PIP) install --constraint constraints.txt --group all
+	touch $@
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(PIP) install 'pip>=25.1'
+
+clean:
+	rm -rf .venv .venvs .cache dist build

@@ -1,0 +1,91 @@
+"""Install the peer harnesses, each in a virtual environment of its own: `.venvs/NAME`.
+
+    python tests/peers/install.py [NAME ...]
+
+NAME is a file of `requirements/` without ".txt"; all of them if none is given. An environment
+whose requirements file is unchanged is left as it is. Standard library only; exit 0 done, 1 pip
+failed, 2 no such name.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+VENVS = HERE.parents[1] / ".venvs"
+REQUIREMENTS = HERE / "requirements"
+OPTIONS = "# install: "  # a line of a requirements file that holds further options for pip
+STAMP = "requirements-installed.txt"  # written last: an interrupted install is done again
+
+
+def names() -> list[str]:
+    """Return the peers that can be installed."""
+    return sorted(path.stem for path in REQUIREMENTS.glob("*.txt"))
+
+
+def python_of(name: str) -> Path:
+    """Return the interpreter of a peer's environment, installed or not."""
+    folder, program = ("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")
+    return VENVS / name / folder / program
+
+
+def wanted(name: str) -> str:
+    """Return what an environment must have been made from: requirements and Python version."""
+    return f"# Python {sys.version.split()[0]}\n{(REQUIREMENTS / f'{name}.txt').read_text('utf-8')}"
+
+
+def missing(name: str) -> str:
+    """Return why a peer cannot run, as the reason of a skipped test; "" where it can."""
+    how = f"run `python tests/peers/install.py {name}`"
+    stamp = VENVS / name / STAMP
+    if not stamp.is_file() or not python_of(name).exists():
+        return f"the peer {name} is not installed; {how}"
+    pinned = stamp.read_text("utf-8").partition("\n")[2]
+    if pinned != wanted(name).partition("\n")[2]:
+        return f"the peer {name} was installed from other requirements; {how}"
+    return ""
+
+
+def install(name: str) -> bool:
+    """Make a peer's environment; return False where it was already there. Raises what pip says."""
+    stamp = VENVS / name / STAMP
+    if stamp.is_file() and stamp.read_text("utf-8") == wanted(name):
+        return False
+    shutil.rmtree(VENVS / name, ignore_errors=True)
+    venv.create(VENVS / name, with_pip=True, symlinks=os.name != "nt")
+    requirements = REQUIREMENTS / f"{name}.txt"
+    lines = requirements.read_text("utf-8").splitlines()
+    options = [word for line in lines if line.startswith(OPTIONS) for word in line.split()[2:]]
+    subprocess.run(
+        [python_of(name), "-m", "pip", "install", "--quiet", *options, "-r", requirements],
+        check=True,
+    )
+    stamp.write_text(wanted(name), "utf-8")
+    return True
+
+
+def main(chosen: list[str]) -> int:
+    """Install the chosen peers, or all."""
+    unknown = sorted(set(chosen) - set(names()))
+    if unknown:
+        print(f"no such peer: {', '.join(unknown)}; there are {', '.join(names())}")
+        return 2
+    for name in chosen or names():
+        start = time.monotonic()
+        try:
+            made = install(name)
+        except subprocess.CalledProcessError as error:
+            print(f"{name}: pip failed with exit code {error.returncode}")
+            return 1
+        print(f"{name}: {f'{time.monotonic() - start:.0f} s' if made else 'already installed'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,46 @@
+"""Fixtures for a real server on a real, tiny model: `pytest_plugins = ["tests.support.fixtures"]`.
+
+A test that asks for one is skipped, with the reason in words, where it cannot be had.
+"""
+
+import importlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.llama_server import llama_server
+from tests.support.tiny_corpus import REPO_ROOT
+from tests.support.tiny_model import GGUF_NAME, build_tiny_model
+
+MODEL_FOLDER = REPO_ROOT / ".cache" / "tiny-model"
+MODEL_NEEDS = ("torch", "transformers", "gguf")
+SERVER_NEEDS = ("xllamacpp",)
+
+# Read when transformers is imported: nothing here may ask a hub for anything.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+
+def skip_without(modules: tuple[str, ...], purpose: str) -> None:
+    """Skip the test that needs `purpose` when one of the modules cannot be imported."""
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            pytest.skip(f"{purpose} needs {module}, which cannot be imported: {error}")
+
+
+@pytest.fixture(scope="session")
+def tiny_model() -> Path:
+    """The folder of the tiny model: Hugging Face files, and `tiny.gguf`."""
+    skip_without(MODEL_NEEDS, "the tiny test model")
+    return build_tiny_model(MODEL_FOLDER)
+
+
+@pytest.fixture(scope="session")
+def llama_url(tiny_model: Path) -> Iterator[str]:
+    """The base URL, ending in `/v1`, of a llama.cpp server that runs the tiny model."""
+    skip_without(SERVER_NEEDS, "the llama.cpp test server")
+    with llama_server(tiny_model / GGUF_NAME) as url:
+        yield url
