@@ -8,6 +8,8 @@ import pytest
 
 from gradeschool.problem import Problem
 
+pytest_plugins = ["tests.support.fixtures"]
+
 DATA_VARIABLE = "GRADESCHOOL_DATA"
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 # What a developer's shell may hold and a test must not see.

@@ -296,9 +296,7 @@ def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
         (["-m", "recorded/sample#handwritten/cot", "-k", "4"], "would all be the same"),
     ],
 )
-def test_bad_input_is_one_clear_line(
-    arguments: list[str], message: str, tmp_path: Path
-) -> None:
+def test_bad_input_is_one_clear_line(arguments: list[str], message: str, tmp_path: Path) -> None:
     given = ["-d", "sample"] if "-d" not in arguments else []
     done = run(*arguments, *given, "-o", str(tmp_path / "run"), cwd=tmp_path)
     assert done.returncode == 2

@@ -1,52 +1,19 @@
-"""The tests' own llama.cpp server, its tiny model, and the proxy that counts requests."""
+"""The tests' own llama.cpp server, and the tiny model that it runs."""
 
-import http.client
-import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support import tiny_corpus
-from tests.support.counting_proxy import counting_proxy, read_log
+from tests.support import tiny_corpus, tiny_training
+from tests.support.asking import chat, complete, post
 from tests.support.llama_server import LlamaServer
-from tests.support.tiny_model import GGUF_NAME
+from tests.support.tiny_model import GGUF_NAME, RECIPE_NAME, build_tiny_model
 
-pytest_plugins = ["tests.support.fixtures"]
-
-GREEDY = {"temperature": 0, "repeat_penalty": 1.0}
 QUESTION = "Anna has 12 eggs. Ben brings 3 more eggs. How many eggs does Anna have now?"
-SHOTS = [(f"{p.question}", p.answer) for p in tiny_corpus.make_problems(5, seed=1)]
-SECONDS = 60
-
-
-def post(url: str, path: str, body: dict[str, Any]) -> tuple[int, http.client.HTTPMessage, Any]:
-    """Post JSON and give the status, the headers and the parsed answer."""
-    parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=SECONDS)
-    try:
-        headers = {"Content-Type": "application/json"}
-        connection.request("POST", parts.path + path, json.dumps(body), headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, json.loads(answer.read())
-    finally:
-        connection.close()
-
-
-def complete(url: str, prompt: str, **more: Any) -> dict[str, Any]:
-    """The one choice of a greedy completion."""
-    status, _, answer = post(url, "/completions", {"prompt": prompt, **GREEDY, **more})
-    assert status == 200, answer
-    return dict(answer["choices"][0])
-
-
-def chat(url: str, messages: list[dict[str, str]], **more: Any) -> dict[str, Any]:
-    """The one choice of a greedy chat."""
-    status, _, answer = post(url, "/chat/completions", {"messages": messages, **GREEDY, **more})
-    assert status == 200, answer
-    return dict(answer["choices"][0])
+SHOTS = [(p.question, p.answer) for p in tiny_corpus.make_problems(5, seed=1)]
 
 
 def as_chat_text(question: str, prefix: str = "") -> str:
@@ -64,7 +31,7 @@ def test_greedy_text_equals_transformers(tiny_model: Path, llama_url: str) -> No
 
     torch.set_num_threads(1)
     tokenizer: Any = AutoTokenizer.from_pretrained(tiny_model, local_files_only=True)
-    model = AutoModelForCausalLM.from_pretrained(
+    model: Any = AutoModelForCausalLM.from_pretrained(
         tiny_model, dtype=torch.float32, local_files_only=True
     )
     questions = [p.question for p in tiny_corpus.make_problems(5, seed=2)]
@@ -124,87 +91,58 @@ def test_every_slot_takes_a_long_few_shot_prompt_at_once(llama_url: str) -> None
     with ThreadPoolExecutor(8) as pool:
         answers = list(
             pool.map(
-                lambda number: post(llama_url, "/completions", {"prompt": f"{number}\n{long}"}),
+                lambda number: post(
+                    llama_url, "/completions", {"prompt": f"{number}\n{long}", "max_tokens": 16}
+                ),
                 range(8),
             )
         )
     for status, _, answer in answers:
         assert status == 200, answer
-        assert answer["usage"]["prompt_tokens"] > 2000
-
-
-def test_the_proxy_counts_and_passes_answers_on_unchanged(llama_url: str, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
-    prompts = [f"Question: {number} plus 1?\nAnswer:" for number in range(12)]
-    with counting_proxy(llama_url, log, delay=0.01) as url, ThreadPoolExecutor(6) as pool:
-        texts = list(pool.map(lambda p: complete(url, p, max_tokens=8)["text"], prompts))
-    assert texts == [complete(llama_url, prompt, max_tokens=8)["text"] for prompt in prompts]
-    asked, answered = read_log(log, "request"), read_log(log, "response")
-    assert sorted(e["number"] for e in asked) == list(range(1, 13))
-    assert sorted(e["body"]["prompt"] for e in asked) == sorted(prompts)
-    told = {e["request"]["prompt"]: e["body"]["choices"][0]["text"] for e in answered}
-    assert told == dict(zip(prompts, texts, strict=True))
-
-
-def test_the_proxy_injects_faults(llama_url: str, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
-
-    def first_is_refused(
-        number: int, body: dict[str, Any]
-    ) -> tuple[int, dict[str, str], bytes] | None:
-        return (429, {"Retry-After": "7"}, b'{"error": "slow down"}') if number == 1 else None
-
-    with counting_proxy(llama_url, log, faults=first_is_refused) as url:
-        status, headers, answer = post(url, "/completions", {"prompt": "Q:", "max_tokens": 2})
-        assert (status, headers["Retry-After"], answer) == (429, "7", {"error": "slow down"})
-        assert complete(url, "Q:", max_tokens=2)["text"]
-    assert [(e["status"], e["injected"]) for e in read_log(log, "response")] == [
-        (429, True),
-        (200, False),
-    ]
-
-
-def test_a_proxy_that_ends_drops_what_is_unanswered(llama_url: str, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
-    with ThreadPoolExecutor(1) as pool:
-        with counting_proxy(llama_url, log, delay=SECONDS) as url:
-            waiting = pool.submit(post, url, "/completions", {"prompt": "Q:"})
-            while not read_log(log, "request"):
-                assert not waiting.done()
-        with pytest.raises((ConnectionError, http.client.HTTPException)):
-            waiting.result(SECONDS)
-    assert [e["event"] for e in read_log(log)] == ["request", "dropped"]
-
-
-def test_events_stream_through_the_proxy(llama_url: str, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
-    body = {"prompt": "Q:", "max_tokens": 5, "stream": True}
-    with counting_proxy(llama_url, log) as url:
-        parts = urlsplit(url)
-        connection = http.client.HTTPConnection(parts.netloc, timeout=SECONDS)
-        connection.request("POST", f"{parts.path}/completions", json.dumps(body))
-        text = connection.getresponse().read().decode()
-        connection.close()
-    assert text.rstrip().endswith("data: [DONE]")
-    assert [e["body"] for e in read_log(log, "response")] == [text]
-
-
-def test_a_killed_server_refuses_and_the_proxy_says_502(tiny_model: Path, tmp_path: Path) -> None:
-    pytest.importorskip("xllamacpp")
-    server = LlamaServer(tiny_model / GGUF_NAME, slots=1, context=512)
-    try:
-        with counting_proxy(server.url, tmp_path / "log.jsonl") as url:
-            assert complete(url, "Q:", max_tokens=2)["text"]
-            server.kill()
-            status, _, answer = post(url, "/completions", {"prompt": "Q:"})
-            assert status == 502, answer
-        with pytest.raises(ConnectionError):
-            post(server.url, "/completions", {"prompt": "Q:"})
-    finally:
-        server.stop()
+        assert answer["usage"]["prompt_tokens"] > 2048
 
 
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
     with pytest.raises(RuntimeError, match=r"ended before it was ready[\s\S]*missing\.gguf"):
         LlamaServer(tmp_path / "missing.gguf")
+
+
+def test_a_server_ends_with_its_block(tiny_model: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    server = LlamaServer(tiny_model / GGUF_NAME, slots=1, context=512)
+    server.stop()
+    assert server.process.returncode == 0
+    with pytest.raises(ConnectionError):
+        post(server.url, "/completions", {"prompt": "Q:"})
+
+
+@pytest.mark.usefixtures("tiny_model")
+def test_an_interrupted_build_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(model: Any, tokens: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tiny_training, "train", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        build_tiny_model(tmp_path / "model")
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
+
+
+def test_a_folder_of_somebody_else_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(FileExistsError, match="not touching it"):
+        build_tiny_model(tmp_path)
+    assert not (tmp_path / RECIPE_NAME).exists()
+
+
+def test_made_problems_are_right_and_the_same_each_time() -> None:
+    problems = tiny_corpus.make_problems(50, seed=4)
+    assert problems == tiny_corpus.make_problems(50, seed=4)
+    for problem in problems:
+        steps = re.findall(r"<<(\d+)([+*])(\d+)=(\d+)>>", problem.answer)
+        for left, sign, right, result in steps:
+            made = int(left) + int(right) if sign == "+" else int(left) * int(right)
+            assert made == int(result)
+        assert problem.answer.endswith(f"\n#### {steps[-1][3]}")

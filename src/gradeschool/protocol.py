@@ -6,9 +6,13 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
+
+# Prompts may take any row of GSM8K's train split as an example.
+LARGEST_SHOT_SOURCE = 7473
 
 Render = Callable[[Sequence[Problem], Sequence[Problem]], Iterator[Prompt]]
 
@@ -42,16 +46,14 @@ class Protocol:
 
         Hashes the decoding, the rules and the prompts of two probe problems with probe shots.
         """
-        probes = [
-            Problem.from_row(
-                f"probe-{i}", f"Probe question {i}?", f"{i} + 1 = {i + 1}\n#### {i + 1}"
-            )
-            for i in range(2)
+        prompts = [
+            asdict(prompt) for prompt in self.render(_probes(2), _probes(LARGEST_SHOT_SOURCE))
         ]
-        shots = [
-            Problem.from_row(f"shot-{i}", f"Shot question {i}?", f"{i} + 2 = {i + 2}\n#### {i + 2}")
-            for i in range(7473)
-        ]
-        prompts = [asdict(prompt) for prompt in self.render(probes, shots)]
         facts = [self.name, prompts, asdict(self.decoding), self.rules, self.shots]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]
+
+
+@cache
+def _probes(count: int) -> tuple[Problem, ...]:
+    rows = ((f"Probe question {i}?", f"{i} + 2 = {i + 2}\n#### {i + 2}") for i in range(count))
+    return tuple(Problem.from_row(f"probe-{i}", *row) for i, row in enumerate(rows))

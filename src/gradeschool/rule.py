@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gradeschool.problem import Problem
 from gradeschool.verdict import Answer, Outcome, Verdict
@@ -11,6 +12,28 @@ from gradeschool.verdict import Answer, Outcome, Verdict
 
 class RuleFailure(Exception):
     """The published rule itself fails on this text (raises, in its own code): outcome `error`."""
+
+
+class LastLine(NamedTuple):
+    """When a rule's verdict is that of a text's last line alone (with the line break before it).
+
+    It is so where none of `markers` (lower case) occurs in the lower-cased text before that line
+    and `settles` is true of what the rule reads in the line. A test holds every rule to its claim;
+    scoring uses it to read a thousand completions that end alike once.
+    """
+
+    markers: tuple[str, ...]
+    settles: Callable[[Answer | None], bool]
+
+
+def found(answer: Answer | None) -> bool:
+    """Settle a rule that takes the last of something: it is settled where there is one."""
+    return answer is not None
+
+
+def always(answer: Answer | None) -> bool:
+    """Settle a rule that reads nothing but what its markers announce."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +47,10 @@ class Rule:
     read: (completion text, reference) -> the answer it finds, or None. Linear in the text's length;
     raises `RuleFailure` alone, where the published code raises.
     same: (answer value, reference) -> equal under the rule.
+    last_line: when the last line alone decides; None for a rule that makes no such claim.
+    extra: the optional dependency that the rule calls, "" for none (`registry.available`).
+    ahead: takes the (text, reference) pairs that `read` will be asked about next, for a rule that
+    is faster in batches; None where it makes no difference.
     """
 
     name: str
@@ -32,6 +59,9 @@ class Rule:
     reference: Callable[[Problem], str]
     read: Callable[[str, str], Answer | None]
     same: Callable[[str, str], bool]
+    last_line: LastLine | None = None
+    extra: str = ""
+    ahead: Callable[[Sequence[tuple[str, str]]], None] | None = None
 
     def judge(self, text: str, problem: Problem) -> Verdict:
         """Return this rule's verdict on a completion's text. Never raises on any text."""

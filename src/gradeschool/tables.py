@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -21,10 +21,11 @@ class Row(NamedTuple):
     fault: str = ""
 
 
-def read_rows(path: Path) -> Iterator[Row]:
+def read_rows(path: Path) -> Generator[Row, None, None]:
     """Yield the rows of a .jsonl, .csv or .parquet file (any other ending is read as JSONL).
 
     A row that cannot be read comes with its `fault` and no fields; the rows after it still come.
+    Who stops half-way closes the generator, and with it the file.
     Raises InputError where the file itself cannot be read, MissingExtraError for Parquet without
     pyarrow.
     """
@@ -83,6 +84,8 @@ def _csv_rows(file: BinaryIO) -> Iterator[Row]:
         ) from None
     except csv.Error as error:
         raise InputError(f"the CSV file cannot be read near row {number + 1}: {error}") from error
+    finally:
+        text.detach()  # the caller closes the file
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:

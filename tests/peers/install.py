@@ -20,7 +20,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 VENVS = HERE.parents[1] / ".venvs"
 REQUIREMENTS = HERE / "requirements"
-OPTIONS = "# install: "  # a line of a requirements file that holds further options for pip
+# Lines of a requirements file: further options for pip; a peer whose packages stand in for the
+# dependencies that are not installed.
+OPTIONS = "# install: "
+DEPENDENCIES = "# dependencies: "
 STAMP = "requirements-installed.txt"  # written last: an interrupted install is done again
 
 
@@ -38,6 +41,17 @@ def python_of(name: str) -> Path:
 def wanted(name: str) -> str:
     """Return what an environment must have been made from: requirements and Python version."""
     return f"# Python {sys.version.split()[0]}\n{(REQUIREMENTS / f'{name}.txt').read_text('utf-8')}"
+
+
+def marked(name: str, mark: str) -> list[str]:
+    """Return the words behind a mark in a requirements file."""
+    lines = (REQUIREMENTS / f"{name}.txt").read_text("utf-8").splitlines()
+    return [word for line in lines if line.startswith(mark) for word in line[len(mark) :].split()]
+
+
+def packages(name: str) -> Path:
+    """Return the folder of an environment's packages."""
+    return next((VENVS / name).glob("**/site-packages"))
 
 
 def missing(name: str) -> str:
@@ -60,12 +74,14 @@ def install(name: str) -> bool:
     shutil.rmtree(VENVS / name, ignore_errors=True)
     venv.create(VENVS / name, with_pip=True, symlinks=os.name != "nt")
     requirements = REQUIREMENTS / f"{name}.txt"
-    lines = requirements.read_text("utf-8").splitlines()
-    options = [word for line in lines if line.startswith(OPTIONS) for word in line.split()[2:]]
+    options, lenders = marked(name, OPTIONS), marked(name, DEPENDENCIES)
     subprocess.run(
-        [python_of(name), "-m", "pip", "install", "--quiet", *options, "-r", requirements],
+        [python_of(name), "-m", "pip", "install", "-qq", *options, "-r", requirements],
         check=True,
     )
+    for lender in lenders:
+        install(lender)
+        (packages(name) / "dependencies.pth").write_text(f"{packages(lender)}\n", "utf-8")
     stamp.write_text(wanted(name), "utf-8")
     return True
 

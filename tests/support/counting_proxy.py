@@ -16,6 +16,7 @@ API_ROOT = "/v1"
 LARGEST_BODY = 2**30
 BAD_GATEWAY = 502
 START_SECONDS = 10.0
+STOP_SECONDS = 0.01  # aiohttp takes zero to mean for ever
 EVENT_STREAM = "text/event-stream"
 # These belong to one connection, and are set anew for the next.
 CONNECTION_HEADERS = {"connection", "content-length", "host", "keep-alive", "transfer-encoding"}
@@ -62,7 +63,8 @@ def read_log(log: Path, event: str | None = None) -> list[dict[str, Any]]:
     """The lines of a proxy's log, or those of one `event`; none when there is no log yet."""
     if not log.exists():
         return []
-    entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    written, _, _ = log.read_text(encoding="utf-8").rpartition("\n")  # the rest is not all there
+    entries = [json.loads(line) for line in written.splitlines()]
     return [entry for entry in entries if event in (None, entry["event"])]
 
 
@@ -80,7 +82,7 @@ class _Proxy:
         app = web.Application(client_max_size=LARGEST_BODY)
         app.router.add_route("*", "/{path:.*}", self.handle)
         # Cancelled handlers close their own request, so the server stops writing as well.
-        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0)
+        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=STOP_SECONDS)
         async with ClientSession(
             connector=TCPConnector(limit=0),
             timeout=ClientTimeout(total=None),

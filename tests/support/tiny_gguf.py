@@ -7,6 +7,7 @@ from typing import Any
 ARCHITECTURE = "llama"
 TOKENIZER_MODEL = "gpt2"
 PRE_TOKENIZER = "smollm"  # llama.cpp's name for single digits, then GPT-2's byte-level split
+UNUSED_TOKEN = "<|unused_{}|>"
 ROTATED = ("self_attn.q_proj.weight", "self_attn.k_proj.weight")
 
 
@@ -52,11 +53,15 @@ def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
     vocabulary: dict[str, int] = tokenizer["model"]["vocab"]
     special = {token["content"] for token in tokenizer["added_tokens"] if token["special"]}
     tokens = sorted(vocabulary, key=vocabulary.__getitem__)
-    kinds = (gguf.TokenType.NORMAL, gguf.TokenType.CONTROL)
+    kinds = [gguf.TokenType.CONTROL if t in special else gguf.TokenType.NORMAL for t in tokens]
+    # A small text can leave the vocabulary smaller than the model; llama.cpp wants them equal.
+    unused = config["vocab_size"] - len(tokens)
+    tokens += [UNUSED_TOKEN.format(number) for number in range(unused)]
+    kinds += [gguf.TokenType.UNUSED] * unused
     writer.add_tokenizer_model(TOKENIZER_MODEL)
     writer.add_tokenizer_pre(PRE_TOKENIZER)
     writer.add_token_list(tokens)
-    writer.add_token_types([kinds[token in special] for token in tokens])
+    writer.add_token_types(kinds)
     writer.add_token_merges([" ".join(pair) for pair in tokenizer["model"]["merges"]])
     writer.add_bos_token_id(config["pad_token_id"])  # never added; unset, llama.cpp names token 11
     writer.add_eos_token_id(config["eos_token_id"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Context, Decimal, InvalidOperation
 
 # An exponent may lengthen the written-out form by this many digits; past it a number stays as text.
@@ -10,6 +11,12 @@ TOLERANCE = Decimal("1e-6")
 # No traps: an overflow gives infinity instead of raising. 60 digits are enough to tell whether a
 # difference is under the tolerance.
 _CONTEXT = Context(prec=60, traps=[])
+# `float` takes an underscore between digits alone, `Decimal` takes it anywhere.
+STRAY_UNDERSCORE = re.compile(r"(?<!\d)_|_(?!\d)")
+WHITE = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
 
 
 def parse_decimal(text: str) -> Decimal | None:
@@ -17,6 +24,8 @@ def parse_decimal(text: str) -> Decimal | None:
 
     Decimal digits of every script count as digits, as they do for `float`.
     """
+    if STRAY_UNDERSCORE.search(text):
+        return None
     try:
         number = Decimal(text)
     except (InvalidOperation, ValueError):
@@ -41,10 +50,10 @@ def normalize(text: str) -> str:
     """Return an answer in the form that is compared: "1,234" -> "1234", "42." and "42.0" -> "42".
 
     Strips white space, commas and trailing periods; whole numbers lose their zero decimals;
-    anything else stays as it is ("17.5", "inf", "x"). Exact for numbers of any length, and never raises,
-    unlike the same function written with `int(float(text))`.
+    anything else stays as it is ("17.5", "inf", "x"). Exact for numbers of any length, idempotent,
+    and never raises, unlike the same function written with `int(float(text))`.
     """
-    cleaned = text.strip().replace(",", "").rstrip(".")
+    cleaned = text.replace(",", "").strip(WHITE).rstrip(WHITE + ".")
     number = parse_decimal(cleaned)
     written = None if number is None else plain(number, len(cleaned))
     return cleaned if written is None or "." in written else written

@@ -1,4 +1,4 @@
-"""One answer from a model's text: the patterns that people agree on, tried in order.
+r"""One answer from a model's text: the patterns that people agree on, tried in order.
 
 The order and the pitfalls are those of the common GSM8K evaluation guides; where their regexes lose
 answers (nested boxes, "$" before the number, overflow on long numbers) this reads them.
@@ -9,39 +9,98 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import islice
+from typing import NamedTuple
 
-from gradeschool.answers.numbers import normalize, parse_decimal
+from gradeschool.answers.numbers import normalize
 from gradeschool.answers.search import last_box, last_match
 
 # A sign counts where no word, digit or bracket stands before it: "16-18" holds 16 and 18.
-NUMBER = r"(?:(?<![\w).])[-+−])?(?:\$\s{0,4})?(?:(?<=\$)[-+−])?(?:\d[\d,]*(?:\.\d+)?|\.\d+)"
-# What may stand between a marker and its number: white space, emphasis, currency.
-LEAD = r"[\s*_`$:]{0,40}?"
+NUMBER = (
+    r"(?:(?<![\w).])[-+−])?(?:[$€£]\s{0,4})?(?:(?<=[$€£])[-+−])?"
+    r"(?:\d[\d,]*+(?:\.\d++)?+|(?<!\w)\.\d++)"
+)
+# What may stand between a marker and its number: white space, emphasis, currency, brackets.
+LEAD = r"[\s*_`$€£:=\\(\[{]{0,40}?"
 HASHES = re.compile(rf"####{LEAD}({NUMBER})")
 ANSWER_IS = re.compile(
-    rf"\b[Tt]he\s{{1,20}}(?:final\s{{1,20}})?answer\s{{1,20}}is(?:\s{{1,20}}equal\s{{1,20}}to)?{LEAD}({NUMBER})"
+    r"(?i)\banswer\s{1,20}is(?:\s{1,20}(?:equal\s{1,20}to|approximately|about|exactly))?"
+    rf"{LEAD}({NUMBER})"
 )
 ANSWER_COLON = re.compile(rf"(?i)\banswer\s{{0,20}}(?:\*\*)?:{LEAD}({NUMBER})")
 ANY_NUMBER = re.compile(NUMBER)
+# The 2 of "386 m^2" and of "10^{-2}" is no number that a text ends with.
+LOOSE_NUMBER = re.compile(rf"(?<![\^\d])(?<!\d\.)(?<!\^[{{−-])(?<!\^\{{[−-]){NUMBER}")
+# Behind the number of a marker: "= N" ends an equation; "/ N" and ":NN" make it another value.
+RESULT = re.compile(rf"(?:[ \t\d.,$€£%+*/x×÷()−-]*+=)++{LEAD}({NUMBER})")
+OVER = re.compile(r"[ \t]?/[ \t]?(\d{1,40})(?!\d)")
+CLOCK = re.compile(r":\d\d(?!\d)")
+# "#### 1. Count the eggs" is a heading, "Answer:\n1. Count the eggs" a list: no answers.
+ITEM = re.compile(r"[.)][ \t*]{1,4}[A-Za-z]")
+BOLD = re.compile(r"\*\*((?:[^*\n]|\*(?!\*))++)\*\*")
+LABEL = re.compile(r":(?!\d)|=")
+ORNAMENT = re.compile(r"[$€£\s]")
+FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
+WORDS = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{[^{}]*\}")
+# Behind these a model that was not stopped writes its own next question.
+RUN_ON = re.compile(r"\n[ \t]{0,8}(?:Question|Q)[ \t]?:")
+THOUGHT_END = "</think>"
+LONGEST_FRACTION = 40
+
+
+class Reading(NamedTuple):
+    """An answer: its normalised value, where it stands in the text, and how it was found."""
+
+    value: str
+    start: int
+    end: int
+    how: str
 
 
 def parse_gsm8k_answer(text: str) -> str | None:
     r"""Return the final answer that a completion states, normalised; None without a number.
 
     Tries in this order, each time taking the last match: `#### N`, `\boxed{N}`, "The answer is N",
-    "Answer: N", the last number in the text. Keeps the sign; drops "$", commas, trailing periods
-    and zero decimals. Linear in the length of the text; never raises.
+    "Answer: N", a bold number on the last line, the last number in the text. What a model thought
+    before "</think>", and what it wrote after running on into a next "Question:" or "Q:", counts
+    only where the rest holds no number. Keeps the sign; drops currency, commas, trailing periods
+    and zero decimals; where an equation follows the marker its result is read. A fraction that is
+    no whole number and a time of day stay as text ("8/3", "2:30"). Linear in the length of the
+    text; never raises.
     """
-    found = last_match(HASHES, text)
-    if found is None:
-        boxed = _number_in_box(text)
-        if boxed is not None:
-            return boxed
-        found = last_match(ANSWER_IS, text) or last_match(ANSWER_COLON, text)
-    if found is not None:
-        return _clean(found.group(1))
-    found = last_match(ANY_NUMBER, text)
-    return None if found is None else _clean(found.group())
+    read = read_answer(text)
+    return None if read is None else read.value
+
+
+def read_answer(text: str) -> Reading | None:
+    """Return what `parse_gsm8k_answer` reads, with the place and the way it was found."""
+    start, end = _answer_span(text)
+    read = _read(text[start:end])
+    if read is None:
+        return _read(text) if end - start < len(text) else None
+    return read._replace(start=start + read.start, end=start + read.end)
+
+
+def stated_answer(text: str) -> Reading | None:
+    r"""Return the answer behind the last `####`, box, "the answer is" or "answer:", else None."""
+    return (
+        hashed_answer(text)
+        or _in_box(text)
+        or _behind(ANSWER_IS, text, "the last 'the answer is N'")
+        or _behind(ANSWER_COLON, text, "the last 'answer: N'")
+    )
+
+
+def hashed_answer(text: str) -> Reading | None:
+    """Return the number behind the last "####" that a number follows, else None."""
+    return _behind(HASHES, text, "the last '#### N'")
+
+
+def answer_part(text: str) -> str:
+    """Return a text without what was thought before "</think>" and without a run-on question."""
+    start, end = _answer_span(text)
+    return text[start:end]
 
 
 def majority_vote(answers: Sequence[str | None]) -> str | None:
@@ -54,15 +113,78 @@ def majority_vote(answers: Sequence[str | None]) -> str | None:
     return votes.most_common(1)[0][0] if votes else None
 
 
-def _number_in_box(text: str) -> str | None:
-    box = last_box(text)
-    if box is None:
+def _answer_span(text: str) -> tuple[int, int]:
+    thought = text.rfind(THOUGHT_END)
+    start = 0 if thought < 0 else thought + len(THOUGHT_END)
+    run_on = RUN_ON.search(text, start)
+    return start, len(text) if run_on is None else run_on.start()
+
+
+def _read(text: str) -> Reading | None:
+    return stated_answer(text) or _in_bold(text) or _last_number(text)
+
+
+def _behind(marker: re.Pattern[str], text: str, how: str) -> Reading | None:
+    """Return the number behind the last marker, or what it begins: an equation, a fraction."""
+    last = None
+    for found in marker.finditer(text):
+        opens_line = marker is HASHES or "\n" in text[found.start() : found.start(1)]
+        if not (opens_line and ITEM.match(text, found.end())):
+            last = found
+    if last is None:
         return None
-    content = box.text.replace("{,}", ",").replace("\\,", "").replace("\\$", "$")
-    numbers = ANY_NUMBER.findall(content)
-    return _clean(numbers[0]) if len(numbers) == 1 else None
+    (start, end), number = last.span(1), _clean(last.group(1))
+    if result := RESULT.match(text, end):
+        return Reading(_clean(result.group(1)), *result.span(1), how)
+    if over := OVER.match(text, end):
+        return Reading(_ratio(number, over.group(1)), start, over.end(), how)
+    if clock := CLOCK.match(text, end):
+        return Reading(number + clock.group(), start, clock.end(), how)
+    return Reading(number, start, end, how)
+
+
+def _in_box(text: str) -> Reading | None:
+    box = last_box(text)
+    value = None if box is None else _value_of_box(box.text)
+    if box is None or value is None:
+        return None
+    return Reading(value, box.start, box.end, r"the last \boxed{N}")
+
+
+def _value_of_box(content: str) -> str | None:
+    """Return the one number or fraction in a box, behind its last "="."""
+    content = content.replace("{,}", ",").replace("\\,", "").replace("\\!", "").replace("\\$", "$")
+    content = FRACTION.sub(r"\1/\2", content).rpartition("=")[2]
+    for inside in (WORDS.sub("", content), content):
+        numbers = list(islice(ANY_NUMBER.finditer(inside), 3))
+        if len(numbers) == 1:
+            return _clean(numbers[0].group())
+        if len(numbers) == 2 and (over := OVER.match(inside, numbers[0].end())):
+            return _ratio(_clean(numbers[0].group()), over.group(1))
+    return None
+
+
+def _in_bold(text: str) -> Reading | None:
+    """Return the number in the last bold words on the last line, behind their last ":" or "="."""
+    end = len(text.rstrip())
+    last = None
+    for bold in BOLD.finditer(text, text.rfind("\n", 0, end) + 1, end):
+        label = last_match(LABEL, bold.group(1))
+        begin = bold.start(1) + (label.end() if label else 0)
+        last = ANY_NUMBER.search(text, begin, bold.end(1)) or last
+    return None if last is None else Reading(_clean(last.group()), *last.span(), "the last in bold")
+
+
+def _last_number(text: str) -> Reading | None:
+    last = last_match(LOOSE_NUMBER, text)
+    return None if last is None else Reading(_clean(last.group()), *last.span(), "the last number")
+
+
+def _ratio(number: str, divisor: str) -> str:
+    """Return a fraction of two short whole numbers in lowest terms, any other as text."""
+    whole = number.lstrip("-").isdecimal() and len(number) <= LONGEST_FRACTION
+    return str(Fraction(int(number), int(divisor))) if whole and int(divisor) else number
 
 
 def _clean(number: str) -> str:
-    cleaned = normalize(number.replace("$", "").replace("−", "-").replace(" ", "").lstrip("+"))
-    return cleaned if parse_decimal(cleaned) is not None else number
+    return normalize(ORNAMENT.sub("", number).replace("−", "-").lstrip("+"))

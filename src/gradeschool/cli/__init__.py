@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
+from typing import Any, NoReturn, TextIO
 
 import click
 
 from gradeschool import __version__
-from gradeschool.errors import GradeschoolError
+from gradeschool.errors import GradeschoolError, UnknownNameError
 
 # verb -> the line that --help shows; the command is `command` in gradeschool.cli.<verb>.
 VERBS = {
@@ -35,6 +37,22 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb; where there is none of that name, say which are close."""
+        if args[0] not in VERBS and not args[0].startswith("-"):
+            raise UnknownNameError("command", args[0], VERBS)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb; end quietly where the reader of our output left, as `head` does."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            _to_nowhere(sys.stdout)
+            ctx.exit(0)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs without importing them."""
         with formatter.section("Commands"):
@@ -51,15 +69,37 @@ def command() -> None:
 
 
 def main() -> None:
-    """Run the command line; errors of ours become one line and exit status 2."""
+    """Run the command line; whatever stops it becomes a message and an exit status."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a lone surrogate must not stop a table
     try:
-        command()
+        status = command(prog_name="gradeschool", standalone_mode=False)
     except GradeschoolError as error:
-        click.echo(f"gradeschool: {error}", err=True)
+        _fail(error)
+    except OSError as error:  # the last resort: a disk that is full, an output that is closed
+        _to_nowhere(sys.stdout)
+        click.echo(f"gradeschool: cannot read or write: {error}", err=True)
         sys.exit(2)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left, as `head` does
-        sys.exit(0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        click.echo("gradeschool: interrupted", err=True)
+        sys.exit(130)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _to_nowhere(stream: TextIO) -> None:
+    """Let what a stream still holds be written away when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _fail(error: GradeschoolError) -> NoReturn:
+    """Say what is wrong, on stdout too where a program reads JSON from there; exit with 2."""
+    from gradeschool.cli.options import print_json, warn
+
+    warn(str(error))
+    if "--json" in sys.argv:
+        print_json({"error": str(error)})
+    sys.exit(2)

@@ -48,7 +48,10 @@ def list_command(as_json: bool) -> None:
 @command.command("fetch")
 @click.argument("names", nargs=-1)
 def fetch_command(names: tuple[str, ...]) -> None:
-    """Fetch datasets (all, where none is named) from their origin and verify them."""
+    """Fetch datasets from their origin and verify them.
+
+    Fetches all of them where none is named, and nothing that is here already.
+    """
     from gradeschool.datasets.files import locate
     from gradeschool.datasets.load import source_named
     from gradeschool.datasets.sources import SOURCES
@@ -61,7 +64,10 @@ def fetch_command(names: tuple[str, ...]) -> None:
 @command.command("verify")
 @click.argument("names", nargs=-1)
 def verify_command(names: tuple[str, ...]) -> None:
-    """Check the digests and row counts of datasets (all that are here, where none is named)."""
+    """Check digests and row counts of datasets.
+
+    Checks all that are here where none is named.
+    """
     from gradeschool.datasets.files import find_file
     from gradeschool.datasets.load import load_dataset, source_named
     from gradeschool.datasets.sources import SOURCES

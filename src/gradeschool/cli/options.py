@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from gradeschool.errors import InputError
+from gradeschool.reports.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,8 +25,35 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 
 def warn(message: str) -> None:
-    """Tell the user something on stderr."""
-    click.echo(f"gradeschool: {message}", err=True)
+    """Tell the user something on stderr; what a terminal would obey is escaped."""
+    click.echo(f"gradeschool: {printable(message)}", err=True)
+
+
+def warn_of_faults(count: int) -> None:
+    """Say that rows could not be used, and exit with 3, where there are any."""
+    if count:
+        rows = "1 row" if count == 1 else f"{count} rows"
+        warn(f"{rows} could not be used, counted as {'an error' if count == 1 else 'errors'}")
+        sys.exit(3)
+
+
+def files_and_rules(
+    arguments: Sequence[str], rules: Sequence[str]
+) -> tuple[list[Path], tuple[str, ...]]:
+    """Return the files and the rules of a command line, each once.
+
+    `--rules A B` gives "B" as an argument: a rule's name that is no file is a rule there.
+    """
+    from gradeschool.protocols.registry import all_rules
+
+    known = all_rules() if rules else {}
+    named = [name for name in arguments if name in known and not Path(name).exists()]
+    files = [Path(name) for name in dict.fromkeys(arguments) if name not in named]
+    if not files:
+        raise InputError(
+            f"no file is given, only rules: {', '.join(map(repr, named))}; give a FILE"
+        )
+    return files, tuple(dict.fromkeys((*rules, *named)))
 
 
 def print_json(value: Any) -> None:
@@ -32,9 +65,12 @@ def print_json(value: Any) -> None:
 
 def stdout_console() -> Console:
     """Return a console for tables: as wide as the terminal, 120 columns where there is none."""
-    import sys
-
     from rich.console import Console
 
+    class PipedConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # `main` knows what to do; rich would exit with 1
+
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(width=120 if piped else None, highlight=False)
+    # Names come from files: neither markup ("[red]") nor emoji (":smile:") is read in them.
+    return PipedConsole(width=120 if piped else None, highlight=False, markup=False, emoji=False)

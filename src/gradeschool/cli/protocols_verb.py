@@ -12,6 +12,10 @@ from gradeschool.cli.options import dataset_option, json_option, print_json, std
 if TYPE_CHECKING:
     from gradeschool.completion import Prompt
     from gradeschool.problem import Problem
+    from gradeschool.protocol import Protocol
+
+# A name of more characters has its summary below it, in a narrow terminal.
+LONGEST_NAME = 32
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -31,7 +35,7 @@ def list_command(as_json: bool) -> None:
                 "name": protocol.name,
                 "digest": protocol.digest(),
                 "summary": protocol.summary,
-                "form": "chat" if protocol.is_chat else "completion",
+                "form": _form(protocol),
                 "shots": protocol.shot_count,
                 "rules": list(protocol.rules),
                 "source": protocol.source,
@@ -44,25 +48,31 @@ def list_command(as_json: bool) -> None:
         ]
         print_json({"protocols": protocols, "rules": rules})
         return
-    _print_tables()
+    _print_lists()
 
 
-def _print_tables() -> None:
-    from rich import box
-    from rich.table import Table
-
+def _print_lists() -> None:
+    """Print names with what they stand for, beside them or, where a name is long, below."""
     from gradeschool.protocols.registry import all_protocols, all_rules
 
-    console = stdout_console()
-    protocols = Table("protocol", "form", "shots", "what it does", box=box.SIMPLE_HEAD)
-    for protocol in all_protocols().values():
-        form = "chat" if protocol.is_chat else "completion"
-        protocols.add_row(protocol.name, form, str(protocol.shot_count), protocol.summary)
-    rules = Table("rule", "what it reads and how it compares", box=box.SIMPLE_HEAD)
-    for rule in all_rules().values():
-        rules.add_row(rule.name, rule.summary)
-    console.print(protocols)
-    console.print(rules)
+    protocols = [
+        (protocol.name, f"[{_form(protocol)}] {protocol.summary}")
+        for protocol in all_protocols().values()
+    ]
+    rules = [(rule.name, rule.summary) for rule in all_rules().values()]
+    width = stdout_console().width
+    formatter = click.HelpFormatter(width=width)
+    for heading, rows in (
+        ("Protocols: how a model is asked", protocols),
+        ("Rules: what is read of a completion, and how it is compared", rules),
+    ):
+        with formatter.section(heading):
+            formatter.write_dl(rows, col_max=max(LONGEST_NAME, width * 2 // 5))
+    click.echo(formatter.getvalue(), nl=False)
+
+
+def _form(protocol: Protocol) -> str:
+    return "chat" if protocol.is_chat else "completion"
 
 
 @command.command("prompts")

@@ -2,53 +2,57 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import click
 
-from gradeschool.cli.options import dataset_option, json_option, print_json, stdout_console, warn
-from gradeschool.errors import InputError
+from gradeschool.cli.options import (
+    dataset_option,
+    files_and_rules,
+    json_option,
+    print_json,
+    stdout_console,
+    warn,
+    warn_of_faults,
+)
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--rule", "rules", multiple=True, help="A rule's name, or 'all' (the default).")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--rule", "--rules", "rules", multiple=True, metavar="NAME...",
+              help="Names from `gradeschool protocols list`, or 'all' (the default).")  # fmt: skip
 @dataset_option
 @json_option
 def command(
-    files: tuple[Path, ...], rules: tuple[str, ...], dataset: str | None, as_json: bool
+    files: tuple[str, ...], rules: tuple[str, ...], dataset: str | None, as_json: bool
 ) -> None:
     """Score recorded completions under every rule.
 
-    FILES are run folders, JSONL rows (index, id, question_id or question for the problem;
-    completion, answer, output or response for the text), lm-eval samples, inspect logs or OpenAI
-    batch output. Exit status 3 where some rows cannot be used.
+    FILES are run folders, rows in JSONL, CSV or Parquet (index, id, question_id or question for
+    the problem; completion, answer, output or response for the text; run or model and sample where
+    there are several), lm-eval samples, inspect logs or OpenAI batch output. Rows that cannot be
+    used are counted as errors, and the exit status is 3.
+
+    Example: gradeschool score answers.jsonl --rule multi-pattern openai/2021
     """
-    from gradeschool.reports.terminal import score_table, spread_line
+    from gradeschool.reports.terminal import Origin, score_table, spread_lines
     from gradeschool.scoring.load import choose_rules, load_runs
     from gradeschool.scoring.score import score_run
 
-    chosen = choose_rules(rules)
+    paths, names = files_and_rules(files, rules)
+    chosen = choose_rules(names)
     scores, faults = [], 0
-    seen: set[str] = set()
-    for file in files:
-        for run in load_runs(file, dataset, warn):
-            if run.name in seen:
-                run.name = f"{run.name} ({file})"
-            seen.add(run.name)
+    origins: dict[str, Origin] = {}
+    for path in paths:
+        for run in load_runs(path, dataset, warn):
+            origin = Origin(path, run.name)
+            if run.name in origins:
+                run.name = f"{run.name} ({path})"
             faults += run.faults
             scores.append(score_run(run, chosen))
-    if not scores:
-        raise InputError("no file was given; give at least one")
+            origins[run.name] = origin
     if as_json:
         print_json({"runs": [score.as_json() for score in scores]})
     else:
-        console = stdout_console()
-        score_table(scores, console)
-        line = spread_line(scores, str(files[0]))
-        if line:
+        score_table(scores, stdout_console())
+        for line in spread_lines(scores, origins):
             click.echo(line)
-    if faults:
-        warn(f"{faults} rows could not be used; they are counted as errors")
-        sys.exit(3)
+    warn_of_faults(faults)

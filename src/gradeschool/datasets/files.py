@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple
-from urllib.error import URLError
-from urllib.request import Request, urlopen
+from urllib.request import Request, build_opener
 
 from gradeschool.datasets.sources import Source
 from gradeschool.errors import DataError
@@ -94,10 +94,11 @@ def fetch(source: Source) -> Path:
     target = cache_folder() / source.path
     try:
         request = Request(source.url, headers={"User-Agent": "gradeschool"})  # noqa: S310 (pinned)
-        with urlopen(request, timeout=TIMEOUT_SECONDS) as reply:  # noqa: S310
+        # A new opener reads the proxies of the environment anew; `urlopen` keeps its first ones.
+        with build_opener().open(request, timeout=TIMEOUT_SECONDS) as reply:
             body = reply.read(LARGEST_BYTES + 1)
-    except (URLError, OSError) as error:
-        reason = getattr(error, "reason", error)
+    except (OSError, HTTPException) as error:
+        reason = getattr(error, "reason", error) or type(error).__name__
         raise DataError(
             f"cannot fetch the dataset {source.name!r} from {source.url}: {reason}; "
             f"put it at ${DATA_VARIABLE}/{source.path}, or fetch it where there is a network"
@@ -116,9 +117,10 @@ def _write_whole(target: Path, body: bytes) -> None:
     """Write a file so that it is there whole or not at all."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as file:
-            file.write(body)
-        Path(file.name).replace(target)
+        with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+            whole = Path(folder) / target.name
+            whole.write_bytes(body)
+            whole.replace(target)
     except OSError as error:
         raise DataError(
             f"cannot write {str(target)!r}: {error.strerror}; set {CACHE_VARIABLE} to a folder "

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from gradeschool.answers.numbers import normalize
 from gradeschool.datasets.files import locate
 from gradeschool.datasets.sources import ALIASES, SOURCES, Source
 from gradeschool.errors import DataError, InputError, UnknownNameError
@@ -74,18 +77,19 @@ def _load_source(name: str) -> Dataset:
     source = SOURCES[name]
     file = locate(source)
     if file.layout == "lm-eval-yaml":
-        rows: Iterable[Row] = _yaml_samples(file.path)
+        problems = _built(_exemplar, _yaml_samples(file.path), name)
     else:
-        rows = read_rows(file.path)
-    build = _exemplar if file.layout != "gsm8k" else _row
-    problems = tuple(build(str(at), row, name) for at, row in enumerate(rows))
+        build = _exemplar if file.layout == "exemplars" else _row
+        with closing(read_rows(file.path)) as rows:
+            problems = _built(build, rows, name)
     if len(problems) != source.rows:
         raise DataError(f"{str(file.path)!r} holds {len(problems)} problems, not {source.rows}")
     return Dataset(name, problems, _digest(file.path))
 
 
 def _load_file(path: Path) -> Dataset:
-    problems = tuple(_row(str(at), row, str(path)) for at, row in enumerate(read_rows(path)))
+    with closing(read_rows(path)) as rows:
+        problems = _built(_row, rows, str(path))
     if not problems:
         raise InputError(f"{str(path)!r} holds no problems; give one row for each problem")
     seen: set[str] = set()
@@ -94,6 +98,13 @@ def _load_file(path: Path) -> Dataset:
             raise InputError(f"{str(path)!r} uses the id {problem.id!r} twice; make ids unique")
         seen.add(problem.id)
     return Dataset(str(path), problems, _digest(path))
+
+
+def _built(
+    build: Callable[[str, Row, str], Problem], rows: Iterable[Row], dataset: str
+) -> tuple[Problem, ...]:
+    """Build a problem of each row; its place is its id where the row gives none."""
+    return tuple(build(str(at), row, dataset) for at, row in enumerate(rows))
 
 
 def _digest(path: Path) -> str:
@@ -110,18 +121,29 @@ def _row(default_id: str, row: Row, dataset: str) -> Problem:
     if MARKER not in answer:
         answer = f"{MARKER} {answer.strip()}"
     id = row.fields.get("id")
-    return Problem.from_row(default_id if id is None else str(id), question, answer)
+    id = default_id if id is None or id == "" else str(id)
+    try:
+        return Problem.from_row(id, question, answer)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def _field(fields: Mapping[str, Any], names: tuple[str, ...], what: str, where: str) -> str:
     for name in names:
-        value = fields.get(name)
-        if isinstance(value, str | int | float) and str(value).strip():
-            return str(value)
+        written = _written(fields.get(name))
+        if written.strip():
+            return written
     raise InputError(
         f"{where} has no {what} (columns: {', '.join(map(repr, fields)) or 'none'}); "
         f"name one of them {' or '.join(map(repr, names))}"
     )
+
+
+def _written(value: object) -> str:
+    """Write a cell as text: 18.0 is "18"; what is no text and no finite number is ""."""
+    if isinstance(value, float):
+        return normalize(repr(value)) if isfinite(value) else ""
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 def _exemplar(default_id: str, row: Row, dataset: str) -> Problem:

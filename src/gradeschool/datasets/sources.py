@@ -89,6 +89,16 @@ SOURCES = {
             url="",
             licence="MIT",
         ),
+        Source(
+            name="exemplars",
+            summary="8 chain-of-thought exemplars written for this package, shipped with it",
+            path="sample/exemplars.jsonl",
+            sha256="",
+            rows=8,
+            url="",
+            licence="MIT",
+            layout="exemplars",
+        ),
     )
 }
 ALIASES = {

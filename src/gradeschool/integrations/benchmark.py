@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradeschool.answers.numbers import normalize, parse_decimal
-from gradeschool.answers.parse import HASHES
-from gradeschool.answers.search import last_match
+from gradeschool.answers.parse import answer_part, hashed_answer
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import UnknownNameError
 from gradeschool.problem import Problem
@@ -85,15 +84,14 @@ class GSM8KBenchmark:
         try:
             return self._problems[task_id]
         except KeyError:
-            ids = ("0000", f"{len(self._problems) - 1:04d}")
-            raise UnknownNameError("task", str(task_id), ids) from None
+            known = f"0000 to {len(self._problems) - 1:04d}"
+            raise UnknownNameError("task", str(task_id), [known]) from None
 
 
 def _last_marked(output: str) -> str | None:
-    found = last_match(HASHES, output)
-    if found is None:
-        return None
-    return normalize(found.group(1).replace("$", "").replace("−", "-").replace(" ", ""))
+    """Return what the last "####" before a run-on question marks, else before the end."""
+    marked = hashed_answer(answer_part(output)) or hashed_answer(output)
+    return None if marked is None else marked.value
 
 
 def _same(read: str, gold: str) -> bool:

@@ -6,9 +6,10 @@ import importlib
 import json
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.recordings.recorded import Recorded, Reference, faulty, finish_of, text_of
@@ -16,19 +17,20 @@ from gradeschool.recordings.recorded import Recorded, Reference, faulty, finish_
 ZSTD = 93
 LARGEST_MEMBER = 512 * 2**20
 LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
+# What a damaged archive, or JSON of a damaged member, raises; NotImplementedError: another method.
+DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, ValueError, EOFError,
+          RecursionError, NotImplementedError)  # fmt: skip
 
 
-def inspect_json(path: Path) -> Iterator[Recorded]:
-    """Yield the samples of a log in JSON; raises InputError where the file is no such log."""
-    try:
-        log = json.loads(path.read_bytes())
-    except (ValueError, RecursionError, OSError) as error:
-        raise InputError(f"{str(path)!r} is not readable JSON: {error}") from error
-    samples = log.get("samples") if isinstance(log, dict) else None
-    if not isinstance(samples, list):
-        raise InputError(f"{str(path)!r} holds no 'samples'; give an inspect log, or JSONL rows")
+def is_inspect(value: Any) -> bool:
+    """Tell whether a JSON value is a log of inspect."""
+    return isinstance(value, Mapping) and isinstance(value.get("samples"), list)
+
+
+def inspect_json(log: Mapping[str, Any], path: Path) -> Iterator[Recorded]:
+    """Yield the samples of a log in JSON."""
     run = _run_of(log, path)
-    for number, sample in enumerate(samples, start=1):
+    for number, sample in enumerate(log["samples"], start=1):
         yield _recorded(number, sample, run)
 
 
@@ -36,17 +38,21 @@ def inspect_archive(path: Path) -> Iterator[Recorded]:
     """Yield the samples of an `.eval` archive; raises InputError, MissingExtraError (zstandard)."""
     try:
         with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
-            names = [info for info in archive.infolist() if info.filename.startswith("samples/")]
+            members = {info.filename: info for info in archive.infolist()}
             run = path.stem
-            if "header.json" in archive.namelist():
-                run = _run_of(_member(archive, raw, archive.getinfo("header.json")), path)
-            for number, info in enumerate(names, start=1):
-                yield _recorded(number, _member(archive, raw, info), run)
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+            if "header.json" in members:
+                run = _run_of(_member(archive, raw, members["header.json"]), path)
+            samples = [info for name, info in members.items() if name.startswith("samples/")]
+            for number, info in enumerate(samples, start=1):
+                try:
+                    yield _recorded(number, _member(archive, raw, info), run)
+                except DAMAGE as error:
+                    yield faulty(number, run, f"({info.filename}) cannot be read: {error}")
+    except DAMAGE as error:
         raise InputError(f"{str(path)!r} is not a readable inspect archive: {error}") from error
 
 
-def _member(archive: zipfile.ZipFile, raw: Any, info: zipfile.ZipInfo) -> Any:
+def _member(archive: zipfile.ZipFile, raw: BinaryIO, info: zipfile.ZipInfo) -> Any:
     if info.file_size > LARGEST_MEMBER:
         raise ValueError(f"{info.filename} is larger than {LARGEST_MEMBER} bytes")
     if info.compress_type != ZSTD:
@@ -73,8 +79,8 @@ def _zstd() -> Callable[[bytes, int], bytes]:
     return decompress
 
 
-def _run_of(log: Mapping[str, Any], path: Path) -> str:
-    spec = log.get("eval")
+def _run_of(log: Any, path: Path) -> str:
+    spec = log.get("eval") if isinstance(log, Mapping) else None
     model = spec.get("model") if isinstance(spec, Mapping) else None
     return str(model or path.stem)
 
@@ -82,15 +88,7 @@ def _run_of(log: Mapping[str, Any], path: Path) -> str:
 def _recorded(number: int, sample: Any, run: str) -> Recorded:
     if not isinstance(sample, Mapping):
         return faulty(number, run, "is no sample object")
-    question = sample.get("input")
-    if isinstance(question, list) and question and isinstance(question[-1], Mapping):
-        question = text_of(question[-1].get("content"))
-    target = sample.get("target")
-    reference = Reference(
-        id=str(sample.get("id")),
-        question=question if isinstance(question, str) else None,
-        answer=target if isinstance(target, str) else None,
-    )
+    reference = _reference(sample)
     epoch = sample.get("epoch")
     position = epoch - 1 if isinstance(epoch, int) else None
     failure = sample.get("error")
@@ -103,12 +101,29 @@ def _recorded(number: int, sample: Any, run: str) -> Recorded:
     return Recorded(number, run, reference, text, position, finish_of(finish), model=run)
 
 
+def _reference(sample: Mapping[str, Any]) -> Reference:
+    """Name the problem by its question: inspect numbers samples from 1 where they have no id."""
+    question = sample.get("input")
+    if isinstance(question, list) and question and isinstance(question[-1], Mapping):
+        question = text_of(question[-1].get("content"))
+    target = sample.get("target")
+    if isinstance(target, list) and len(target) == 1:
+        target = target[0]
+    if not isinstance(question, str):
+        return Reference(id=str(sample.get("id")))
+    return Reference(question=question, answer=target if isinstance(target, str) else None)
+
+
 def _output(output: Any) -> tuple[str | None, object]:
+    """Return the text that inspect's own scorers see, and why the model stopped."""
     if not isinstance(output, Mapping):
         return None, None
     choices = output.get("choices")
-    if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
-        message = choices[0].get("message")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    choice = first if isinstance(first, Mapping) else {}
+    text = output.get("completion")
+    if not isinstance(text, str) or not text:
+        message = choice.get("message")
         content = message.get("content") if isinstance(message, Mapping) else None
-        return text_of(content), choices[0].get("stop_reason")
-    return text_of(output.get("completion")), None
+        text = text_of(content, "\n") if content is not None else text
+    return text if isinstance(text, str) else None, choice.get("stop_reason")

@@ -1,25 +1,32 @@
-"""The completions of a run folder: one for each key, whatever happened on the way."""
+"""The completions of a run of ours: one for each key, whatever happened on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from gradeschool.tables import Row
 
 
-def last_of_each_key(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield the row that counts for each key: the last that is no error, else the last.
+def is_own(fields: Mapping[str, Any]) -> bool:
+    """Tell whether a row is one that `gradeschool eval` stored."""
+    return {"schema", "problem_id", "sample"} <= fields.keys() and isinstance(
+        fields.get("key"), str
+    )
 
-    A failed sample is asked again and then has several rows. Rows that cannot be read, or that have
-    no key, are all yielded.
+
+def last_of_each_key(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield the row of ours that counts for each key: the last that is no error, else the last.
+
+    A failed sample is asked again and then has several rows. All other rows are yielded as they
+    come.
     """
     counting: dict[str, Row] = {}
     for row in rows:
-        key = row.fields.get("key")
-        if not isinstance(key, str):
+        if not is_own(row.fields):
             yield row
-        elif (
-            key not in counting or counting[key].fields.get("error") or not row.fields.get("error")
-        ):
-            counting[key] = row
+            continue
+        earlier = counting.get(row.fields["key"])
+        if earlier is None or earlier.fields.get("error") or not row.fields.get("error"):
+            counting[row.fields["key"]] = row
     yield from counting.values()

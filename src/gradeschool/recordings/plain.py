@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradeschool.recordings.recorded import (
+    UNNAMED,
     Recorded,
     Reference,
     faulty,
     finish_of,
     first_of,
+    shown,
     text_of,
     whole_number,
 )
+from gradeschool.rule import clip
 from gradeschool.tables import Row
 
-TEXT_FIELDS = ("completion", "answer", "output", "response", "completions", "responses")
+# "answer" comes last: beside another of these it is the data's own answer and no model's.
+TEXT_FIELDS = ("completion", "output", "response", "completions", "responses", "answer")
 PROBLEM_FIELDS = ("index", "id", "question_id", "problem_id", "question")
 RUN_FIELDS = ("run", "model")
 
@@ -23,39 +27,54 @@ RUN_FIELDS = ("run", "model")
 def plain(row: Row, default_run: str) -> Iterator[Recorded]:
     """Yield the completions of a row: one, or one for each text where it holds a list."""
     fields = row.fields
-    run = str(first_of(fields, RUN_FIELDS) or default_run)
-    content = first_of(fields, TEXT_FIELDS)
-    error = str(fields.get("error") or "")
-    if content is None and error:
-        content = ""
-    texts = content if _is_list_of_texts(content) else [text_of(content)]
+    named = first_of(fields, RUN_FIELDS) or UNNAMED
+    run = named if isinstance(named, str) else shown(named)
+    error = _error(fields.get("error"))
+    texts = _texts(first_of(fields, TEXT_FIELDS)) or ([""] if error else [])
     reference, fault = _reference(row)
-    if not fault and None in texts:
-        names = " or ".join(map(repr, TEXT_FIELDS[:4]))
-        fault = f"has no text; its columns are {_columns(row)}, one must be {names}"
-    if fault:
-        yield faulty(row.number, run, fault)
+    if fault or not texts:
+        yield faulty(row.number, run, fault or _without_text(row))
         return
-    sample = whole_number(fields.get("sample"))
+    sample, model = whole_number(fields.get("sample")), fields.get("model")
     for at, text in enumerate(texts):
         yield Recorded(
             row=row.number,
-            run=run,
+            run=run or default_run,
             reference=reference,
             text=text,
             sample=sample if len(texts) == 1 else (sample or 0) + at,
             finish=finish_of(first_of(fields, ("finish", "finish_reason"))),
             error=error,
-            model=str(fields.get("model") or ""),
+            model=model if isinstance(model, str) else "",
         )
 
 
-def _is_list_of_texts(content: object) -> bool:
-    return isinstance(content, list) and all(isinstance(text, str) for text in content)
+def _texts(content: object) -> list[str]:
+    """Return the completions that a field holds: one, those of a list, or none."""
+    if isinstance(content, list) and all(isinstance(text, str) for text in content):
+        return content
+    text = text_of(content)
+    return [] if text is None else [text]
+
+
+def _error(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    # A missing value is NaN in tables that pandas wrote.
+    return shown(value) if value and value == value else ""
+
+
+def _without_text(row: Row) -> str:
+    for name in TEXT_FIELDS:
+        value = row.fields.get(name)
+        if value is not None:
+            return f"has no text: its {name!r} is {shown(value)}; give a string"
+    names = " or ".join(map(repr, ("completion", "output", "response", "answer")))
+    return f"has no text; its columns are {_columns(row)}, one must be {names}"
 
 
 def _columns(row: Row) -> str:
-    return ", ".join(map(repr, row.fields)) or "none"
+    return clip(", ".join(map(repr, row.fields)), 200) or "none"
 
 
 def _reference(row: Row) -> tuple[Reference, str]:
@@ -63,7 +82,7 @@ def _reference(row: Row) -> tuple[Reference, str]:
     index = fields.get("index")
     position = whole_number(index)
     if index is not None and position is None:
-        return Reference(), f"has the index {index!r}, which is no whole number"
+        return Reference(), f"has the index {shown(index)}, which is no whole number"
     id = first_of(fields, ("id", "question_id", "problem_id"))
     question = fields.get("question")
     if index is None and id is None and not isinstance(question, str):
@@ -74,6 +93,6 @@ def _reference(row: Row) -> tuple[Reference, str]:
         )
     return Reference(
         position=position,
-        id=None if id is None else str(id),
+        id=id if isinstance(id, str) or id is None else shown(id),
         question=question if isinstance(question, str) else None,
     ), ""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Finish
+from gradeschool.rule import clip
 
+UNNAMED = ""  # the run of a row that does not tell, until the whole file is known
+WHOLE = re.compile(r"\s*(-?\d{1,18})\s*\Z")
 FINISHES = {
     "stop": Finish.STOP,
     "eos": Finish.STOP,
     "length": Finish.LENGTH,
     "max_tokens": Finish.LENGTH,
+    "model_length": Finish.LENGTH,
     "content_filter": Finish.FILTER,
 }
 
@@ -30,9 +35,10 @@ class Reference(NamedTuple):
 class Recorded:
     """A completion with where it was found.
 
-    row: 1-based number in the file. run: the name that results are grouped under. sample: its
-    number among the samples of its problem, None where the file does not number them. error: the
-    provider's failure, which is an outcome and no zero. fault: why the row cannot be used.
+    row: 1-based number in the file. run: the name that results are grouped under, UNNAMED where an
+    unreadable row does not tell. sample: its number among the samples of its problem, None where
+    the file does not number them. error: the provider's failure, which is an outcome and no zero.
+    fault: why the row cannot be used.
     """
 
     row: int
@@ -56,13 +62,13 @@ def finish_of(value: object) -> Finish:
     return FINISHES.get(str(value), Finish.UNKNOWN)
 
 
-def text_of(content: object) -> str | None:
+def text_of(content: object, between: str = "") -> str | None:
     """Return the text of a message's content: a string, or a list of parts; None for neither."""
     if isinstance(content, str):
         return content
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        return "".join(part for part in parts if isinstance(part, str))
+    if isinstance(content, list) and all(isinstance(part, Mapping | str) for part in content):
+        parts = [part if isinstance(part, str) else part.get("text") for part in content]
+        return between.join(part for part in parts if isinstance(part, str))
     return None
 
 
@@ -74,9 +80,17 @@ def whole_number(value: object) -> int | None:
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return int(value)
-    if isinstance(value, str) and len(value) <= 18 and value.strip().lstrip("-").isdecimal():
-        return int(value)
+    if isinstance(value, str) and (found := WHOLE.match(value)) is not None:
+        return int(found.group(1))
     return None
+
+
+def shown(value: object) -> str:
+    """Return a value in a form that a message can show, however long or deep it is."""
+    try:
+        return clip(repr(value))
+    except RecursionError:
+        return "a value that is nested too deeply"
 
 
 def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> Any:

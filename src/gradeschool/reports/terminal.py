@@ -2,52 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from gradeschool.reports.printable import printable
+from gradeschool.rule import clip
 from gradeschool.scoring.score import RuleScore, RunScore
 
-RULE_WIDTH = 34
-CELL_WIDTH = 25
-
-
-def printable(text: str) -> str:
-    """Return a text that a terminal may show: control characters and surrogates escaped."""
-    return "".join(
-        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
-        for char in text
-    )
+GAP = 2  # blanks between two columns
+NAME_WIDTH = 60  # a longer name of a run is cut
+# A run's name is folded to the width of its figures, but not below this.
+FOLDED_WIDTH = 17
+# A rule's name is folded where it would take more than a third of the line, but not below this.
+FOLDED_RULE = 28
+FIGURES = ("correct", "accuracy", "95 % interval", "wrong", "no\nanswer", "error")
+FIGURES_WIDTH = 61  # of the columns above, gaps and margins included
+# Where a rule's name is folded; a part that is still too long is folded at its hyphens.
+SEAM, HYPHEN = re.compile(r"(?<=/)|(?=@)"), re.compile(r"(?<=-)")
+INDENT = "  "
 
 
 def score_table(scores: Sequence[RunScore], console: Console) -> None:
     """Print rules x runs: a row of figures for one run, cells of two lines for several."""
     if len(scores) == 1:
-        console.print(_single(scores[0]))
+        console.print(_single(scores[0], console.width - FIGURES_WIDTH))
         return
-    across = max(1, (console.width - RULE_WIDTH) // CELL_WIDTH)
-    for start in range(0, len(scores), across):
-        console.print(_several(scores[start : start + across]))
+    longest = max(len(rule.rule) for rule in scores[0].rules)
+    names = min(longest, max(FOLDED_RULE, console.width // 3))
+    line: list[RunScore] = []
+    used = names + GAP
+    for score in scores:
+        width = _width(score) + GAP
+        if line and used + width > console.width:
+            console.print(_several(line, names))
+            line, used = [], names + GAP
+        line.append(score)
+        used += width
+    console.print(_several(line, names))
 
 
 def _table(title: str | None = None) -> Table:
-    return Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    return Table(
+        box=box.SIMPLE_HEAD,
+        title=title,
+        title_justify="left",
+        pad_edge=False,
+        padding=(0, 0, 0, GAP - 1),
+    )
 
 
-def _single(score: RunScore) -> Table:
-    table = _table(f"{printable(score.run)}, {score.n} completions")
-    table.add_column("rule", overflow="fold")
-    for name in ("correct", "accuracy", "95 % interval", "wrong", "no answer", "error"):
+def _folded(name: str, width: int) -> str:
+    """Fold a rule's name at its seams into lines of this width, the further ones indented."""
+    lines = [""]
+    for part in SEAM.split(name):
+        fits = len(part) <= width - len(INDENT)
+        for piece in [part] if fits else HYPHEN.split(part):
+            if lines[-1].strip() and len(lines[-1]) + len(piece) > width:
+                lines.append(INDENT)
+            lines[-1] += piece
+    return "\n".join(lines)
+
+
+def _run_name(score: RunScore) -> str:
+    return clip(printable(score.run, keep=""), NAME_WIDTH)
+
+
+def _single(score: RunScore, names: int) -> Table:
+    table = _table(f"{_run_name(score)}, {_counted(score.n, 'completion')}")
+    table.add_column("rule", overflow="fold", vertical="top")
+    for name in FIGURES:
         table.add_column(name, justify="right", no_wrap=True)
     for rule in score.rules:
-        low, high = rule.ci95
         table.add_row(
-            rule.rule,
+            _folded(rule.rule, names),
             str(rule.correct),
-            f"{100 * rule.accuracy:.2f} %",
-            f"{100 * low:.2f} - {100 * high:.2f}",
+            _accuracy(rule),
+            _interval(rule),
             str(rule.wrong),
             str(rule.no_answer),
             str(rule.error),
@@ -55,53 +92,96 @@ def _single(score: RunScore) -> Table:
     return table
 
 
-def _several(scores: Sequence[RunScore]) -> Table:
+def _width(score: RunScore) -> int:
+    """Return the width of a run's column: of its figures, and of its name once folded."""
+    figures = max(len(line) for rule in score.rules for line in _cell(rule).split("\n"))
+    return max(figures, min(FOLDED_WIDTH, len(_run_name(score))), len(f"n = {score.n}"))
+
+
+def _several(scores: Sequence[RunScore], names: int) -> Table:
     table = _table()
-    table.add_column("rule", overflow="fold", max_width=RULE_WIDTH)
+    table.add_column("rule", no_wrap=True)
     for score in scores:
-        table.add_column(f"{printable(score.run)}\nn = {score.n}", justify="right", overflow="fold")
+        heading = f"{_run_name(score)}\nn = {score.n}"
+        table.add_column(heading, justify="right", overflow="fold", width=_width(score))
     for at, rule in enumerate(scores[0].rules):
-        table.add_row(rule.rule, *(_cell(score.rules[at]) for score in scores))
+        table.add_row(_folded(rule.rule, names), *(_cell(score.rules[at]) for score in scores))
     return table
 
 
 def _cell(rule: RuleScore) -> str:
+    counts = ((rule.no_answer, "no answer"), (rule.error, "error"))
+    silent = [f"{count} {name}" for count, name in counts if count]
+    read_nothing = rule.correct == rule.wrong == 0
+    interval = [] if read_nothing and silent else [_interval(rule)]
+    return "\n".join([f"{rule.correct}  {_accuracy(rule)}", *interval, *silent])
+
+
+def _accuracy(rule: RuleScore) -> str:
+    judged = rule.correct + rule.wrong + rule.no_answer
+    return f"{100 * rule.accuracy:.2f} %" if judged else "-"
+
+
+def _interval(rule: RuleScore) -> str:
     low, high = rule.ci95
-    silent = [
-        f"{count} {name}"
-        for count, name in ((rule.no_answer, "no answer"), (rule.error, "error"))
-        if count
-    ]
-    lines = [
-        f"{rule.correct}  {100 * rule.accuracy:.2f} %",
-        f"{100 * low:.2f} - {100 * high:.2f}",
-        *silent,
-    ]
-    return "\n".join(lines)
+    return f"{100 * low:.2f} - {100 * high:.2f}"
 
 
-def spread_line(scores: Sequence[RunScore], file: str) -> str | None:
-    """Return one line on how far the rules are apart, with the command that explains it."""
-    gaps = []
-    for score in scores:
-        ranked = sorted(score.rules, key=lambda rule: rule.accuracy)
-        if len(ranked) > 1:
-            gaps.append((ranked[-1].accuracy - ranked[0].accuracy, score.run, ranked))
-    if not gaps:
-        return None
-    gap, run, ranked = max(gaps, key=lambda found: found[0])
-    if gap == 0:
-        return "The rules agree on every run."
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'' if count == 1 else 's'}"
+
+
+class _Gap(NamedTuple):
+    """The largest gap between two rules of a run; whole: every rule was looked at."""
+
+    points: float
+    run: str
+    low: RuleScore
+    high: RuleScore
+    whole: bool
+
+
+class Origin(NamedTuple):
+    """Where a run was found: its file, and its name in there."""
+
+    path: Path
+    run: str
+
+
+def spread_lines(scores: Sequence[RunScore], origins: Mapping[str, Origin]) -> list[str]:
+    """Return how far the rules are apart where that is most, and the command that explains it.
+
+    origins: where each run was found, by its name in the scores. Rules that find no answer in most
+    completions are set aside where two others are left: they are far from all others, and the
+    table shows it.
+    """
+    gap = max(map(_gap, scores), key=lambda found: found.points)
+    if gap.low is gap.high:
+        return []
+    rules = "rules" if gap.whole else "rules that find answers"
+    if gap.points == 0:
+        return [f"The {rules} come to the same accuracy."]
+    where = f"In {clip(printable(gap.run, keep=''), NAME_WIDTH)} the" if len(scores) > 1 else "The"
+    path, run = origins[gap.run]
+    several = sum(origin.path == path for origin in origins.values()) > 1
+    chosen = f" --run {quoted(run)}" if several else ""
+    names = f"'{gap.high.rule}' '{gap.low.rule}'"
+    return [
+        f"{where} {rules} are up to {100 * gap.points:.1f} points apart: {gap.high.rule} "
+        f"{_accuracy(gap.high)}, {gap.low.rule} {_accuracy(gap.low)}. Why:",
+        f"  gradeschool explain {quoted(str(path))}{chosen} --rules {names}",
+    ]
+
+
+def _gap(score: RunScore) -> _Gap:
+    reading = [rule for rule in score.rules if rule.correct + rule.wrong > rule.no_answer]
+    looked_at = reading if len(reading) > 1 else score.rules
+    ranked = sorted(looked_at, key=lambda rule: rule.accuracy)
     low, high = ranked[0], ranked[-1]
-    return (
-        f"On {run} the rules are up to {100 * gap:.1f} points apart ({low.rule} "
-        f"{100 * low.accuracy:.1f}, {high.rule} {100 * high.accuracy:.1f}); why:\n"
-        f"  gradeschool explain {quoted(file)} --rules '{low.rule}' '{high.rule}'"
-    )
+    whole = len(looked_at) == len(score.rules)
+    return _Gap(high.accuracy - low.accuracy, score.run, low, high, whole)
 
 
-def quoted(path: str) -> str:
-    """Quote a path for a shell where it needs it."""
-    import shlex
-
-    return shlex.quote(path)
+def quoted(text: str) -> str:
+    """Quote a path or a name for a shell where it needs it."""
+    return shlex.quote(printable(text))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
+from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_rule
 from gradeschool.verdict import Verdict
@@ -11,17 +13,33 @@ from gradeschool.verdict import Verdict
 DEFAULT_RULE = "multi-pattern"
 
 
-def judge(text: str, gold: str | int | Problem, rule: str = DEFAULT_RULE) -> Verdict:
+def judge(
+    text: str, gold: str | int | Problem | Mapping[str, str], rule: str = DEFAULT_RULE
+) -> Verdict:
     """Return a rule's verdict on one completion.
 
-    gold: the number ("18", 18, "1,250"), the whole reference solution ("... #### 18"), or a
-    Problem. rule: a name from `gradeschool protocols list`. Raises UnknownNameError for another
-    rule and InputError for an empty gold; never raises because of the text.
+    gold: the number ("18", 18, "1,250"), the whole reference solution ("... #### 18"), a GSM8K row
+    or a Problem. rule: a name from `gradeschool protocols list`. Raises UnknownNameError for
+    another rule and InputError for a gold that is none; never raises because of the text.
     """
-    problem = gold if isinstance(gold, Problem) else _problem(str(gold))
-    return get_rule(rule).judge(text, problem)
+    return get_rule(rule).judge(text, gold if isinstance(gold, Problem) else _problem(gold))
+
+
+def _problem(gold: str | int | Mapping[str, str]) -> Problem:
+    if isinstance(gold, Mapping):
+        if not isinstance(gold.get("answer"), str):
+            raise InputError(f"the gold row has no 'answer', only {list(gold)}; give a GSM8K row")
+        return _problem_of(gold["answer"])
+    try:
+        return _problem_of(str(gold))
+    except InputError:
+        raise
+    except ValueError as error:  # Python refuses to write out integers of more than 4,300 digits
+        raise InputError(
+            "the gold is an integer too long to be written; give it as text"
+        ) from error
 
 
 @lru_cache(4096)
-def _problem(gold: str) -> Problem:
+def _problem_of(gold: str) -> Problem:
     return Problem.from_gold(gold)

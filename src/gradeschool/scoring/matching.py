@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
 from gradeschool.recordings.recorded import Reference
+from gradeschool.rule import clip
 
+ADVICE = "correct it, or give its dataset with -d"
 NUMBER_AT_END = re.compile(r"(?:^|[-_:/# ])0*(\d{1,15})\Z")
 
 
@@ -29,14 +31,14 @@ class Matcher:
             by_question = self.by_question.get(_squeeze(reference.question))
         if by_question is None and reference.question is not None and reference.answer is not None:
             return _own_problem(reference, reference.question, reference.answer)
+        if by_question is not None and reference.answer is not None:
+            return by_question  # another harness numbers its documents in its own way
         named = self._by_name(reference)
         if named is not None and by_question is not None and named is not by_question:
-            if reference.answer is None:
-                raise InputError(
-                    f"names problem {named.id!r}, but its question is that of {by_question.id!r}"
-                )
-            named = by_question  # another harness numbers its documents in its own way
-        found = named or by_question
+            raise InputError(
+                f"names problem {named.id!r}, but its question is that of {by_question.id!r}"
+            )
+        found = named if reference.position is not None else named or by_question
         if found is None:
             raise InputError(self._missing(reference))
         return found
@@ -57,10 +59,13 @@ class Matcher:
     def _missing(self, reference: Reference) -> str:
         last = len(self.problems) - 1
         if reference.position is not None:
-            return f"has the index {reference.position}; {self.name!r} has rows 0 to {last}"
+            index = clip(str(reference.position))
+            return f"has the index {index}, but {self.name!r} has rows 0 to {last}; {ADVICE}"
         if reference.question is not None:
-            return f"has a question that is not in {self.name!r}: {reference.question[:60]!r}"
-        return f"has the id {reference.id!r}, which is not in {self.name!r} (rows 0 to {last})"
+            question = clip(reference.question)
+            return f"has a question that is not in {self.name!r}: {question!r}; {ADVICE}"
+        id = clip(reference.id or "")
+        return f"has the id {id!r}, which is not in {self.name!r} (rows 0 to {last}); {ADVICE}"
 
 
 def _own_problem(reference: Reference, question: str, answer: str) -> Problem:

@@ -39,6 +39,7 @@ def clustered_wilson(clusters: Sequence[tuple[int, int]]) -> Interval:
     divided by the design effect, the ratio of the clustered to the simple variance (Kish 1965), at
     least 1. With one sample a problem this is the plain Wilson interval.
     """
+    clusters = [(right, size) for right, size in clusters if size]
     n = sum(size for _, size in clusters)
     correct = sum(right for right, _ in clusters)
     count = len(clusters)

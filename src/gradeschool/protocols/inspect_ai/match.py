@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
-from gradeschool.rule import Rule, RuleFailure
+from gradeschool.rule import LastLine, Rule, RuleFailure, found
 from gradeschool.verdict import Answer
 
 ESCAPED = re.compile(r"\\([$,£€*_])")
@@ -22,6 +22,7 @@ PERIOD = re.compile(r"\.(?=\s|$|\D)")
 PUNCTUATION = string.whitespace + string.punctuation
 TRIMMED = "!?:;()[]{}'\"`"
 CHUNK = 64
+WORD_OF_DIGITS = "the last word of digits, by its end"
 
 
 def words_from_the_end(text: str) -> Iterator[tuple[str, int]]:
@@ -141,7 +142,7 @@ def read_0_3_220(text: str, gold: str) -> Answer | None:
         span = (start, start + len(word))
         if cleaned.replace(".", "").isnumeric():
             value = _normalized_0_3_220(cleaned)
-            return Answer(word, value, span, "the last word of digits, by its end")
+            return Answer(word, value, span, WORD_OF_DIGITS)
         if last is None:
             last = Answer(word, cleaned, span, "no word of digits: the last word, by its end")
     return last
@@ -158,6 +159,7 @@ def _rule(
     summary: str,
     read: Callable[[str, str], Answer | None],
     same: Callable[[str, str], bool],
+    settles: Callable[[Answer | None], bool],
 ) -> Rule:
     return Rule(
         name=f"inspect/match-numeric@{versions}",
@@ -166,15 +168,21 @@ def _rule(
         reference=lambda problem: problem.gold,
         read=read,
         same=same,
+        last_line=LastLine((), settles),
     )
 
 
 MATCH_0_3_220 = _rule(
-    "<=0.3.220", "the last word of digits ends with the gold", read_0_3_220, same_0_3_220
+    "<=0.3.220",
+    "the last word of digits ends with the gold",
+    read_0_3_220,
+    same_0_3_220,
+    lambda answer: answer is not None and answer.how == WORD_OF_DIGITS,
 )
 MATCH_0_3_253 = _rule(
     ">=0.3.253",
     "the last word that is a number, equal in 5 significant digits",
     read_0_3_253,
     same_0_3_253,
+    found,
 )

@@ -10,7 +10,7 @@ import re
 
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule, verbatim
+from gradeschool.rule import LastLine, Rule, always, found, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/gsm8k"
@@ -74,6 +74,7 @@ STRICT = Rule(
     reference=whole_answer,
     read=read_strict,
     same=verbatim,
+    last_line=LastLine(("####",), always),
 )
 
 FLEXIBLE = Rule(
@@ -83,6 +84,7 @@ FLEXIBLE = Rule(
     reference=whole_answer,
     read=read_flexible,
     same=verbatim,
+    last_line=LastLine((), found),
 )
 
 COT_STRICT = Rule(
@@ -92,4 +94,5 @@ COT_STRICT = Rule(
     reference=gold_alone,
     read=read_cot,
     same=verbatim,
+    last_line=LastLine(("the answer is",), always),
 )

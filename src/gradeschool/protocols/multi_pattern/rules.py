@@ -9,7 +9,7 @@ import re
 
 from gradeschool.answers.search import Found, last_flat_box, last_match
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule, RuleFailure
+from gradeschool.rule import LastLine, Rule, RuleFailure, found
 from gradeschool.verdict import Answer
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
@@ -74,4 +74,5 @@ MULTI_PATTERN = Rule(
     reference=reference,
     read=read,
     same=same,
+    last_line=LastLine(("####", "\\boxed{", "answer"), found),
 )

@@ -9,7 +9,7 @@ import re
 
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule, RuleFailure, verbatim
+from gradeschool.rule import LastLine, Rule, RuleFailure, found, verbatim
 from gradeschool.verdict import Answer
 
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
@@ -50,4 +50,5 @@ NUMERIC_EQUALITY = Rule(
     reference=reference,
     read=read,
     same=verbatim,
+    last_line=LastLine(("answer",), found),
 )

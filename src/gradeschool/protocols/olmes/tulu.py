@@ -14,7 +14,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_turns
 from gradeschool.protocol import Protocol
-from gradeschool.rule import Rule, verbatim
+from gradeschool.rule import LastLine, Rule, found, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "allenai/olmes gsm8k::tulu (tasks.py as in goodfire-ai/olmes @ acbb7467)"
@@ -74,6 +74,7 @@ TULU_RULE = Rule(
     reference=reference,
     read=read,
     same=verbatim,
+    last_line=LastLine((), found),
 )
 
 TULU = Protocol(

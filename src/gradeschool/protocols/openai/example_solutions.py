@@ -6,7 +6,7 @@ Those solutions end in a last line "A: N", which the released extractor does not
 from __future__ import annotations
 
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule, verbatim
+from gradeschool.rule import LastLine, Rule, always, verbatim
 from gradeschool.verdict import Answer
 
 MARK = "A: "
@@ -34,4 +34,5 @@ EXAMPLE_SOLUTIONS = Rule(
     reference=reference,
     read=read,
     same=verbatim,
+    last_line=LastLine((), always),
 )

@@ -12,7 +12,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import Rule, verbatim
+from gradeschool.rule import LastLine, Rule, always, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
@@ -69,6 +69,7 @@ OFFICIAL_RULE = Rule(
     reference=lambda problem: extract_answer(problem.solution),
     read=read,
     same=verbatim,
+    last_line=LastLine(("####",), always),
 )
 
 OFFICIAL = Protocol(

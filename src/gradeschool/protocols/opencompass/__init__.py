@@ -1,6 +1,13 @@
-"""OpenCompass: the evaluator of its gsm8k configurations."""
+"""OpenCompass: the evaluators of its gsm8k configurations, and its zero-shot prompts."""
 
 from gradeschool.protocols.opencompass.rules import GSM8K
+from gradeschool.protocols.opencompass.zero_shot import (
+    V2_RULE,
+    ZERO_SHOT,
+    ZERO_SHOT_NOCOT,
+    ZERO_SHOT_V2,
+    ZERO_SHOT_V2_LONG,
+)
 
-RULES = (GSM8K,)
-PROTOCOLS = ()
+RULES = (GSM8K, V2_RULE)
+PROTOCOLS = (ZERO_SHOT, ZERO_SHOT_V2, ZERO_SHOT_V2_LONG, ZERO_SHOT_NOCOT)

@@ -9,7 +9,7 @@ import re
 
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule
+from gradeschool.rule import LastLine, Rule, found
 from gradeschool.verdict import Answer
 
 NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")
@@ -46,4 +46,5 @@ GSM8K = Rule(
     reference=reference,
     read=read,
     same=same,
+    last_line=LastLine(("question:",), found),
 )

@@ -1,0 +1,158 @@
+r"""`deepseek-math/zero-shot` and `deepseek-math/few-shot-cot`: DeepSeek-Math's evaluation of GSM8K.
+
+https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/data_processing/answer_extraction.py
+https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/eval/eval_script.py
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from gradeschool.answers.search import Found, last_match
+from gradeschool.problem import Problem
+from gradeschool.protocols.deepseek_math.forms import stripped
+from gradeschool.protocols.deepseek_math.latex_number import number_in
+from gradeschool.rule import Rule
+from gradeschool.verdict import Answer
+
+SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
+HOPE = ("final answer is $", "$. I hope")
+BOX = "boxed{"
+ANNOUNCED = "he answer is"
+OUTPUT, FENCE = "```output", "```"
+NUMBER = re.compile(r"-?\d*\.?\d+")
+FEW_SHOT_NUMBER = re.compile(r"-?\d+\.?\d*")
+NEXT_QUESTION = "Q: "
+BRACE = re.compile(r"[{}]")
+TOLERANCE = 1e-3
+
+
+def find_answer(text: str) -> tuple[Found, str] | None:
+    """Return the piece of text that upstream takes for the answer, and how it was found."""
+    start, stop = HOPE
+    if start in text and stop in text:
+        inside = text.index(start) + len(start)
+        end = text.find(stop, inside)
+        return _piece(text, inside, len(text) if end < 0 else end), f"behind {start!r}"
+    if "boxed" in text:
+        box = _last_closed_box(text)
+        return None if box is None else (box, "the last closed box")
+    at = text.rfind(ANNOUNCED)
+    if at >= 0:
+        return _piece(text, at + len(ANNOUNCED), len(text)), f"behind the last {ANNOUNCED!r}"
+    at = text.rfind(OUTPUT)
+    if at >= 0:
+        inside = at + len(OUTPUT)
+        end = text.find(FENCE, inside)
+        output = _piece(text, inside, len(text) if end < 0 else end)
+        if output.text.strip():
+            return output, "the last program output"
+    found = last_match(NUMBER, text.replace(",", ""))
+    if found is None:
+        return None
+    at = text.rfind(found.group())  # with a comma inside it does not stand there literally
+    return Found(found.group(), at, at + len(found.group())), "the last number, commas removed"
+
+
+def _piece(text: str, start: int, end: int) -> Found:
+    return Found(text[start:end], start, end)
+
+
+def _last_closed_box(text: str) -> Found | None:
+    r"""Return the last `boxed{...}` that closes before the next begins; a "%" behind it counts.
+
+    With the "%" upstream keeps the closing brace and loses the "%".
+    """
+    limit = len(text)
+    while (start := text.rfind(BOX, 0, limit)) >= 0:
+        depth = 1
+        for brace in BRACE.finditer(text, start + len(BOX), limit):
+            depth += 1 if brace.group() == "{" else -1
+            if depth == 0:
+                percent = text.startswith("%", brace.end(), limit)
+                return _piece(text, start + len(BOX), brace.end() if percent else brace.start())
+        limit = start
+    return None
+
+
+def read_zero_shot(text: str, reference: str) -> Answer | None:
+    """Read "final answer is $..$. I hope", a box, "he answer is", output, or the last number."""
+    answer = find_answer(text)
+    if answer is None:
+        return None
+    found, how = answer
+    line = found.text.strip().partition("\n")[0].lstrip(":").rstrip(".").rstrip("/")
+    value = stripped(line)
+    if not value:
+        return None
+    return Answer(found.text, value, None if found.start < 0 else (found.start, found.end), how)
+
+
+def read_few_shot(text: str, reference: str) -> Answer | None:
+    """Read the last number before a further "Q: "; a thousands comma splits a number."""
+    end = text.find(NEXT_QUESTION)
+    found = last_match(FEW_SHOT_NUMBER, text if end < 0 else text[:end])
+    if found is None:
+        return None
+    return Answer(found.group(), found.group(), found.span(), "the last number before 'Q: '")
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold without thousands commas."""
+    return problem.gold.replace(",", "")
+
+
+def same(value: str, reference: str) -> bool:
+    """Compare within 1e-3, also with a hundredth and the hundredfold of the gold.
+
+    Upstream asks sympy where one of the two is no plain number; see `number_in`.
+    """
+    if value == reference:
+        return True
+    answer, gold = _plain_number(value), _plain_number(reference)
+    if answer is not None and gold is not None:
+        return any(_close(one, answer) for one in (gold / 100, gold, gold * 100))
+    name, equals, rest = value.partition("=")
+    if equals and "=" not in rest + reference and len(name.strip()) <= 2:
+        return same(rest, reference)
+    answer, gold = number_in(value), number_in(reference)
+    return answer is not None and gold is not None and _close(answer, gold)
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, abs_tol=TOLERANCE)
+
+
+def _plain_number(text: str) -> float | None:
+    """Return the float that a text spells without its commas; a "%" at the end is a hundredth."""
+    text = text.replace(",", "")
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    if not text.endswith("%"):
+        return None
+    try:
+        return float(text[:-1].removesuffix("\\")) / 100
+    except ValueError:
+        return None
+
+
+ZERO_SHOT_RULE = Rule(
+    name="deepseek-math/zero-shot",
+    summary="the last box, else behind 'he answer is', else the last number; gold*100 counts too",
+    source=f"{SOURCE}: extract_last_single_answer, eval_last_single_answer",
+    reference=reference,
+    read=read_zero_shot,
+    same=same,
+)
+
+FEW_SHOT_RULE = Rule(
+    name="deepseek-math/few-shot-cot",
+    summary="the last number before 'Q: ' (a comma splits it); gold*100 counts too",
+    source=f"{SOURCE}: extract_gsm_few_shot_cot_answer, eval_last_single_answer",
+    reference=reference,
+    read=read_few_shot,
+    same=same,
+)

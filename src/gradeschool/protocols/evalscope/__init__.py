@@ -1,0 +1,6 @@
+"""evalscope: its GSM8K benchmark, version v1.1."""
+
+from gradeschool.protocols.evalscope.rules import GSM8K
+
+RULES = (GSM8K,)
+PROTOCOLS = ()

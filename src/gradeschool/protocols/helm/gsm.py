@@ -1,0 +1,98 @@
+"""`helm/gsm`: five fixed shots "The answer is N.", and the metrics that read the answer.
+
+https://github.com/stanford-crfm/helm/blob/v0.5.16/src/helm/benchmark/scenarios/gsm_scenario.py
+https://github.com/stanford-crfm/helm/blob/v0.5.16/src/helm/benchmark/metrics/evaluate_reference_metrics.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gradeschool.answers.search import last_match
+from gradeschool.completion import Decoding, Prompt
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.rule import Rule, verbatim
+from gradeschool.verdict import Answer
+
+SOURCE = "crfm-helm 0.5.16, helm/benchmark"
+# The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
+NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
+# What `sample_examples(seed=0)` draws from the train split, the same for every problem.
+SHOT_ROWS = (162, 5795, 5430, 5542, 94)
+
+
+def as_sentence(problem: Problem) -> str:
+    """Return a solution as the scenario writes it: one line that ends "The answer is N."."""
+    return problem.solution.replace("####", "The answer is").replace("\n", " ") + "."
+
+
+def read_final_number(text: str, reference: str) -> Answer | None:
+    """Read the last number-like run; one of commas alone reads as nothing."""
+    found = last_match(NUMBER, text)
+    if found is None or not (number := found.group().replace(",", "")):
+        return None
+    return Answer(found.group(), number, found.span(), "the last number")
+
+
+def read_last_token(text: str, reference: str) -> Answer | None:
+    """Read what follows the last space; a line break is no space."""
+    token = text.strip().rpartition(" ")[2].strip()
+    if not token:
+        return None
+    start = text.rfind(token)
+    return Answer(token, token, (start, start + len(token)), "what follows the last space")
+
+
+def final_number(problem: Problem) -> str:
+    """Return the last number of the reference sentence."""
+    found = last_match(NUMBER, as_sentence(problem))
+    return "" if found is None else found.group().replace(",", "")
+
+
+def last_token(problem: Problem) -> str:
+    """Return the last word of the reference sentence, with its period."""
+    return as_sentence(problem).rpartition(" ")[2].strip()
+
+
+def same_number(value: str, reference: str) -> bool:
+    """Compare as strings without outer white space."""
+    return value.strip() == reference.strip()
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the five shots and the question, a blank line between them."""
+    blocks = [f"Q: {shots[row].question}\nA: {as_sentence(shots[row])}\n" for row in SHOT_ROWS]
+    for problem in problems:
+        yield Prompt(text="\n".join([*blocks, f"Q: {problem.question}\nA:"]))
+
+
+FINAL_NUMBER = Rule(
+    name="helm/gsm/final-number",
+    summary="the last number, commas removed, equal as a string (HELM's main metric)",
+    source=f"{SOURCE}/metrics/evaluate_reference_metrics.py, final_number_exact_match",
+    reference=final_number,
+    read=read_final_number,
+    same=same_number,
+)
+
+EXACT_MATCH_INDICATOR = Rule(
+    name="helm/gsm/exact-match-indicator",
+    summary="what follows the last space, its final period included, equal as a string",
+    source=f"{SOURCE}/metrics/evaluate_reference_metrics.py, exact_match_indicator",
+    reference=last_token,
+    read=read_last_token,
+    same=verbatim,
+)
+
+GSM = Protocol(
+    name="helm/gsm",
+    summary="5 fixed train shots ending 'The answer is N.', Q/A, greedy, 400 tokens",
+    source=f"{SOURCE}/run_specs/lite_run_specs.py, get_gsm_spec",
+    render=prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=400, stop=("\n\n",)),
+    rules=("helm/gsm/final-number", "helm/gsm/exact-match-indicator"),
+    shots="gsm8k:train",
+    shot_count=5,
+)

@@ -1,0 +1,88 @@
+r"""`inspect/aime2025`: the scorer and prompt of inspect_evals' AIME tasks; they fit GSM8K as well.
+
+inspect_evals 0.26.0, src/inspect_evals/utils/aime_common.py (aime2025 task version 5-A): the last
+line that holds more than marks, its box opened, then the match of inspect_ai.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.protocols.inspect_ai.match import read_0_3_253, same_0_3_253
+from gradeschool.rule import Rule
+from gradeschool.verdict import Answer
+
+SOURCE = "inspect-evals 0.26.0, src/inspect_evals/utils/aime_common.py"
+MARKS_ALONE = re.compile(r"^[\$\*\-#\s]*$")
+BOX = "\\boxed{"
+# A prompt that defines the protocol, to the letter.
+TEMPLATE = (
+    "Solve the following math problem step by step.\n"
+    'The last line of your response should be of the form "ANSWER: $ANSWER" (without quotes) where '
+    "$ANSWER is the answer to the problem.\n\n"
+    "{question}\n\n"
+    'Remember to put your answer on its own line at the end in the form "ANSWER: $ANSWER" '
+    "(without quotes) where $ANSWER is the answer to the problem, and you do not need to use a "
+    "\\boxed command."
+)
+
+
+def last_line(text: str) -> str:
+    """Return the last line with more than "$", "*", "-", "#" and space; else the last line."""
+    lines = text.strip().splitlines()
+    for line in reversed(lines):
+        if not MARKS_ALONE.match(line):
+            return line
+    return lines[-1] if lines else ""
+
+
+def without_box(line: str) -> str:
+    r"""Return a line with its `\boxed{...}` opened; the box reaches to the line's last brace."""
+    start, end = line.find(BOX), line.rfind("}")
+    inside = start + len(BOX)
+    if start < 0 or end <= inside:
+        return line
+    return line[:start] + line[inside:end] + line[end + 1 :]
+
+
+def read(text: str, gold: str) -> Answer | None:
+    """Read the last word of the last line that is a number."""
+    line = without_box(last_line(text))
+    answer = read_0_3_253(line, gold) if line else None
+    if answer is None:
+        return None
+    start = text.rfind(answer.text)
+    span = None if start < 0 else (start, start + len(answer.text))
+    return answer._replace(span=span, how=f"the last line: {answer.how}")
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the template as the user message."""
+    for problem in problems:
+        question = TEMPLATE.replace("{question}", problem.question)
+        yield Prompt(messages=(Message("user", question),))
+
+
+AIME_RULE = Rule(
+    name="inspect/aime2025",
+    summary="the last word of the last line that is a number, its box opened, in 5 digits",
+    source=f"{SOURCE}, aime_scorer",
+    reference=lambda problem: problem.gold,
+    read=read,
+    same=same_0_3_253,
+)
+
+AIME2025 = Protocol(
+    name="inspect/aime2025",
+    summary="zero-shot, 'ANSWER: N' on the last line, the provider's decoding",
+    source=f"{SOURCE}, USER_PROMPT_TEMPLATE",
+    render=prompts,
+    # The task sets nothing: temperature, nucleus and length are the provider's defaults.
+    decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
+    rules=("inspect/aime2025",),
+    is_chat=True,
+)

@@ -1,0 +1,126 @@
+"""Comparing what was read with a gold, as lighteval does, for golds that are numbers.
+
+src/lighteval/metrics/utils/math_comparison.py, lines 483-640. A gold is a number, a percentage or
+an arithmetic expression here, never an equation or a set: what lighteval does with those is left
+out. Runs in a child process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+from sympy import (
+    And,
+    Basic,
+    Eq,
+    FiniteSet,
+    Float,
+    MatrixBase,
+    Mul,
+    Number,
+    Rational,
+    Set,
+    Symbol,
+    Tuple,
+    simplify,
+)
+
+from gradeschool.worker_main import Raised, attempt
+
+HUNDREDTH = Rational(1, 100)
+DECIMALS = 5
+
+
+def any_equal(golds: list[Any], readings: list[Any]) -> bool:
+    """Return whether a gold equals a reading: values as values, texts as texts."""
+    return any(_equal(gold, reading) for gold, reading in product(golds, readings))
+
+
+def _equal(gold: Any, reading: Any) -> bool:
+    if isinstance(gold, str) and isinstance(reading, str):
+        return gold.strip() == reading.strip() != ""
+    if isinstance(gold, str) or isinstance(reading, str):
+        return False
+    return attempt(lambda: values_equal(gold, reading)) is True
+
+
+def values_equal(gold: Any, reading: Any) -> bool:
+    """Return whether a number equals a value."""
+    if _is_equation(reading):
+        reading = _last_side(reading)
+    if _same_form(gold, reading):
+        return True
+    if isinstance(reading, Set | Tuple):
+        return _in_set(gold, reading)
+    if isinstance(reading, Symbol):
+        return bool(gold == reading)
+    return _same_number(gold, reading) or _same_after_simplifying(gold, reading)
+
+
+def _is_equation(value: Any) -> bool:
+    if isinstance(value, And):
+        return bool(value.args) and all(isinstance(part, Eq) for part in value.args)
+    return isinstance(value, Eq)
+
+
+def _last_side(value: Any) -> Any:
+    return _last_side(value.args[-1]) if isinstance(value, And) else value.rhs
+
+
+def _done(value: Any) -> Any:
+    done = attempt(lambda: value.doit())
+    return value if isinstance(done, Raised) else done
+
+
+def _holds(test: Callable[[], Any]) -> bool:
+    """Return whether a test says true; one that raises does not."""
+    held = attempt(test)
+    return not isinstance(held, Raised) and bool(held)
+
+
+def _same_form(gold: Any, reading: Any) -> bool:
+    one, other = _done(gold), _done(reading)
+    return _holds(lambda: one == other or str(one).strip() == str(other).strip())
+
+
+def _in_set(gold: Any, reading: Any) -> bool:
+    """Compare with a set or tuple: only one with a single member can equal a number."""
+    single = FiniteSet(gold)
+    if single == reading:
+        return True
+    if isinstance(reading, Set) and single.symmetric_difference(reading).is_empty:
+        return True
+    if isinstance(reading, FiniteSet | Tuple) and len(reading) == 1:
+        return values_equal(single.args[0], reading.args[0])
+    return False
+
+
+def _is(kind: type, value: Any) -> bool:
+    """Return whether a value is of a kind of number, or a percentage of one."""
+    if isinstance(value, Mul) and len(value.args) == 2 and value.args[1] == HUNDREDTH:
+        return isinstance(value.args[0], kind)
+    return isinstance(value, kind)
+
+
+def _same_number(gold: Any, reading: Any) -> bool:
+    if isinstance(gold, MatrixBase) or not (_is(Number, gold) or _is(Number, reading)):
+        return _holds(lambda: (gold - reading).evalf(chop=True) == 0)
+    one, other = _done(gold), _done(reading)
+    if not (_is(Float, gold) or _is(Float, reading)):
+        return bool(one == other)
+    if isinstance(one, Number) and isinstance(other, Number):
+        return bool(one.round(DECIMALS) == other.round(DECIMALS))
+    return False
+
+
+def _same_after_simplifying(gold: Any, reading: Any) -> bool:
+    def vanishes() -> Any:
+        rest = simplify(gold - reading)
+        if isinstance(rest, MatrixBase):
+            return rest.is_zero_matrix
+        return isinstance(rest, Basic) and rest.is_zero
+
+    return _holds(vanishes)
+

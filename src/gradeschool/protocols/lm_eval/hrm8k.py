@@ -1,0 +1,123 @@
+r"""`lm-eval/hrm8k-gsm8k-en`: the last box, else between "$", else behind "=", else a number.
+
+https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/hrm8k/en/utils.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gradeschool.answers.search import Found, last_match
+from gradeschool.completion import Decoding, Prompt
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.protocols.lm_eval.hendrycks import as_number, stripped
+from gradeschool.rule import Rule
+from gradeschool.verdict import Answer
+
+SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (version 1.1)"
+BRACE = re.compile(r"[{}]")
+BOX = "\\boxed{"
+# From the first "$" of a line to its last: `.` is no line break.
+BETWEEN_DOLLARS = re.compile(r"\$(.*)\$")
+# `(?:\$)?\d+(?:\.\d+)?(?![\w\d])` with the same matches: a run of digits is tried once, from its
+# start, since all its tails fail where it fails.
+NUMBER = re.compile(r"\$?(?<!\d)\d++(?:\.\d++(?!\w)|(?!\w))")
+# A prompt that defines the protocol, to the letter.
+INSTRUCTION = (
+    "Solve the given question.\nAfter solving the problem, state your final answer in the "
+    "following format: $\\boxed{N}$.\n\n"
+)
+STOPS = ("</s>", "<|end_of_text|>", "<|endoftext|>", "<|im_end|>")
+
+
+def find_answer(text: str) -> tuple[Found, str] | None:
+    """Return the piece of text that upstream takes for the answer, and how it was found."""
+    if "\\boxed" in text:
+        return _boxed(text)
+    between = last_match(BETWEEN_DOLLARS, text)
+    if between is not None:
+        found = _behind_equals(Found(between.group(1), *between.span(1)))
+        if found.text:
+            return found, "between the dollar signs of the last line that has two"
+    if "=" in text:
+        found = _behind_equals(Found(text, 0, len(text)))
+        value = found.text.rstrip(".").partition("\\n")[0]
+        return Found(value, found.start, found.start + len(value)), "behind the last '='"
+    number = last_match(NUMBER, text)
+    return None if number is None else (Found(number.group(), *number.span()), "the last number")
+
+
+def _boxed(text: str) -> tuple[Found, str] | None:
+    """Return the content of the last box; None where it is not closed."""
+    start = text.rfind("\\boxed")
+    depth = 0
+    for brace in BRACE.finditer(text, start):
+        depth += 1 if brace.group() == "{" else -1
+        if depth == 0 and brace.group() == "}":
+            break
+    else:
+        return None
+    if not text.startswith(BOX, start):
+        return None
+    inside = start + len(BOX)
+    content = Found(text[inside : brace.start()], inside, brace.start())
+    return _behind_equals(content), "the last box"
+
+
+def _behind_equals(found: Found) -> Found:
+    value = found.text.rpartition("=")[2]
+    if len(value) == len(found.text):
+        return found
+    value = value.lstrip(" ")
+    return Found(value, found.end - len(value), found.end)
+
+
+def read(text: str, reference: str) -> Answer | None:
+    """Read the last box, else between "$", else behind "=", else the last number."""
+    answer = find_answer(text)
+    if answer is None:
+        return None
+    found, how = answer
+    return Answer(found.text, found.text, (found.start, found.end), how)
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold through the same reading, which takes the sign away: "-10" becomes "10"."""
+    gold = as_number(problem.gold.replace(",", ""))
+    answer = find_answer(gold)
+    return gold if answer is None else answer[0].text
+
+
+def same(value: str, reference: str) -> bool:
+    """Compare Hendrycks' string forms, the answer's as a number."""
+    try:
+        return as_number(stripped(value)) == stripped(reference)
+    except (AssertionError, IndexError):
+        return value == reference
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the instruction and the question."""
+    for problem in problems:
+        yield Prompt(text=f"{INSTRUCTION}Question: {problem.question.strip()}\nAnswer:")
+
+
+HRM8K_RULE = Rule(
+    name="lm-eval/hrm8k-gsm8k-en",
+    summary="the last box, else between '$', behind '=' or the last number; Hendrycks' forms",
+    source=f"{SOURCE}/utils.py, process_results",
+    reference=reference,
+    read=read,
+    same=same,
+)
+
+HRM8K = Protocol(
+    name="lm-eval/hrm8k-gsm8k-en",
+    summary="zero-shot, the answer in a box, greedy, 2048 tokens",
+    source=f"{SOURCE}/_hrm8k_en_yaml",
+    render=prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=2048, stop=STOPS),
+    rules=("lm-eval/hrm8k-gsm8k-en",),
+)

@@ -1,0 +1,75 @@
+"""`lm-eval/gsm8k@0.3`: the class GradeSchoolMath8K of lm-eval 0.3.0, task version 0.
+
+https://pypi.org/project/lm-eval/0.3.0, lm_eval/tasks/gsm8k.py and lm_eval/evaluator.py
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+
+from gradeschool.completion import Decoding, Prompt
+from gradeschool.problem import Problem
+from gradeschool.prompts.rendering import shots_as_text
+from gradeschool.protocol import Protocol
+from gradeschool.rule import Rule, RuleFailure, verbatim
+from gradeschool.verdict import Answer
+
+SOURCE = "lm-eval 0.3.0 (PyPI), lm_eval/tasks/gsm8k.py"
+ANSWER = re.compile(r"#### (\-?[0-9\.\,]+)")
+# lm_eval/evaluator.py: one generator shuffles the documents, then draws their shots in that order.
+SEED = 42
+SHOTS = 5
+MAX_TOKENS = 256
+
+
+def read(text: str, reference: str) -> Answer | None:
+    """Read the first "#### N"; commas go, a trailing period stays."""
+    found = ANSWER.search(text)
+    if found is None:
+        return None
+    number = found.group(1)
+    return Answer(number, number.replace(",", ""), found.span(1), "the first '#### N'")
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold by the same extraction, which the published code asserts."""
+    gold = read(problem.solution, "")
+    if gold is None:
+        raise RuleFailure("AssertionError: the solution has no '#### N'")
+    return gold.value
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render 5 shots drawn anew for each problem, in the order of the shuffled documents."""
+    stream = random.Random(SEED)  # noqa: S311  (reproduces a published draw)
+    order = list(range(len(problems)))
+    stream.shuffle(order)
+    drawn = {at: stream.sample(range(len(shots)), SHOTS) for at in order}
+    for at, problem in enumerate(problems):
+        examples = [
+            (f"Question: {shots[i].question}\nAnswer:", shots[i].solution) for i in drawn[at]
+        ]
+        yield Prompt(text=shots_as_text(examples, f"Question: {problem.question}\nAnswer:"))
+
+
+GSM8K_0_3_RULE = Rule(
+    name="lm-eval/gsm8k@0.3",
+    summary="the first '#### N', equal as a string",
+    source=SOURCE,
+    reference=reference,
+    read=read,
+    same=verbatim,
+)
+
+GSM8K_0_3 = Protocol(
+    name="lm-eval/gsm8k@0.3",
+    summary="5 shots drawn for each problem, Question/Answer, the answer must fit on one line",
+    source=f"{SOURCE}; shots and order: lm_eval/evaluator.py",
+    render=prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS, stop=("\n",)),
+    rules=("lm-eval/gsm8k@0.3",),
+    shots="gsm8k:train",
+    shot_count=SHOTS,
+)

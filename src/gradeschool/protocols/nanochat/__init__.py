@@ -1,0 +1,6 @@
+"""nanochat: its GSM8K task, scored as OpenAI's official code does."""
+
+from gradeschool.protocols.nanochat.gsm8k import GSM8K, GSM8K_RULE
+
+RULES = (GSM8K_RULE,)
+PROTOCOLS = (GSM8K,)

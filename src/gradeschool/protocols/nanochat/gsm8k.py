@@ -1,0 +1,67 @@
+"""`nanochat/gsm8k`: the question alone as user message, the first "#### N".
+
+https://github.com/karpathy/nanochat/blob/92d63d4e/tasks/gsm8k.py
+https://github.com/karpathy/nanochat/blob/92d63d4e/scripts/chat_eval.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gradeschool.answers.search import last_match
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.rule import Rule, verbatim
+from gradeschool.verdict import Answer
+
+SOURCE = "karpathy/nanochat @ 92d63d4e, tasks/gsm8k.py"
+ANSWER = re.compile(r"#### (\-?[0-9\.\,]+)")
+# A tool call of the reference solution; the gold is read in what follows the last one.
+ANNOTATION = re.compile(r"<<[^>]+>>")
+NO_GOLD = ""
+
+
+def read(text: str, reference: str) -> Answer | None:
+    """Read the first "#### N"; commas go, a trailing period stays."""
+    found = ANSWER.search(text)
+    if found is not None:
+        number = found.group(1)
+        return Answer(number, number.replace(",", ""), found.span(1), "the first '#### N'")
+    if reference == NO_GOLD:  # upstream: None == None
+        return Answer("", NO_GOLD, None, "no '#### N', as in the solution")
+    return None
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold by the same extraction, "" where the solution has none."""
+    last_call = last_match(ANNOTATION, problem.solution)
+    found = ANSWER.search(problem.solution, 0 if last_call is None else last_call.end())
+    return NO_GOLD if found is None else found.group(1).replace(",", "")
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the question as the user message; nanochat's tokenizer adds its chat marks."""
+    for problem in problems:
+        yield Prompt(messages=(Message("user", problem.question),))
+
+
+GSM8K_RULE = Rule(
+    name="nanochat/gsm8k",
+    summary="the first '#### N', equal as a string",
+    source=f"{SOURCE}, GSM8K.evaluate",
+    reference=reference,
+    read=read,
+    same=verbatim,
+)
+
+GSM8K = Protocol(
+    name="nanochat/gsm8k",
+    summary="the question alone to a model that was trained on GSM8K, greedy, 512 tokens",
+    source=f"{SOURCE}; decoding: scripts/chat_eval.py",
+    render=prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=512),
+    rules=("nanochat/gsm8k",),
+    is_chat=True,
+)

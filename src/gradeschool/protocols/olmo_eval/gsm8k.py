@@ -1,0 +1,93 @@
+"""`olmo-eval/gsm8k`: 8 fixed shots as one text, the last number with its sign.
+
+https://github.com/allenai/olmo-eval (e8b88f19) src/olmo_eval/evals/tasks/gsm8k.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gradeschool.answers.search import last_match
+from gradeschool.completion import Decoding, Prompt
+from gradeschool.problem import Problem
+from gradeschool.prompts.rendering import rationale, shots_as_text
+from gradeschool.protocol import Protocol
+from gradeschool.rule import Rule
+from gradeschool.verdict import Answer
+
+SOURCE = "allenai/olmo-eval @ e8b88f19, src/olmo_eval/evals/tasks/gsm8k.py"
+# Applied once from left to right: "1,2,3" becomes "12,3".
+COMMA = re.compile(r"(\d),(\d)")
+# Before 1.0 the second part was `\d+`: integers lost their sign, as in OLMES.
+NUMBER = re.compile(r"[-+]?\d*\.\d+|[-+]?\d+")
+STOPS = ("Question:", "\n\n")
+OLMO3BASE_STOPS = ("Question:", "</s>", "<|im_end|>", "\n\n")
+
+
+def last_number(text: str) -> str | None:
+    """Return the last number once commas between digits are gone."""
+    found = last_match(NUMBER, COMMA.sub(r"\1\2", text))
+    return None if found is None else found.group()
+
+
+def read(text: str, reference: str) -> Answer | None:
+    """Read the last number."""
+    number = last_number(text)
+    if number is None:
+        return None
+    start = text.rfind(number)  # with a comma inside it does not stand there literally
+    span = None if start < 0 else (start, start + len(number))
+    return Answer(number, number, span, "the last number, commas removed")
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold through the same extraction."""
+    return last_number(problem.gold) or problem.gold
+
+
+def same(value: str, reference: str) -> bool:
+    """Compare as strings without case and outer white space (ExactMatchScorer)."""
+    return value.strip().lower() == reference.strip().lower()
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the questions and rationales of Wei et al.; each ends "So the answer is N."."""
+    examples = [
+        (f"Question: {shot.question}\nAnswer:", f"{rationale(shot)} So the answer is {shot.gold}.")
+        for shot in shots
+    ]
+    for problem in problems:
+        yield Prompt(text=shots_as_text(examples, f"Question: {problem.question}\nAnswer:"))
+
+
+GSM8K_RULE = Rule(
+    name="olmo-eval/gsm8k",
+    summary="the last number with its sign, equal as a string",
+    source=SOURCE,
+    reference=reference,
+    read=read,
+    same=same,
+)
+
+GSM8K = Protocol(
+    name="olmo-eval/gsm8k",
+    summary="8 shots as one text, Question/Answer, greedy, 512 tokens, stops at a blank line",
+    source=SOURCE,
+    render=prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=512, stop=STOPS),
+    rules=("olmo-eval/gsm8k",),
+    shots="wei2022",
+    shot_count=8,
+)
+
+OLMO3BASE = Protocol(
+    name="olmo-eval/gsm8k-olmo3base",
+    summary="the same prompt, 8 samples (--samples 8) at temperature 0.6, top_p 0.6",
+    source=f"{SOURCE}, variant olmo3base",
+    render=prompts,
+    decoding=Decoding(temperature=0.6, top_p=0.6, max_tokens=512, stop=OLMO3BASE_STOPS),
+    rules=("olmo-eval/gsm8k",),
+    shots="wei2022",
+    shot_count=8,
+)

@@ -1,0 +1,6 @@
+"""AI2 open-instruct: the verifiable reward for GSM8K; it trains with it and has no prompt."""
+
+from gradeschool.protocols.open_instruct.verifier import GSM8K_VERIFIER
+
+RULES = (GSM8K_VERIFIER,)
+PROTOCOLS = ()

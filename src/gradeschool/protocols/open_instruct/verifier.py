@@ -1,0 +1,52 @@
+"""`open-instruct/gsm8k`: the reward function GSM8KVerifier.
+
+https://github.com/allenai/open-instruct (e6c3044a) open_instruct/ground_truth_utils.py
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradeschool.answers.search import last_match
+from gradeschool.problem import Problem
+from gradeschool.rule import Rule
+from gradeschool.verdict import Answer
+
+SOURCE = "allenai/open-instruct @ e6c3044a, open_instruct/ground_truth_utils.py, GSM8KVerifier"
+# Applied once from left to right: "1,2,3" becomes "12,3".
+COMMA = re.compile(r"(\d),(\d)")
+# Until 2025 `[-+]?\d*\.\d+|\d+`: integers lost their sign, as in OLMES.
+NUMBER = re.compile(r"[-+]?(?:\d*\.\d+|\d+)")
+
+
+def read(text: str, reference: str) -> Answer | None:
+    """Read the last number; a text without one counts only where it is the whole gold."""
+    found = last_match(NUMBER, COMMA.sub(r"\1\2", text))
+    if found is None:
+        if not same(text, reference):
+            return None
+        return Answer(text, text, (0, len(text)), "the whole text")
+    number = found.group()
+    start = text.rfind(number)  # with a comma inside it does not stand there literally
+    span = None if start < 0 else (start, start + len(number))
+    return Answer(number, number, span, "the last number, commas removed")
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold without thousands commas."""
+    return problem.gold.replace(",", "")
+
+
+def same(value: str, reference: str) -> bool:
+    """Compare as strings without case."""
+    return value.lower() == reference.lower()
+
+
+GSM8K_VERIFIER = Rule(
+    name="open-instruct/gsm8k",
+    summary="the last number with its sign, equal as a string (a training reward)",
+    source=SOURCE,
+    reference=reference,
+    read=read,
+    same=same,
+)

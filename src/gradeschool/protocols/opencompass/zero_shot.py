@@ -1,0 +1,145 @@
+r"""`opencompass/gsm8k-0shot-v2`: the last box, else an announced answer; MATHEvaluator v2.
+
+https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/math.py
+https://github.com/open-compass/opencompass/tree/a5acc4bb/opencompass/configs/datasets/gsm8k
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gradeschool.answers.search import Found
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.protocols.opencompass.math_answer import hendrycks, minerva
+from gradeschool.protocols.opencompass.rules import reference
+from gradeschool.rule import Rule
+from gradeschool.verdict import Answer
+
+SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"
+CONFIGS = f"{SOURCE}, opencompass/configs/datasets/gsm8k"
+BOX = "\\boxed{"
+BRACE = re.compile(r"[{}]")
+DOUBLE_BRACED = re.compile(r"^\{(.*)\}$")
+# Upstream looks for these in each piece between periods, in lower case.
+ANNOUNCED = re.compile(r"final answer|answer is", re.IGNORECASE | re.ASCII)
+# Prompts that define the protocols, to the letter.
+REASON = "{question}\nPlease reason step by step, and put your final answer within \\boxed{}."
+ANSWER_ALONE = "{question}\nPlease put your final answer within \\boxed{}."
+
+
+def last_box(text: str) -> Found | None:
+    r"""Return the content of the last `\boxed{}`, None where it is not closed or not braced."""
+    start = text.rfind("\\boxed")
+    if start < 0:
+        return None
+    depth = 0
+    for brace in BRACE.finditer(text, start):
+        depth += 1 if brace.group() == "{" else -1
+        if depth == 0 and brace.group() == "}" and text.startswith(BOX, start):
+            return _without_double_braces(text, start + len(BOX), brace.start())
+        if depth == 0 and brace.group() == "}":
+            return None
+    return None
+
+
+def _without_double_braces(text: str, start: int, end: int) -> Found:
+    inner = DOUBLE_BRACED.match(text[start:end])
+    if inner is not None:
+        start, end = start + inner.start(1), start + inner.end(1)
+    return Found(text[start:end], start, end)
+
+
+def announcing_piece(text: str) -> Found:
+    """Return the first piece between periods that announces an answer, else the first piece."""
+    announced = ANNOUNCED.search(text)
+    start = 0 if announced is None else text.rfind(".", 0, announced.start()) + 1
+    end = text.find(".", start)
+    end = len(text) if end < 0 else end
+    return Found(text[start:end], start, end)
+
+
+def read(text: str, reference: str) -> Answer | None:
+    """Read the last box, else the piece that announces an answer, else the first piece."""
+    found = last_box(text)
+    if found is not None and found.text:
+        return Answer(found.text, found.text, (found.start, found.end), "the last box")
+    found = announcing_piece(text)
+    value = minerva(found.text)
+    if not value:
+        return None
+    return Answer(found.text, value, (found.start, found.end), "a piece between periods")
+
+
+def same(value: str, reference: str) -> bool:
+    """Compare Hendrycks' forms, their Minerva forms, the Minerva forms, the strings."""
+    try:
+        one, other = hendrycks(value), hendrycks(reference)
+        if one == other or minerva(one) == minerva(other):
+            return True
+    except ValueError:  # "a/b": upstream goes on with the next comparison
+        pass
+    return minerva(value) == minerva(reference) or value == reference
+
+
+V2_RULE = Rule(
+    name="opencompass/gsm8k-0shot-v2",
+    summary="the last box, else the sentence with 'answer is'; equal as LaTeX strings",
+    source=f"{SOURCE}, opencompass/datasets/math.py: math_postprocess_v2, MATHEvaluator v2",
+    reference=reference,
+    read=read,
+    same=same,
+)
+
+
+def _protocol(
+    name: str, summary: str, config: str, rule: str, max_tokens: int, template: str = REASON
+) -> Protocol:
+    def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+        for problem in problems:
+            question = template.replace("{question}", problem.question)
+            yield Prompt(messages=(Message("user", question),))
+
+    return Protocol(
+        name=name,
+        summary=f"zero-shot chat, {summary}, greedy, {max_tokens} tokens",
+        source=f"{CONFIGS}/{config}.py",
+        render=prompts,
+        # Greedy is the default of OpenCompass's local backends; the task sets the length alone.
+        decoding=Decoding(temperature=0.0, max_tokens=max_tokens),
+        rules=(rule,),
+        is_chat=True,
+    )
+
+
+ZERO_SHOT = _protocol(
+    "opencompass/gsm8k-0shot",
+    "a box is asked for, the last number is read",
+    "gsm8k_0shot_gen_a58960",
+    "opencompass/gsm8k",
+    512,
+)
+ZERO_SHOT_V2 = _protocol(
+    "opencompass/gsm8k-0shot-v2",
+    "the answer in a box",
+    "gsm8k_0shot_v2_gen_a58960",
+    V2_RULE.name,
+    512,
+)
+ZERO_SHOT_V2_LONG = _protocol(
+    "opencompass/gsm8k-0shot-v2-2048",
+    "the answer in a box",
+    "gsm8k_0shot_v2_gen_6e39a4",
+    V2_RULE.name,
+    2048,
+)
+ZERO_SHOT_NOCOT = _protocol(
+    "opencompass/gsm8k-0shot-nocot",
+    "a box without asking for reasoning",
+    "gsm8k_0shot_nocot_gen_6cbf22",
+    V2_RULE.name,
+    512,
+    ANSWER_ALONE,
+)

@@ -1,0 +1,59 @@
+"""Runs in a child process (`gradeschool.worker`): needs sympy and antlr, from extra `math-verify`.
+
+grader.py, lines 230-285. What sympy's LaTeX parser refuses is handed to `parse_expr` upstream, which
+runs it as Python, then to a LaTeX parser of its own. Here only digits and operators go that way:
+what a model wrote is never run.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from math import isclose
+from typing import Any
+
+from sympy import N, simplify
+from sympy.parsing.latex import _parse_latex_antlr as latex_parser
+from sympy.parsing.sympy_parser import parse_expr
+
+from gradeschool.worker_main import Raised, attempt
+
+ARITHMETIC = re.compile(r"[\d.+\-*/() ]+")
+TOLERANCE = 1e-4
+
+# sympy asks for antlr 4.11; the serialised grammar is the same from 4.10 to 4.13.
+latex_parser.version = lambda _: "4.11"
+
+
+def symbolic_equal(value: str, reference: str) -> bool:
+    """Return whether two expressions are equal: as written, symbolically, or within 1e-4."""
+    one, other = _parsed(value), _parsed(reference)
+    if isinstance(one, str) or isinstance(other, str):
+        return value == reference
+    tests = (
+        lambda: str(one) == str(other) or one == other,
+        lambda: one.equals(other) or simplify(one - other) == 0,
+        lambda: isclose(float(N(other)), float(N(one)), rel_tol=TOLERANCE),
+    )
+    return any(_holds(attempt(test)) for test in tests)
+
+
+def _holds(outcome: Any) -> bool:
+    return not isinstance(outcome, Raised) and bool(outcome)
+
+
+@lru_cache(4096)
+def _parsed(text: str) -> Any:
+    """Return the expression that a text spells; the text itself where it spells none."""
+    for parse in (latex_parser.parse_latex, _arithmetic):
+        for spelling in (text.replace("\\\\", "\\"), text):
+            value = attempt(lambda: parse(spelling))  # noqa: B023
+            if not isinstance(value, Raised):
+                return value
+    return text
+
+
+def _arithmetic(text: str) -> Any:
+    if not ARITHMETIC.fullmatch(text):
+        raise ValueError("not plain arithmetic")
+    return parse_expr(text)

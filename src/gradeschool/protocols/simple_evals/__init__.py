@@ -1,0 +1,6 @@
+"""OpenAI simple-evals: its MGSM evaluation in English, on any problems."""
+
+from gradeschool.protocols.simple_evals.mgsm import MGSM_EN, MGSM_RULE
+
+RULES = (MGSM_RULE,)
+PROTOCOLS = (MGSM_EN,)

@@ -1,0 +1,77 @@
+r"""Runs in a child process (`gradeschool.worker`): needs the extra `math-verify`.
+
+Both sides are put into a \boxed{} and parsed with Math-Verify's defaults; whatever fails is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from math_verify import parse, verify
+
+from gradeschool.worker_main import attempt
+
+BOX = "\\boxed{"
+BRACE = re.compile(r"[{}]")
+THOUGHT_END = "</think>"
+HASH_ANSWER = re.compile(r"####\s*(.+)")
+MOST_CHARACTERS = 50_000  # of a response; longer ones count as wrong unread
+LONGEST = 1000  # characters of a reading that are handed back
+
+
+def math_rubric(text: str, gold: str) -> tuple[str | None, bool]:
+    r"""Judge as MathRubric with the default parser: no \boxed{}, no answer."""
+    return _rubric(last_box(_after_thinking(text)) or "", gold)
+
+
+def math_rubric_lenient(text: str, gold: str) -> tuple[str | None, bool]:
+    r"""Judge as MathRubric with a parser that takes the whole reply where there is no \boxed{}."""
+    reply = _after_thinking(text)
+    box = last_box(reply)
+    return _rubric(reply if box is None else box, gold)
+
+
+def gsm8k_v1(text: str, gold: str) -> tuple[str | None, bool]:
+    """Judge as verify.py of the GSM8K environment: the last "#### ...", else the whole reply."""
+    found = HASH_ANSWER.findall(text)
+    response = found[-1] if found else text
+    return response[:LONGEST] or None, _same_boxed(response, gold)
+
+
+def _after_thinking(text: str) -> str:
+    return text.rpartition(THOUGHT_END)[2].strip()
+
+
+def last_box(text: str) -> str | None:
+    r"""Return what stands in the last \boxed{}; None where there is none or it does not close."""
+    start = text.rfind(BOX)
+    if start < 0:
+        return None
+    inside, depth = start + len(BOX), 1
+    for brace in BRACE.finditer(text, inside):
+        depth += 1 if brace.group() == "{" else -1
+        if depth == 0:
+            return text[inside : brace.start()]
+    return None
+
+
+def _rubric(response: str, gold: str) -> tuple[str | None, bool]:
+    readable = 0 < len(response) <= MOST_CHARACTERS
+    return response[:LONGEST] or None, readable and _same_boxed(response, gold)
+
+
+def _same_boxed(response: str, gold: str) -> bool:
+    found = attempt(lambda: parse(_boxed(response), parsing_timeout=None))
+    return attempt(lambda: verify(_gold(gold), found, timeout_seconds=None)) is True
+
+
+@lru_cache(4096)
+def _gold(text: str) -> list[Any]:
+    found: list[Any] = parse(_boxed(text), parsing_timeout=None)
+    return found
+
+
+def _boxed(text: str) -> str:
+    return f"{BOX}{text}}}"

@@ -1,0 +1,99 @@
+"""`verl/gsm8k/strict` and `verl/gsm8k/flexible`: compute_score on the last 300 characters.
+
+https://github.com/volcengine/verl/blob/b178a3cd/verl/utils/reward_score/gsm8k.py (= PyPI 0.9.1)
+https://github.com/volcengine/verl/blob/b178a3cd/examples/data_preprocess/gsm8k.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gradeschool.answers.search import last_match
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.rule import Rule, RuleFailure, verbatim
+from gradeschool.verdict import Answer
+
+SOURCE = "verl 0.9.1, verl/utils/reward_score/gsm8k.py"
+CLIP = 300  # characters
+ANSWER = re.compile(r"#### (\-?[0-9\.\,]+)")
+NUMBER = re.compile(r"(\-?[0-9\.\,]+)")
+# A prompt that defines the protocol, to the letter.
+INSTRUCTION = 'Let\'s think step by step and output the final answer after "####".'
+
+
+def read_strict(text: str, reference: str) -> Answer | None:
+    """Read the last "#### N" of the last 300 characters; commas go, a trailing period stays."""
+    found = last_match(ANSWER, text[-CLIP:])
+    if found is None:
+        return None
+    number = found.group(1)
+    return Answer(
+        number, number.replace(",", ""), _span(found, text), "the last '#### N' near the end"
+    )
+
+
+def read_flexible(text: str, reference: str) -> Answer | None:
+    """Read the last run of digits, periods and commas that is more than one period.
+
+    Commas and a trailing period stay. Where every run is ".", the first of them is read.
+    """
+    found = first = None
+    for match in NUMBER.finditer(text[-CLIP:]):
+        first = first or match
+        found = found if match.group() == "." else match
+    found = found or first
+    if found is None:
+        return None
+    return Answer(found.group(), found.group(), _span(found, text), "the last number near the end")
+
+
+def _span(found: re.Match[str], text: str) -> tuple[int, int]:
+    offset = max(0, len(text) - CLIP)
+    start, end = found.span(1)
+    return offset + start, offset + end
+
+
+def reference(problem: Problem) -> str:
+    """Return the first "#### N" of the solution without commas, which upstream asserts."""
+    found = ANSWER.search(problem.solution)
+    if found is None:
+        raise RuleFailure("AssertionError: the solution has no '#### N'")
+    return found.group(1).replace(",", "")
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the question and the instruction as one user message."""
+    for problem in problems:
+        yield Prompt(messages=(Message("user", f"{problem.question} {INSTRUCTION}"),))
+
+
+STRICT = Rule(
+    name="verl/gsm8k/strict",
+    summary="the last '#### N' of the last 300 characters, equal as a string",
+    source=f"{SOURCE}, method strict",
+    reference=reference,
+    read=read_strict,
+    same=verbatim,
+)
+
+FLEXIBLE = Rule(
+    name="verl/gsm8k/flexible",
+    summary="the last number of the last 300 characters, commas and periods kept, as a string",
+    source=f"{SOURCE}, method flexible",
+    reference=reference,
+    read=read_flexible,
+    same=verbatim,
+)
+
+GSM8K = Protocol(
+    name="verl/gsm8k",
+    summary="zero-shot chat, the answer behind '####', greedy as in verl's validation, 512 tokens",
+    source="verl 0.9.1: examples/data_preprocess/gsm8k.py; trainer/config (val_kwargs, data)",
+    render=prompts,
+    decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=512),
+    rules=("verl/gsm8k/strict", "verl/gsm8k/flexible"),
+    is_chat=True,
+)

@@ -1,0 +1,216 @@
+"""Child processes for libraries that may hang, crash or take all memory on what a model wrote.
+
+A function of a module is called there with rows of strings and answers with JSON. Text travels as
+JSON lines over pipes, never pickled, and no process is forked: children are fresh interpreters with
+this process's `sys.path`. They start at first use, serve every thread, end with this process, and
+one that computes for longer than `CPU_SECONDS` over a row is killed and started anew for the next.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import Empty, LifoQueue, SimpleQueue
+from typing import IO, Any
+
+from gradeschool.worker_main import CPU_SECONDS
+
+# The bound of a row is on the child's own computing, which the system enforces, so that a verdict
+# does not depend on what else the machine does; this one is for a child that does not compute at
+# all, and for systems without such limits (Windows).
+WALL_SECONDS = 20.0
+START_SECONDS = 120.0  # for the imports of a module: a cold disk, a busy machine
+CHILDREN = max(1, min(4, os.cpu_count() or 1))
+SHARE = 16  # rows that are worth waking a further child for
+START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from gradeschool.worker_main import main; main()"  # noqa: E501
+
+
+class WorkerFailure(Exception):
+    """No answer for a row: too slow, the child died, or the function raised. The message says."""
+
+
+class _Lost(Exception):
+    """The child gave no answer in time, or is gone."""
+
+
+class Child:
+    """One interpreter, started when it is first asked. Not thread-safe: the pool lends it out."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lines: SimpleQueue[bytes] = SimpleQueue()
+        self._reader: threading.Thread | None = None
+        self._loaded: set[str] = set()
+
+    def answers(self, function: str, rows: Sequence[Sequence[str]]) -> list[Any]:
+        """Return the answer for each row: a JSON value, or a WorkerFailure."""
+        answers: list[Any] = []
+        while len(answers) < len(rows):
+            try:
+                self._load(function)
+            except _Lost as lost:
+                self.stop()
+                return [WorkerFailure(f"{function} does not start: {lost}")] * len(rows)
+            except WorkerFailure as failure:
+                return [failure] * len(rows)
+            try:
+                self._send({"function": function, "rows": rows[len(answers) :]})
+                while len(answers) < len(rows):
+                    answers.append(_unpacked(self._line(WALL_SECONDS)))
+            except _Lost as lost:
+                self.stop()
+                answers.append(WorkerFailure(str(lost)))
+            except BaseException:  # an interrupt: what is under way would answer the next question
+                self.stop()
+                raise
+        return answers
+
+    def stop(self) -> None:
+        """Kill the process, if there is one."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        if self._reader is not None:
+            self._reader.join()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def abandon(self) -> None:
+        """Let go of a process that belongs to the parent of this, a forked, process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.returncode = 0  # not ours to wait for
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()  # an open copy would keep the child alive when its parent ends
+
+    def _load(self, function: str) -> None:
+        if self._process is None or self._process.poll() is not None:
+            self.stop()
+            self._start()
+        if function not in self._loaded:
+            self._send({"function": function, "rows": None})
+            answer = _unpacked(self._line(START_SECONDS))
+            if isinstance(answer, WorkerFailure):
+                raise answer
+            self._loaded.add(function)
+
+    def _start(self) -> None:
+        # A fixed hash seed: what symbolic mathematics does depends on the order of sets.
+        environment = os.environ | {"PYTHONHASHSEED": "0"}
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", START, json.dumps(sys.path)],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+            )
+        except (OSError, ValueError) as error:
+            raise _Lost(f"no interpreter at {sys.executable!r}: {error}") from error
+        atexit.unregister(self.stop)  # once, however often it is started
+        atexit.register(self.stop)
+        self._loaded.clear()
+        self._lines = SimpleQueue()
+        assert self._process.stdout is not None
+        self._reader = threading.Thread(
+            target=_read, args=(self._process.stdout, self._lines), daemon=True
+        )
+        self._reader.start()
+
+    def _send(self, request: dict[str, Any]) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        unsent = memoryview(json.dumps(request).encode() + b"\n")
+        try:
+            while unsent:
+                unsent = unsent[self._process.stdin.write(unsent) :]
+        except OSError as error:
+            raise _Lost(f"the process died: {error}") from error
+
+    def _line(self, bound: float) -> bytes:
+        try:
+            line = self._lines.get(timeout=bound)
+        except Empty:
+            raise _Lost(f"no answer within {bound:g} s") from None
+        if not line:
+            raise _Lost(self._cause_of_death())
+        return line
+
+    def _cause_of_death(self) -> str:
+        assert self._process is not None
+        code = self._process.wait()
+        if code == -getattr(signal, "SIGXCPU", 0):
+            return f"no answer within {CPU_SECONDS} s of computing"
+        return f"the process died with exit status {code}"
+
+
+def _read(source: IO[bytes], lines: SimpleQueue[bytes]) -> None:
+    """Pass lines on until the source ends; the last one passed on is empty."""
+    buffered = open(source.fileno(), "rb", closefd=False)  # noqa: SIM115, PTH123
+    for line in buffered:
+        lines.put(line)
+    lines.put(b"")
+
+
+def _unpacked(line: bytes) -> Any:
+    answer = json.loads(line)
+    return WorkerFailure(answer["failure"]) if "failure" in answer else answer["answer"]
+
+
+class Pool:
+    """Children lent to one thread each; the one used last is lent first."""
+
+    def __init__(self, size: int = CHILDREN) -> None:
+        self.children = [Child() for _ in range(size)]
+        self._free: LifoQueue[Child] = LifoQueue()
+        for child in reversed(self.children):
+            self._free.put(child)
+
+    def answers(self, function: str, rows: Sequence[Sequence[str]]) -> list[Any]:
+        """Return the answer for each row, in order; many rows are shared among the children."""
+        share = max(SHARE, -(-len(rows) // len(self.children)))
+        parts = [rows[at : at + share] for at in range(0, len(rows), share)]
+        if len(parts) < 2:
+            return self._lent(function, rows)
+        with ThreadPoolExecutor(len(parts)) as threads:
+            shared = threads.map(lambda part: self._lent(function, part), parts)
+            return [answer for part in shared for answer in part]
+
+    def _lent(self, function: str, rows: Sequence[Sequence[str]]) -> list[Any]:
+        child = self._free.get()
+        try:
+            return child.answers(function, rows)
+        finally:
+            self._free.put(child)
+
+
+_pool = Pool()
+
+
+def answers(function: str, rows: Sequence[Sequence[str]]) -> list[Any]:
+    """Call "package.module:function" in a child with each row's strings; see `Pool.answers`."""
+    return _pool.answers(function, rows)
+
+
+def _forked() -> None:
+    """Give a forked process children of its own."""
+    global _pool
+    inherited, _pool = _pool, Pool()
+    for child in inherited.children:
+        child.abandon()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

@@ -1,0 +1,92 @@
+"""Comparing our rules with a peer's scorers, completion by completion."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import get_rule
+from tests.peers.peer import Peer
+from tests.peers.views import said, view
+
+# What was compared, by kind, in this run: the closing lines of the tests print it.
+COMPARED: Counter[str] = Counter()
+NUMBER = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?")
+SHOWN = 12  # differences that a failing test prints
+
+
+class Case(NamedTuple):
+    """A completion and the problem that it answers; `name` tells people which one it is."""
+
+    name: str
+    completion: str
+    problem: Problem
+
+
+def recorded(data: Path, problems: Sequence[Problem]) -> list[Case]:
+    """Return the recorded completions of real models: 36,992 rows."""
+    cases = []
+    for path in sorted((data / "completions").glob("*.jsonl")):
+        for number, line in enumerate(path.read_text("utf-8").split("\n")[:-1]):
+            row = json.loads(line)
+            name = f"{path.name}, line {number}"
+            cases.append(Case(name, row["completion"], problems[row["index"]]))
+    return cases
+
+
+def with_number_golds(cases: Sequence[Case]) -> list[Case]:
+    """Keep the cases whose gold is a number as data writes it.
+
+    Rules that take "nothing found" for a value of its own find it in odd golds too, and then call a
+    completion without any answer correct; ours say that there is none.
+    """
+    return [case for case in cases if NUMBER.fullmatch(case.problem.gold)]
+
+
+def differences(
+    peer: Peer, cases: Sequence[Case], scorers: Mapping[str, str], what: str
+) -> list[str]:
+    """Return a line for every verdict or extracted string in which a rule and its peer differ.
+
+    scorers: scorer of the peer -> name of our rule. what: under which the comparison is counted.
+    """
+    rules = {scorer: get_rule(name) for scorer, name in scorers.items()}
+    found = []
+    for case, answers in zip(cases, _answers(peer, cases, list(rules)), strict=True):
+        for scorer, rule in rules.items():
+            theirs = said(rule.name, answers[scorer])
+            ours = view(rule, case.completion, case.problem)
+            if theirs != ours:
+                text, gold = case.completion[-300:], case.problem.gold
+                found.append(
+                    f"{rule.name}: ours {ours}, theirs {theirs}: {case.name}, {gold!r}, {text!r}"
+                )
+    COMPARED[f"{what}: verdicts of {peer.name}"] += len(cases) * len(rules)
+    return found
+
+
+def _answers(
+    peer: Peer, cases: Sequence[Case], scorers: list[str]
+) -> Iterator[dict[str, list[bool | str | None]]]:
+    return peer.ask(
+        [
+            {
+                "completion": case.completion,
+                "gold": case.problem.gold,
+                "solution": case.problem.solution,
+                "scorers": scorers,
+            }
+            for case in cases
+        ]
+    )
+
+
+def assert_none(found: Sequence[str]) -> None:
+    """Fail with the first differences where there are any."""
+    lines = [f"{len(found)} differences:", *found[:SHOWN]]
+    assert not found, "\n".join(lines)

@@ -1,0 +1,148 @@
+"""Runs inside `.venvs/lm_eval`: answers with what lm-evaluation-harness itself says.
+
+Reads one JSON object a line, writes one a line, in the same order:
+    {"completion", "gold", "solution", "scorers"}  ->  {scorer: [verdict, extracted string]}
+    {"prompts": task, "data": folder, "form": ...}  ->  {"prompts": [...], "generation": {...}}
+A scorer is "task/filter", or the task alone where it has no filter; "-" stands for "_". A verdict
+is true, false or "error"; the extracted string is what the filter hands to the metric. Prompts are
+those of all test documents in order, with the harness's default seed for shots: texts in the form
+"plain", lists of [role, text] in the forms "chat" and "multiturn".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ANSWERS = os.fdopen(os.dup(1), "w", encoding="utf-8")
+os.dup2(2, 1)  # whatever the harness prints must not stand between the answers
+
+import lm_eval  # noqa: E402
+from lm_eval.api.instance import Instance  # noqa: E402
+from lm_eval.api.task import ConfigurableTask  # noqa: E402
+from lm_eval.tasks._yaml_loader import load_yaml  # noqa: E402
+from lm_eval.utils import env  # noqa: E402
+
+HRM8K = "hrm8k-gsm8k-en"
+TASKS = {
+    "gsm8k": "gsm8k/gsm8k.yaml",
+    "gsm8k-cot": "gsm8k/gsm8k-cot.yaml",
+    "gsm8k-cot-zeroshot": "gsm8k/gsm8k-cot-zeroshot.yaml",
+    "gsm8k-cot-self-consistency": "gsm8k/gsm8k-cot-self-consistency.yaml",
+    "gsm8k-cot-llama": "gsm8k/gsm8k-cot-llama.yaml",
+    "gsm8k-llama": "llama3/instruct/gsm8k/gsm8k.yaml",
+    HRM8K: "hrm8k/en/hrm8k_gsm8k_en.yaml",
+}
+SEED = 1234
+# The shape of the data: scoring needs a dataset to be there and never looks at it.
+ROWS = [{"question": f"{n} + 1?", "answer": f"{n} + 1 = {n + 1}\n#### {n + 1}"} for n in range(9)]
+
+folder_of_this_run = tempfile.TemporaryDirectory()
+env.from_string = cache(env.from_string)  # the harness compiles its templates anew for every row
+
+
+def task(name: str, folder: Path) -> ConfigurableTask:
+    """Return the registered task with its dataset read from the files train and test of a folder.
+
+    The task of HRM8K gets its own column names, and the number alone as its answer.
+    """
+    config = dict(load_yaml(Path(lm_eval.__file__).parent / "tasks" / TASKS[name]))
+    if name == HRM8K:
+        folder = as_hrm8k(folder)
+    files = {split: str(folder / f"{split}.jsonl") for split in ("train", "test")}
+    config |= {
+        "dataset_path": "json",
+        "dataset_name": None,
+        "dataset_kwargs": {"data_files": files},
+    }
+    return ConfigurableTask(config=config)
+
+
+def as_hrm8k(folder: Path) -> Path:
+    """Write the files of a folder anew, in the columns of HRM8K; return where."""
+    made = Path(tempfile.mkdtemp(dir=folder_of_this_run.name))
+    for split in ("train", "test"):
+        rows = map(json.loads, (folder / f"{split}.jsonl").read_text("utf-8").splitlines())
+        lines = [json.dumps(hrm8k_row(row["question"], row["answer"])) for row in rows]
+        (made / f"{split}.jsonl").write_text("\n".join(lines), "utf-8")
+    return made
+
+
+def hrm8k_row(question: str, answer: str) -> dict[str, str]:
+    """Return a row of HRM8K."""
+    return {"original": question, "answer": answer.split("####")[-1].strip().replace(",", "")}
+
+
+def score(tasks: dict[str, ConfigurableTask], row: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return the verdict and the extracted string of every scorer that is asked for."""
+    answers: dict[str, list[Any]] = {}
+    for scorer in row["scorers"]:
+        name, _, wanted = scorer.partition("/")
+        one = tasks[name]
+        doc = {"question": "", "answer": row["solution"]}
+        if name == HRM8K:
+            doc = hrm8k_row("", row["solution"])
+        instance = Instance("generate_until", doc, ("", {}), 0, (name, 0, 1))
+        instance.resps = [row["completion"]]
+        chain = next(c for c in one._filters if c.name.replace("_", "-") == (wanted or "none"))
+        try:
+            chain.apply([instance])
+            found = instance.filtered_resps[chain.name]
+            result = one.process_results(doc, [found])["exact_match"]
+            answers[scorer] = [bool(result), found if wanted else extracted(one, found)]
+        except Exception as error:  # noqa: BLE001  (the harness's failure is the answer)
+            answers[scorer] = ["error", type(error).__name__]
+    return answers
+
+
+def extracted(one: ConfigurableTask, text: str) -> str | None:
+    """Return what a task with results of its own compares."""
+    return sys.modules[one.config.process_results.__module__].parse_math_answer(text)
+
+
+def prompts(name: str, folder: Path, form: str) -> dict[str, Any]:
+    """Return the prompt of every test document, drawn one after the other, and the decoding."""
+    one = task(name, folder)
+    one.set_fewshot_seed(SEED)
+    options: dict[str, Any] = {}
+    if form != "plain":
+        options = {
+            "apply_chat_template": True,
+            "fewshot_as_multiturn": form == "multiturn",
+            "chat_template": lambda messages, **_: json.dumps(messages),
+        }
+    shots = one.config.num_fewshot
+    made: list[Any] = [one.fewshot_context(doc, shots, **options) for doc in one.test_docs()]
+    if form != "plain":
+        made = [[[turn["role"], turn["content"]] for turn in json.loads(text)] for text in made]
+    return {"prompts": made, "generation": one.config.generation_kwargs}
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    with folder_of_this_run:
+        answer_all(Path(folder_of_this_run.name))
+
+
+def answer_all(made: Path) -> None:
+    """Make the tasks over a dataset of ours, then answer line by line."""
+    for split in ("train", "test"):
+        (made / f"{split}.jsonl").write_text("\n".join(map(json.dumps, ROWS)), "utf-8")
+    tasks = {name: task(name, made) for name in TASKS}
+    for line in sys.stdin:
+        row = json.loads(line)
+        if "prompts" in row:
+            answer: dict[str, Any] = prompts(row["prompts"], Path(row["data"]), row["form"])
+        else:
+            answer = score(tasks, row)
+        ANSWERS.write(json.dumps(answer) + "\n")
+        ANSWERS.flush()
+
+
+if __name__ == "__main__":
+    main()

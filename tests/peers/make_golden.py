@@ -1,0 +1,121 @@
+"""Make the verdicts of the golden cases anew, by running what they come from.
+
+    python -m tests.peers.make_golden [--shared FILE] [--files FOLDER] [ROOM ...]
+
+A new case is a line {"id", "completion" or "parts", "gold"} at the end of a room's golden.jsonl;
+this fills in the rest. --shared adds the cases of protocol_verdicts.jsonl, and takes from it the
+verdicts of rules for which nothing can be run here. --files: a folder with the files of real code
+that no registry has (oracles.py names them); without it their verdicts stay as they are.
+Stops where a verdict that was there comes out otherwise: then look, before deleting the old line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import rooms
+from tests.peers.golden import LONGEST, LONGEST_READ, NAME, ROOMS, rows_of, text_of
+from tests.peers.install import missing
+from tests.peers.oracles import ORACLES, Needs
+from tests.peers.peer import WORKERS
+from tests.peers.shared_cases import Shared, shared_rows
+from tests.peers.views import said
+
+Row = dict[str, Any]
+DATASET_TEXT = ("ref_solution",)  # a solution of GSM8K: no text of a dataset is kept here
+SHARED = "as run for the shared verdicts"
+
+
+def rules_of(room: str) -> list[str]:
+    """Return the names of a room's rules."""
+    modules = {module.__name__.rpartition(".")[2]: module for module in rooms()}
+    return sorted(rule.name for rule in modules[room].RULES)
+
+
+def shared_row(shared: Shared, rules: list[str]) -> Row:
+    """Return a shared case as a new row, with the verdicts that its file has for these rules."""
+    text = shared.case.completion
+    row: Row = {"id": f"shared_{shared.case.name}", "completion": text}
+    if len(text) > LONGEST:
+        row = {"id": row["id"], "parts": [[text[:8], 1], [text[8], len(text) - 8]]}
+        assert text_of(row) == text, row["id"]
+    row |= {"gold": shared.case.problem.gold, "verdicts": {}, "read": {}, "source": SHARED}
+    for name in rules:
+        if name in shared.verdicts:
+            verdict = shared.verdicts[name]
+            row["verdicts"][name] = "error" if verdict == "EXC" else verdict
+    return row
+
+
+def fill(row: Row, answers: dict[str, Any], source: str, room: str) -> None:
+    """Write verdicts into a row; raises ValueError where another one stands there."""
+    verdicts = row.setdefault("verdicts", {})
+    read = row.setdefault("read", {})
+    for name, answer in answers.items():
+        verdict, extracted = said(name, answer)
+        if verdicts.get(name, verdict) != verdict:
+            raise ValueError(f"{room}, {row['id']}: {name} was {verdicts[name]!r}, is {verdict!r}")
+        verdicts[name] = verdict
+        if extracted is None or len(extracted) <= LONGEST_READ:
+            read[name] = extracted
+    kept = row.get("source", "")
+    others = set(verdicts) - set(answers)
+    row["source"] = f"{source}; {kept}" if others and source not in kept and kept else source
+
+
+def make(room: str, shared: list[Shared], files: Path | None) -> str:
+    """Make a room's golden file anew; return what was done, in words."""
+    path = ROOMS / room / NAME
+    rows, rules = rows_of(path), rules_of(room)
+    known = {row["id"] for row in rows}
+    rows += [row for case in shared if (row := shared_row(case, rules))["id"] not in known]
+    with ExitStack() as stack:
+        try:
+            judges = [
+                (source, start(stack.enter_context, files))
+                for source, start in ORACLES.get(room, ())
+            ]
+            note = ""
+        except Needs as reason:
+            judges, note = [], f"; verdicts kept: {reason}"
+        for row in rows:
+            answers: dict[str, Any] = {}
+            for _, judge in judges:
+                answers |= judge(text_of(row), Problem.from_gold(row["gold"]))
+            if answers:
+                fill(row, answers, judges[0][0], room)
+    empty = [row["id"] for row in rows if not row.get("verdicts")]
+    if empty:
+        raise ValueError(f"{room}: no verdict for {', '.join(empty)}{note}")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return f"{room}: {len(rows)} cases{note}"
+
+
+def main() -> int:
+    """Make the chosen rooms, or all that have an oracle."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("rooms", nargs="*", metavar="ROOM")
+    parser.add_argument("--shared", type=Path)
+    parser.add_argument("--files", type=Path)
+    chosen = parser.parse_args()
+    shared = [
+        case
+        for case in (shared_rows(chosen.shared) if chosen.shared else [])
+        if case.case.name not in DATASET_TEXT
+    ]
+    for reason in filter(None, map(missing, WORKERS)):
+        print(reason)
+        return 2
+    for room in chosen.rooms or ORACLES:
+        print(make(room, shared, chosen.files))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""Where the verdicts of golden cases come from: for every room, what says the truth."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Protocol
+
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import all_rules
+from tests.peers.definitions import DEFINITIONS, Said
+from tests.peers.opencompass_worker import compiled
+from tests.peers.peer import Peer
+
+Judge = Callable[[str, Problem], dict[str, Said]]  # a completion and its problem, by rule
+
+
+class Opened(Protocol):
+    """What keeps a peer running until the cases are judged: `ExitStack.enter_context`."""
+
+    def __call__(self, peer: Peer, /) -> Peer: ...
+
+
+Maker = Callable[[Opened, Path | None], Judge]
+
+
+class Needs(LookupError):
+    """The oracle is not at hand; says what it needs."""
+
+
+def harness(name: str, scorers: Mapping[str, str]) -> Maker:
+    """Return the maker of a judge that asks an installed peer; scorer of the worker -> rule."""
+
+    def make(opened: Opened, files: Path | None) -> Judge:
+        peer = opened(Peer(name))
+
+        def judge(completion: str, problem: Problem) -> dict[str, Said]:
+            row = {"completion": completion, "gold": problem.gold, "solution": problem.solution}
+            said = peer.one(row | {"scorers": list(scorers)})
+            return {rule: said[scorer] for scorer, rule in scorers.items()}
+
+        return judge
+
+    return make
+
+
+def definition(name: str) -> Maker:
+    """Return the maker of a judge by a definition written down in definitions.py."""
+
+    def make(opened: Opened, files: Path | None) -> Judge:
+        return lambda completion, problem: {name: DEFINITIONS[name](completion, problem.gold)}
+
+    return make
+
+
+def _file(files: Path | None, name: str, origin: str) -> Path:
+    if files is None or not (files / name).is_file():
+        raise Needs(f"needs {name} from {origin} in the folder that --files names")
+    return files / name
+
+
+def openai(opened: Opened, files: Path | None) -> Judge:
+    """Judge with the functions of OpenAI's dataset.py."""
+    path = _file(files, "dataset.py", "openai/grade-school-math @ 3101c7d5, grade_school_math/")
+    real = compiled(path, ("ANS_RE", "INVALID_ANS", "extract_answer", "is_correct"))
+
+    def judge(completion: str, problem: Problem) -> dict[str, Said]:
+        verdict = real["is_correct"](completion, {"answer": problem.solution})
+        return {"openai/2021": [verdict, real["extract_answer"](completion)]}
+
+    return judge
+
+
+def ai_benchmarks(opened: Opened, files: Path | None) -> Judge:
+    """Judge with the class of ai-benchmarks."""
+    path = _file(
+        files, "gsm8k_benchmark.py", "jaimetcf/ai-benchmarks @ 1dce72b2, benchmarks/gsm8k/"
+    )
+    real = compiled(
+        path, ("GSM8KBenchmark",), EvaluationResult=SimpleNamespace, BaseBenchmark=object
+    )
+    benchmark = object.__new__(real["GSM8KBenchmark"])
+
+    def judge(completion: str, problem: Problem) -> dict[str, Said]:
+        benchmark._tasks = {"0000": SimpleNamespace(data={"answer": problem.solution})}
+        verdict = benchmark.evaluate("0000", completion).score == 1.0
+        return {"ai-benchmarks/gsm8k": [verdict, benchmark._match_answer_number(completion)]}
+
+    return judge
+
+
+def olmes(opened: Opened, files: Path | None) -> Judge:
+    """Judge with a public port of oe_eval's gsm8k.py; oe_eval itself was not to be had."""
+    import numpy as np
+
+    path = _file(files, "olmes_port.py", "a port of oe_eval/tasks/oe_eval_tasks/gsm8k.py:232-266")
+    names = ("exact_match_hf", "GSM8K_REGEXES_TO_IGNORE", "extract_gsm8k_number")
+    real = compiled(path, names, np=np, string=string)
+    extract: Callable[[str], str] = real["extract_gsm8k_number"]
+
+    def judge(completion: str, problem: Problem) -> dict[str, Said]:
+        read, gold = extract(completion), extract(problem.gold)
+        ignored = real["GSM8K_REGEXES_TO_IGNORE"]
+        verdict = real["exact_match_hf"]([read], [gold], ignored, ignore_case=True) == 1.0
+        return {"olmes/gsm8k-tulu": [verdict, read if any(map(str.isdecimal, read)) else None]}
+
+    return judge
+
+
+def lm_eval_scorers() -> dict[str, str]:
+    """Return the rules for which lm-eval 0.4.13 speaks; scorer of the worker -> rule."""
+    names = [name for name in all_rules() if name.startswith("lm-eval/") and "@" not in name]
+    return {name.removeprefix("lm-eval/"): name for name in names}
+
+
+# environment -> {scorer of the worker: rule}; each version is the last of its era
+INSPECT: dict[str, dict[str, str]] = {
+    "inspect_ai": {"match": "inspect/match-numeric@>=0.3.253", "aime": "inspect/aime2025"},
+    "inspect_ai_0_3_260": {"match": "inspect/match-numeric@0.3.253-0.3.260"},
+    "inspect_ai_0_3_252": {"match": "inspect/match-numeric@0.3.221-0.3.252"},
+    "inspect_ai_0_3_220": {"match": "inspect/match-numeric@<=0.3.220"},
+}
+OPENCOMPASS = {
+    "gsm8k": "opencompass/gsm8k",
+    "gsm8k-0shot-v2": "opencompass/gsm8k-0shot-v2",
+}
+FUNCTIONS = "the real functions, compiled alone, run"
+
+# room -> [(how the verdict was got, maker of the judge), ...]
+ORACLES: dict[str, list[tuple[str, Maker]]] = {
+    "lm_eval": [("lm-eval 0.4.13, run", harness("lm_eval", lm_eval_scorers()))],
+    "inspect_ai": [
+        ("the last inspect_ai of each era, run", harness(name, scorers))
+        for name, scorers in INSPECT.items()
+    ],
+    "opencompass": [(f"OpenCompass 0.5.4: {FUNCTIONS}", harness("opencompass", OPENCOMPASS))],
+    "openai": [(f"dataset.py of 2021: {FUNCTIONS}", openai)],
+    "ai_benchmarks": [(f"gsm8k_benchmark.py: {FUNCTIONS}", ai_benchmarks)],
+    "olmes": [(f"a public port of oe_eval: {FUNCTIONS}", olmes)],
+    "multi_pattern": [("the documented definition, run", definition("multi-pattern"))],
+    "numeric_equality": [("the proposed definition, run", definition("numeric-equality"))],
+}

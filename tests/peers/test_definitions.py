@@ -1,0 +1,38 @@
+"""Our rules beside the definitions that no program at hand runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import get_rule
+from tests.peers.compare import COMPARED, Case, assert_none, recorded, with_number_golds
+from tests.peers.definitions import DEFINITIONS
+from tests.peers.views import said, view
+
+pytestmark = pytest.mark.peers
+
+
+def unequal(name: str, cases: Sequence[Case]) -> list[str]:
+    rule, define = get_rule(name), DEFINITIONS[name]
+    found = []
+    for case in cases:
+        theirs = said(name, define(case.completion, case.problem.gold))
+        ours = view(rule, case.completion, case.problem)
+        if ours != theirs:
+            found.append(f"{name}: ours {ours}, defined {theirs}: {case.completion[-200:]!r}")
+    COMPARED[f"verdicts of the definition of {name}"] += len(cases)
+    return found
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_recorded_completions(name: str, data: Path, gsm8k_test: Sequence[Problem]) -> None:
+    assert_none(unequal(name, recorded(data, gsm8k_test)))
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_invented_completions(name: str, invented: list[Case]) -> None:
+    assert_none(unequal(name, with_number_golds(invented)))

@@ -1,0 +1,70 @@
+"""The command line under test: the real console script, or `main` in this process."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+SCRIPT = Path(sys.executable).with_name("gradeschool")
+SECONDS = 120
+
+
+class Done(NamedTuple):
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """Return the value on stdout."""
+        return json.loads(self.out)
+
+
+def environment(changes: Mapping[str, str]) -> dict[str, str]:
+    """Return this process's environment, without a terminal's width, changed."""
+    unset = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING"}
+    return {name: value for name, value in os.environ.items() if name not in unset} | dict(changes)
+
+
+def run_script(*arguments: object, **changes: str) -> Done:
+    """Run the console script in a process of its own; its streams must be valid UTF-8."""
+    done = subprocess.run(
+        [SCRIPT, *map(str, arguments)],
+        capture_output=True,
+        env=environment(changes),
+        timeout=SECONDS,
+    )
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+class Command:
+    """Runs `gradeschool.cli.main` in this process: ten times as fast as the script."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.monkeypatch = monkeypatch
+        self.capsys = capsys
+
+    def __call__(self, *arguments: object, columns: int = 0) -> Done:
+        from gradeschool.cli import main
+
+        self.monkeypatch.setattr(sys, "argv", ["gradeschool", *map(str, arguments)])
+        self.monkeypatch.delenv("COLUMNS", raising=False)
+        if columns:
+            self.monkeypatch.setenv("COLUMNS", str(columns))
+        with pytest.raises(SystemExit) as caught:
+            main()
+        out, err = self.capsys.readouterr()
+        assert isinstance(caught.value.code, int)
+        return Done(caught.value.code, out, err)
+
+
+@pytest.fixture
+def gradeschool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command line, in this process."""
+    return Command(monkeypatch, capsys)

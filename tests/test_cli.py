@@ -1,0 +1,421 @@
+"""`gradeschool score` and `explain`: what is printed, at any width, for people and for programs."""
+
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gradeschool import __version__, all_rules
+from gradeschool.cli import VERBS
+from gradeschool.reports.terminal import FOLDED_RULE
+from gradeschool.scoring.statistics import wilson
+from tests.support.command import SCRIPT, Command, environment, run_script
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.test_recordings import jsonl
+
+SAMPLE = ("-d", "sample")
+TWO = ("openai/2021", "lm-eval/gsm8k/flexible-extract")
+RULES = tuple(part for name in TWO for part in ("--rule", name))
+# Golds of the sample problems 0, 29 and 2 are 600, 13 and 0.
+TEXTS = ["#### 600", "It is 13", "#### 5 or rather 0", "no idea", "so\n#### 13."]
+INDEXES = [0, 29, 2, 3, 29]
+
+
+def answers(folder: Path, *runs: str, name: str = "answers.jsonl") -> Path:
+    rows = [
+        {"index": index, "completion": text, "sample": at, **({"run": run} if run else {})}
+        for run in runs or ("",)
+        for at, (index, text) in enumerate(zip(INDEXES, TEXTS, strict=True))
+    ]
+    return jsonl(folder / name, rows)
+
+
+# score
+
+
+def test_score_json_has_the_promised_shape(tmp_path: Path) -> None:
+    """One object on stdout, nothing on stderr, exit status 0; by the real script."""
+    done = run_script("score", answers(tmp_path), *SAMPLE, *RULES, "--json")
+    assert (done.status, done.err) == (0, "")
+    low, high = wilson(1, 5)  # two samples of problem 29 with different outcomes: barely clustered
+    expected = {"correct": 1, "wrong": 2, "no_answer": 2, "error": 0, "accuracy": 0.2}
+    [run] = done.json()["runs"]
+    assert (run["run"], run["n"], list(run["rules"])) == ("answers", 5, list(TWO))
+    official = run["rules"]["openai/2021"]
+    assert list(official) == [*expected, "ci95"]
+    assert {name: official[name] for name in expected} == expected
+    assert 0 <= official["ci95"][0] <= low < high <= official["ci95"][1] <= 1
+    assert run["rules"]["lm-eval/gsm8k/flexible-extract"]["correct"] == 4
+
+
+def test_score_takes_every_rule_by_default(gradeschool: Command, tmp_path: Path) -> None:
+    """No --rule and --rule all are the same."""
+    path = answers(tmp_path)
+    every = gradeschool("score", path, *SAMPLE, "--json").json()
+    assert list(every["runs"][0]["rules"]) == list(all_rules())
+    assert gradeschool("score", path, *SAMPLE, "--json", "--rule", "all").json() == every
+
+
+def test_score_of_one_run(gradeschool: Command, tmp_path: Path) -> None:
+    """A row for each rule with all counts, then how far the rules are apart and why."""
+    path = answers(tmp_path)
+    done = gradeschool("score", path, *SAMPLE, *RULES)
+    assert done.status == 0
+    assert done.out.startswith("answers, 5 completions")
+    rows = {line.split()[0]: line.split()[1:] for line in done.out.splitlines() if "/" in line}
+    assert rows["openai/2021"][:3] == ["1", "20.00", "%"]
+    assert rows["openai/2021"][-3:] == ["2", "2", "0"]
+    assert rows["lm-eval/gsm8k/flexible-extract"][:3] == ["4", "80.00", "%"]
+    assert (
+        "The rules are up to 60.0 points apart: lm-eval/gsm8k/flexible-extract 80.00 %" in done.out
+    )
+
+
+def test_the_command_under_the_table_explains(gradeschool: Command, tmp_path: Path) -> None:
+    """The line can be pasted into a shell; it names the file and the run of the largest gap."""
+    folder = tmp_path / "my runs"
+    folder.mkdir()
+    calm = jsonl(folder / "calm.jsonl", [{"index": 0, "completion": "#### 600", "run": "calm"}])
+    path = answers(folder, "it's a run", "other")
+    done = gradeschool("score", calm, path, *SAMPLE, *RULES)
+    assert "In it's a run the rules are up to 60.0 points apart" in done.out
+    command = shlex.split(done.out.splitlines()[-1])
+    assert command[:3] == ["gradeschool", "explain", str(path)]
+    assert command[3:5] == ["--run", "it's a run"]
+    explained = gradeschool(*command[1:], *SAMPLE)
+    assert explained.status == 0
+    assert "differ on 3 of 5 completions" in explained.out
+
+
+def test_rules_that_find_nothing_do_not_make_the_gap(gradeschool: Command, tmp_path: Path) -> None:
+    """A rule without answers is 100 points from all others, and the table shows that already."""
+    path = jsonl(tmp_path / "a.jsonl", [{"index": 0, "completion": "5, so 600"}] * 2)
+    names = ("openai/2021", "lm-eval/gsm8k/flexible-extract", "multi-pattern")
+    done = gradeschool("score", path, *SAMPLE, "--rule", *names)
+    assert done.out.splitlines()[-1] == "The rules that find answers come to the same accuracy."
+    done = gradeschool("score", path, *SAMPLE, "--rule", *names[:2])
+    assert "The rules are up to 100.0 points apart" in done.out
+    done = gradeschool("score", path, *SAMPLE, "--rule", names[0])
+    assert "apart" not in done.out
+
+
+@pytest.mark.parametrize("columns", [80, 120, 200])
+def test_tables_fit_and_use_the_width(gradeschool: Command, tmp_path: Path, columns: int) -> None:
+    """No line is too wide, no name or figure is lost, and no further run would have fitted."""
+    names = [f"models/Some-Model-7B-v0.{at}|cot" for at in range(9)]
+    path = answers(tmp_path, *names)
+    done = gradeschool("score", path, *SAMPLE, columns=columns)
+    lines = done.out.splitlines()
+    table = lines[: next(at for at, line in enumerate(lines) if "points apart" in line)]
+    widest = max(len(line.rstrip()) for line in table)
+    assert widest <= columns
+    counts = [line.count("n = 5") for line in table if "n = 5" in line]
+    assert sum(counts) == len(names)
+    assert max(counts) == counts[0]
+    cell = len("models/Some-Model") + 2
+    assert max(counts) == len(names) or widest + cell > columns
+    names_of_rules = max(FOLDED_RULE, columns // 3) + 1
+    column = "".join(line[:names_of_rules].strip() for line in table)
+    assert all(name in column for name in all_rules())
+
+
+@pytest.mark.parametrize("columns", [80, 120, 200])
+def test_28_runs_of_all_files_are_legible(gradeschool: Command, data: Path, columns: int) -> None:
+    """All 28 real runs at once: every one is there once, within the width."""
+    files = sorted((data / "completions").glob("*.jsonl"))
+    done = gradeschool("score", *files, "--rule", "multi-pattern", columns=columns)
+    table = [line for line in done.out.splitlines() if "gradeschool explain" not in line]
+    assert sum(line.count("n = ") for line in table) == 28
+    assert max(len(line.rstrip()) for line in table if "apart" not in line) <= columns
+    assert "1097  83.17 %" in done.out
+
+
+def test_one_run_at_80_columns(gradeschool: Command, tmp_path: Path) -> None:
+    """Long names are folded at their seams, the figures stay on one line."""
+    done = gradeschool("score", answers(tmp_path), *SAMPLE, *RULES, columns=80)
+    assert "lm-eval/gsm8k/" in done.out
+    assert "\n   flexible-extract" in done.out
+    assert max(map(len, done.out.partition("The rules")[0].splitlines())) <= 80
+
+
+def test_files_with_the_same_run(gradeschool: Command, tmp_path: Path) -> None:
+    """Equal names of runs are told apart by their file; a file given twice is read once."""
+    first, second = answers(tmp_path, "m", name="a.jsonl"), answers(tmp_path, "m", name="b.jsonl")
+    done = gradeschool("score", first, second, first, *SAMPLE, *RULES, "--json")
+    assert [run["run"] for run in done.json()["runs"]] == ["m", f"m ({second})"]
+
+
+@pytest.mark.parametrize("order", [["F", "--rule", "A", "B"], ["--rule", "A", "B", "F"]])
+def test_several_rules_behind_one_option(
+    gradeschool: Command, tmp_path: Path, order: Sequence[str]
+) -> None:
+    """`--rule A B` works as people type it, before the file or behind it."""
+    words = {"F": str(answers(tmp_path)), "A": TWO[0], "B": TWO[1]}
+    done = gradeschool("score", *(words.get(word, word) for word in order), *SAMPLE, "--json")
+    assert list(done.json()["runs"][0]["rules"]) == list(TWO)
+
+
+def test_a_run_folder_knows_its_dataset(gradeschool: Command, tmp_path: Path) -> None:
+    """run.json names the dataset; -d overrides it."""
+    path = jsonl(tmp_path / "completions.jsonl", [{"index": 0, "completion": "#### 600"}])
+    (tmp_path / "run.json").write_text('{"dataset": {"name": "sample"}}')
+    for target in (path, tmp_path):
+        [run] = gradeschool("score", target, "--json").json()["runs"]
+        assert (run["run"], run["rules"]["openai/2021"]["correct"]) == (tmp_path.name, 1)
+
+
+# explain
+
+
+def test_explain_marks_what_each_rule_read(gradeschool: Command, tmp_path: Path) -> None:
+    """Counts by kind, then each completion with brackets around the spans, and the reasons."""
+    done = gradeschool("explain", answers(tmp_path), "--rules", *TWO, *SAMPLE)
+    assert done.status == 0
+    first, second, third, *_ = done.out.splitlines()
+    assert first == f"{TWO[0]} and {TWO[1]} differ on 3 of 5 completions"
+    assert {second.strip(), third.strip()} == {"2  wrong / correct", "1  no answer / correct"}
+    assert "answers, problem 2, sample 2, row 3 ─" in done.out
+    assert "#### [A:5] or rather [B:0]" in done.out
+    assert "\n#### [A:[B:13.]]\n" in done.out
+    assert "A openai/2021  wrong: the first '#### N': '13.' is not '13'" in done.out
+    assert (
+        "B lm-eval/gsm8k/flexible-extract  correct: the last number: '13' equals '13'" in done.out
+    )
+    assert "more; show them" not in done.out
+
+
+def test_explain_shows_every_kind_first(gradeschool: Command, tmp_path: Path) -> None:
+    """A rare kind of disagreement is among the examples however frequent another one is."""
+    rows = [{"index": 29, "completion": "#### 13.", "sample": at} for at in range(30)]
+    path = jsonl(tmp_path / "a.jsonl", [*rows, {"index": 29, "completion": "13", "sample": 99}])
+    done = gradeschool("explain", path, "--rules", *TWO, *SAMPLE, "-n", "3")
+    assert "sample 99, row 31" in done.out
+    assert done.out.count(" problem 29, sample") == 3
+    assert done.out.endswith("\n28 more; show them with -n 31\n")
+    none = gradeschool("explain", path, "--rules", *TWO, *SAMPLE, "-n", "0")
+    assert len(none.out.splitlines()) == 3
+
+
+def test_explain_cuts_a_long_completion_around_what_was_read(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """Both spans and the end are shown, however far apart they stand, and little else."""
+    text = "x" * 5000 + " #### 7 " + "y" * 5000 + " so 13 " + "z" * 5000
+    path = jsonl(tmp_path / "a.jsonl", [{"index": 29, "completion": text}])
+    done = gradeschool("explain", path, "--rules", *TWO, *SAMPLE)
+    assert "#### [A:7]" in done.out
+    assert "so [B:13]" in done.out
+    assert len(done.out) < 3000
+    assert done.out.count("…") == 5
+
+
+def test_explain_json(gradeschool: Command, tmp_path: Path) -> None:
+    """Every completion that differs, with what was read, where, and why."""
+    done = gradeschool("explain", answers(tmp_path, "m"), "--rules", *TWO, *SAMPLE, "--json")
+    found = done.json()
+    assert (done.status, found["completions"], len(found["differ"])) == (0, 5, 3)
+    assert found["differ"][1] == {
+        "run": "m",
+        "problem": "2",
+        "sample": 2,
+        "row": 3,
+        "gold": "0",
+        "completion": "#### 5 or rather 0",
+        "kind": "wrong / correct",
+        "verdicts": [
+            {
+                "rule": "openai/2021",
+                "outcome": "wrong",
+                "reason": "the first '#### N': '5' is not '0'",
+                "read": "5",
+                "value": "5",
+                "span": [5, 6],
+            },
+            {
+                "rule": "lm-eval/gsm8k/flexible-extract",
+                "outcome": "correct",
+                "reason": "the last number: '0' equals '0'",
+                "read": "0",
+                "value": "0",
+                "span": [17, 18],
+            },
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["F", "--rules", "A", "B"],
+        ["--rules", "A", "B", "F"],
+        ["--rules", "A", "--rules", "B", "F"],
+        ["A", "F", "--rule", "B"],
+    ],
+)
+def test_explain_takes_its_words_in_any_order(
+    gradeschool: Command, tmp_path: Path, order: Sequence[str]
+) -> None:
+    """A rule's name is a rule wherever it stands."""
+    words = {"F": str(answers(tmp_path)), "A": TWO[1], "B": TWO[0]}
+    done = gradeschool("explain", *(words.get(word, word) for word in order), *SAMPLE)
+    assert "differ on 3 of 5 completions" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["F", "--rules", "openai/2021"], "only one rule is given: 'openai/2021'"),
+        (
+            ["F", "--rules", "openai/2021", "multi"],
+            "no rule is called 'multi'; did you mean multi-",
+        ),
+        (["F", "G", "--rules", *TWO], "one file is explained at a time; given: "),
+        (["--rules", *TWO], "no file is given, only rules"),
+        (["nope.jsonl", "--rules", *TWO], "'nope.jsonl' does not exist"),
+        (["F", "--rules", *TWO, "--run", "x"], "the file holds no run 'x'; it holds 'answers'"),
+    ],
+)
+def test_explain_says_what_is_missing(
+    gradeschool: Command, tmp_path: Path, arguments: Sequence[str], message: str
+) -> None:
+    """One line, exit status 2."""
+    words = {"F": str(answers(tmp_path)), "G": str(answers(tmp_path, name="b.jsonl"))}
+    done = gradeschool("explain", *(words.get(word, word) for word in arguments), *SAMPLE)
+    assert done.status == 2
+    assert done.err.startswith(f"gradeschool: {message}")
+    assert len(done.err.splitlines()) == 1
+
+
+def test_explain_counts_rows_that_cannot_be_used(gradeschool: Command, tmp_path: Path) -> None:
+    """They are told, and the exit status is 3, as with score."""
+    path = answers(tmp_path)
+    path.write_text(path.read_text() + "{oops\n")
+    done = gradeschool("explain", path, "--rules", *TWO, *SAMPLE, "--json")
+    assert (done.status, done.json()["completions"]) == (3, 6)
+    assert "row 6 of" in done.err
+
+
+# What holds for every verb
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        *([verb] for verb in VERBS),
+        ["protocols", "list"],
+        ["protocols", "prompts"],
+        *(["data", verb] for verb in ("list", "fetch", "verify")),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help(gradeschool: Command, words: Sequence[str], flag: str) -> None:
+    """Everything has help of at most 80 columns, with one line for each option."""
+    done = gradeschool(*words, flag)
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith(f"Usage: gradeschool {' '.join(words)}".rstrip())
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert "..." not in done.out.partition("Commands:")[2]
+
+
+def test_the_real_script_helps() -> None:
+    """The console script is installed and knows its version."""
+    assert run_script("--version").out == f"gradeschool, version {__version__}\n"
+    assert all(verb in run_script("--help").out for verb in VERBS)
+    assert run_script().status == 2
+
+
+def test_a_misspelt_verb(gradeschool: Command) -> None:
+    """The message names the verb that is near."""
+    done = gradeschool("scroe", "x")
+    assert (done.status, done.err) == (
+        2,
+        "gradeschool: no command is called 'scroe'; did you mean score?\n",
+    )
+
+
+@pytest.mark.parametrize("arguments", [["score"], ["score", "--nope"], ["explain", "x"]])
+def test_wrong_options(gradeschool: Command, arguments: Sequence[str]) -> None:
+    """Usage and exit status 2."""
+    done = gradeschool(*arguments)
+    assert done.status == 2
+    assert done.err.startswith("Usage: gradeschool")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["score", "F", *SAMPLE],
+        ["score", "F", *SAMPLE, "--json"],
+        ["explain", "F", *SAMPLE, "--rules", *TWO, "-n", "9999"],
+        ["protocols", "list"],
+        ["protocols", "prompts", "zero-shot/chat", "-d", "F"],
+        ["data", "list"],
+    ],
+    ids=" ".join,
+)
+def test_a_reader_that_leaves(tmp_path: Path, arguments: Sequence[str]) -> None:
+    """`| head -c 1` ends the command quietly, with exit status 0."""
+    rows = [
+        {"index": at % 48, "completion": "13.", "question": f"{at}", "answer": "1", "run": str(at)}
+        for at in range(5000)
+    ]
+    if "prompts" not in arguments:
+        rows = [{"index": 29, "completion": "#### 13.", "run": str(at)} for at in range(300)]
+    path = jsonl(tmp_path / "a.jsonl", rows)
+    command = shlex.join([str(SCRIPT), *(str(path) if word == "F" else word for word in arguments)])
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | head -c 1; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        env=environment({}),
+    )
+    assert (done.stdout[1:], done.stderr) == ("0\n", "")
+
+
+def test_no_color(tmp_path: Path) -> None:
+    """Colours where they are asked for, none under NO_COLOR, and none in a pipe."""
+    words = ("explain", answers(tmp_path), "--rules", *TWO, *SAMPLE)
+    coloured = run_script(*words, FORCE_COLOR="1", TERM="xterm").out
+    assert "\x1b[" in coloured
+    plain = run_script(*words, FORCE_COLOR="1", TERM="xterm", NO_COLOR="1").out
+    assert not re.search(r"\x1b\[[0-9;]*[34]\d", plain)
+    piped = run_script(*words).out
+    assert "\x1b" not in piped
+    assert "[A:5]" in piped
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_any_terminal(tmp_path: Path, encoding: str) -> None:
+    """A terminal that cannot show a character gets its escape."""
+    path = jsonl(tmp_path / "a.jsonl", [{"index": 29, "completion": "数 13 → \ud800", "run": "数"}])
+    done = run_script("explain", path, "--rules", *TWO, *SAMPLE, PYTHONIOENCODING=encoding)
+    assert done.status == 0
+    assert "\\ud800" in done.out
+    assert ("数" if encoding == "utf-8" else "\\u6570") in done.out
+
+
+def test_an_interrupt_is_130(
+    gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C says so and exits as shells expect."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gradeschool.scoring.load.load_runs", interrupt)
+    done = gradeschool("score", answers(tmp_path), *SAMPLE)
+    assert (done.status, done.err.strip()) == (130, "gradeschool: interrupted")
+
+
+def test_json_on_stdout_even_of_an_error(gradeschool: Command) -> None:
+    """A program that reads JSON learns what is wrong, too."""
+    done = gradeschool("score", "nope.jsonl", "--json")
+    assert done.status == 2
+    assert json.loads(done.out) == {"error": "'nope.jsonl' does not exist; give the path of a file"}
+    assert done.err == "gradeschool: 'nope.jsonl' does not exist; give the path of a file\n"

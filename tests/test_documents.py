@@ -1,0 +1,499 @@
+"""Every function, snippet, constant and pitfall of documents 1 and 2, under its own name.
+
+Document 1 describes the evaluation protocol of GSM8K, document 2 a benchmark class. What the data
+contradicts in them is in test_claims.py.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+import gradeschool
+from gradeschool import (
+    GradeschoolError,
+    GSM8KBenchmark,
+    Problem,
+    answers_match,
+    extract_answer,
+    format_chat,
+    get_protocol,
+    get_rule,
+    is_correct,
+    judge,
+    load_gsm8k,
+    majority_vote,
+    normalize,
+    parse_gsm8k_answer,
+)
+from gradeschool.errors import InputError, UnknownNameError
+from gradeschool.prompts.rendering import CHAT_SYSTEM
+from gradeschool.protocols.multi_pattern import rules as multi_pattern
+from gradeschool.protocols.openai import official
+from gradeschool.verdict import Outcome
+
+Problems = Sequence[Problem]
+NATALIA = (
+    "Natalia sold 48/2 = <<48/2=24>>24 clips in May.\n"
+    "Natalia sold 48+24 = <<48+24=72>>72 clips altogether.\n#### 72"
+)
+COMMA_ROWS = (146, 201, 230, 249, 505, 610, 611, 640, 642, 819, 829, 997, 1009, 1206)
+LARGE_ROWS = (
+    *(201, 230, 266, 313, 325, 343, 373, 409, 582, 611),
+    *(641, 649, 657, 715, 796, 1043, 1086, 1293),
+)
+
+
+def test_every_name_of_the_documents_is_importable_from_gradeschool() -> None:
+    names = [
+        *("load_gsm8k", "parse_gsm8k_answer", "detect_answer_failure", "format_chat"),
+        *("extract_answer", "is_correct", "normalize", "answers_match", "majority_vote"),
+        "GSM8KBenchmark",
+    ]
+    assert set(names) <= set(gradeschool.__all__)
+    assert all(callable(getattr(gradeschool, name)) for name in names)
+
+
+# Document 1: the dataset at a glance
+
+
+def test_load_gsm8k_gives_7473_train_and_1319_test_problems(
+    gsm8k_train: Problems, gsm8k_test: Problems
+) -> None:
+    assert (len(gsm8k_train), len(gsm8k_test)) == (7_473, 1_319)
+    assert len(gsm8k_train) + len(gsm8k_test) == 8_792
+    assert load_gsm8k() == load_gsm8k(split="test", config="main") == list(gsm8k_test)
+    assert [problem.id for problem in gsm8k_test] == [str(at) for at in range(1_319)]
+
+
+def test_rows_have_the_fields_question_and_answer(gsm8k_test: Problems) -> None:
+    example = gsm8k_test[0]
+    assert example["question"].startswith("Janet’s ducks lay 16 eggs per day.")
+    assert example["answer"].endswith("\n#### 18")
+    with pytest.raises(KeyError):
+        example["gold"]
+
+
+def test_the_ground_truth_snippet_is_the_gold_of_every_row(
+    gsm8k_train: Problems, gsm8k_test: Problems
+) -> None:
+    for example in (*gsm8k_train, *gsm8k_test):
+        truth = example["answer"].split("####")[-1].strip().replace(",", "")
+        assert truth == example.gold.replace(",", "") == extract_answer(example["answer"])
+        assert example["answer"].count("####") == 1
+
+
+def test_the_socratic_config_holds_sub_questions_and_the_same_golds(gsm8k_test: Problems) -> None:
+    socratic = load_gsm8k(config="socratic")
+    assert [problem.question for problem in socratic] == [p.question for p in gsm8k_test]
+    assert [problem.gold for problem in socratic] == [problem.gold for problem in gsm8k_test]
+    assert all(" ** " in problem.solution for problem in socratic)
+    assert load_gsm8k("test", "socratic") == socratic
+
+
+@pytest.mark.parametrize(
+    ("split", "config", "hint"),
+    [("tset", "main", "gsm8k:test"), ("test", "mian", "main"), ("train", "socratic", "gsm8k")],
+)
+def test_another_split_or_config_is_refused_with_the_names_there_are(
+    split: str, config: str, hint: str
+) -> None:
+    with pytest.raises(UnknownNameError, match=hint):
+        load_gsm8k(split, config)
+
+
+def test_every_gold_is_a_whole_number_in_the_form_of_the_data(
+    gsm8k_train: Problems, gsm8k_test: Problems
+) -> None:
+    golds = [problem.gold for problem in (*gsm8k_train, *gsm8k_test)]
+    assert all(re.fullmatch(r"-?\d{1,3}(,\d{3})*|-?\d+", gold) for gold in golds)
+
+
+def test_the_large_golds_and_those_with_commas_are_these(
+    gsm8k_train: Problems, gsm8k_test: Problems
+) -> None:
+    def rows(problems: Problems, holds: Callable[[str], bool]) -> tuple[int, ...]:
+        return tuple(at for at, problem in enumerate(problems) if holds(problem.gold))
+
+    assert rows(gsm8k_test, lambda gold: "," in gold) == COMMA_ROWS
+    assert len(rows(gsm8k_train, lambda gold: "," in gold)) == 79
+    assert rows(gsm8k_test, lambda gold: abs(int(normalize(gold))) >= 100_000) == LARGE_ROWS
+    assert len(rows(gsm8k_train, lambda gold: abs(int(normalize(gold))) >= 100_000)) == 80
+    assert max(int(normalize(problem.gold)) for problem in gsm8k_test) == 2_880_000
+
+
+# Document 1: the official pattern
+
+
+def test_the_official_pattern_and_invalid_ans_are_the_documented_constants() -> None:
+    assert official.ANSWER.pattern == r"#### (\-?[0-9\.\,]+)"
+    assert official.INVALID == "[invalid]"
+
+
+@pytest.mark.parametrize(
+    ("completion", "extracted"),
+    [
+        (NATALIA, "72"),
+        ("#### 1,200", "1200"),
+        ("#### -10", "-10"),
+        ("#### 18.", "18."),
+        ("#### 18.00", "18.00"),
+        ("#### 18\nor\n#### 20", "18"),
+        ("The answer is 42.", "[invalid]"),
+        ("####18", "[invalid]"),
+        ("#### $18", "[invalid]"),
+        ("#### **18**", "[invalid]"),
+        ("#### +18", "[invalid]"),
+        ("####\n18", "[invalid]"),
+        ("", "[invalid]"),
+        ("#### " + "9" * 10_000, "9" * 10_000),
+    ],
+    ids=lambda text: ascii(text[:20]),
+)
+def test_extract_answer_is_the_official_one_quirks_included(
+    completion: str, extracted: str
+) -> None:
+    assert extract_answer(completion) == extracted
+
+
+def test_is_correct_compares_strings_with_a_row_or_a_problem(gsm8k_test: Problems) -> None:
+    row = {"question": "?", "answer": NATALIA}
+    assert is_correct("so\n#### 72", row)
+    assert not is_correct("so\n#### 72.0", row)
+    assert not is_correct("The answer is 72.", row)
+    assert is_correct("#### 18", gsm8k_test[0])
+    assert all(is_correct(problem.solution, problem) for problem in gsm8k_test)
+    assert judge("so\n#### 72.0", NATALIA, rule="openai/2021").outcome is Outcome.WRONG
+
+
+def test_is_correct_refuses_a_row_without_a_gold_as_the_official_assert_does() -> None:
+    with pytest.raises(InputError, match="'no gold here'"):
+        is_correct("#### 72", {"answer": "no gold here"})
+
+
+def test_an_invalid_completion_is_never_right_even_against_an_invalid_gold() -> None:
+    verdict = judge("nothing", "72", rule="openai/2021")
+    assert verdict.outcome is Outcome.NO_ANSWER
+    assert not is_correct("[invalid]", {"answer": "#### 72"})
+
+
+# Document 1: multi-pattern extraction, normalisation, comparison
+
+
+def test_the_rule_multi_pattern_keeps_the_documented_patterns() -> None:
+    assert multi_pattern.HASHES.pattern == r"####\s*([\d,.\-]+)"
+    assert (
+        multi_pattern.ANSWER_IS.pattern == r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)"
+    )
+    assert multi_pattern.ANSWER_COLON.pattern == r"(?i)answer\s*:\s*\$?([\d,.\-]+)"
+    assert multi_pattern.NUMBER.pattern == r"(-?[\d,]+\.?\d*)"
+
+
+FORMS_OF_MODELS = {
+    "The answer is 42.": "42",
+    "**42**": "42",
+    r"\boxed{42}": "42",
+    "6 times 7 is 42": "42",
+    "reasoning\n#### 42": "42",
+    "The final answer is: $42": "42",
+    "Answer: 42": "42",
+}
+
+
+@pytest.mark.parametrize("text", FORMS_OF_MODELS)
+def test_the_forms_that_models_write_are_read_by_the_parser_and_by_the_documented_rule(
+    text: str,
+) -> None:
+    assert parse_gsm8k_answer(text) == FORMS_OF_MODELS[text]
+    assert judge(text, 42, rule="multi-pattern").correct
+    assert judge(text, 42, rule="gradeschool/parse-answer").correct
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"), [("1,234", "1234"), ("42.", "42"), ("42.0", "42"), ("x", "x")]
+)
+def test_normalize_does_what_its_document_says(text: str, normal: str) -> None:
+    assert normalize(text) == normal
+
+
+def test_answers_match_does_what_its_document_says() -> None:
+    assert answers_match("72", "72")
+    assert answers_match("72", "72.00")
+    assert answers_match("1,234.", "1234")
+    assert not answers_match("72", "73")
+    assert not answers_match("x", "72")
+
+
+def test_majority_vote_does_what_its_document_says() -> None:
+    assert majority_vote(["18", None, "18", "20"]) == "18"
+    assert majority_vote([None]) is None
+    paths = ["The answer is 18.", "#### 18", "so 20", "no idea"]
+    assert majority_vote([parse_gsm8k_answer(path) for path in paths]) == "18"
+
+
+# Document 1: evaluation methodology and prompts
+
+STOPS = ("Question:", "</s>", "<|im_end|>")
+
+
+def first_prompt(name: str, problem: Problem) -> gradeschool.Prompt:
+    """The prompt of one problem under a protocol, with the protocol's own shots."""
+    protocol = get_protocol(name)
+    shots = gradeschool.load_dataset(protocol.shots).problems if protocol.shots else ()
+    return next(iter(protocol.render([problem], shots)))
+
+
+def test_the_standard_protocol_is_greedy_with_the_documented_stops() -> None:
+    decoding = get_protocol("lm-eval/gsm8k").decoding
+    assert (decoding.temperature, decoding.stop) == (0.0, STOPS)
+
+
+@pytest.mark.parametrize(
+    ("name", "shot_count"),
+    [
+        ("zero-shot/chat", 0),
+        ("zero-shot/cot", 0),
+        ("lm-eval/gsm8k", 5),
+        ("lm-eval/gsm8k-cot", 8),
+        ("inspect/gsm8k", 10),
+    ],
+)
+def test_the_few_shot_configurations_of_the_table_are_protocols(name: str, shot_count: int) -> None:
+    assert get_protocol(name).shot_count == shot_count
+
+
+def test_the_5_shot_format_is_question_and_answer(gsm8k_test: Problems) -> None:
+    text = first_prompt("lm-eval/gsm8k", gsm8k_test[0]).text
+    assert text is not None
+    assert text.endswith(f"\n\nQuestion: {gsm8k_test[0].question}\nAnswer:")
+    assert text.count("Question: ") == text.count("\nAnswer:") == 6
+    assert text.count("\n#### ") == 5
+
+
+def test_the_8_shot_cot_format_is_q_and_a_with_reasoning(gsm8k_test: Problems) -> None:
+    text = first_prompt("lm-eval/gsm8k-cot", gsm8k_test[0]).text
+    assert text is not None
+    assert text.endswith(f"\n\nQ: {gsm8k_test[0].question}\nA:")
+    assert text.count("Q: ") == text.count("\nA:") == 9
+    assert text.count("The answer is ") == 8
+    assert "####" not in text
+
+
+def test_the_5_shot_and_the_8_shot_cot_configurations_are_different_protocols() -> None:
+    five, cot = get_protocol("lm-eval/gsm8k"), get_protocol("lm-eval/gsm8k-cot")
+    assert five.rules[0] != cot.rules[0]
+    assert five.decoding.stop != cot.decoding.stop
+    assert five.digest() != cot.digest()
+
+
+def test_the_zero_shot_cot_prompt_is_that_of_kojima(gsm8k_test: Problems) -> None:
+    prompt = first_prompt("zero-shot/cot", gsm8k_test[0])
+    assert prompt.text == f"Q: {gsm8k_test[0].question}\nA: Let's think step by step."
+
+
+def test_the_10_shot_format_asks_for_a_last_line_answer(gsm8k_test: Problems) -> None:
+    system, user = first_prompt("inspect/gsm8k", gsm8k_test[0]).messages
+    assert (system.role, user.role) == ("system", "user")
+    assert system.content.count("\n\nANSWER: ") == 10
+    assert '"ANSWER: $ANSWER" (without quotes)' in user.content
+    assert gsm8k_test[0].question in user.content
+
+
+def test_format_chat_gives_messages_for_apply_chat_template(gsm8k_test: Problems) -> None:
+    question = gsm8k_test[0].question
+    messages = format_chat(question)
+    assert messages == [
+        {"role": "system", "content": CHAT_SYSTEM},
+        {"role": "user", "content": question},
+    ]
+    assert CHAT_SYSTEM.startswith("Solve the following math problem step by step. ")
+    sent = first_prompt("zero-shot/chat", gsm8k_test[0]).messages
+    assert [message._asdict() for message in sent] == messages
+
+
+def test_format_chat_takes_shots_a_prefix_and_no_system_message() -> None:
+    assert format_chat("q?", system=None) == [{"role": "user", "content": "q?"}]
+    roles = [m["role"] for m in format_chat("q?", shots=[("a?", "1"), ("b?", "2")], prefix="It is")]
+    assert roles == ["system", "user", "assistant", "user", "assistant", "user", "assistant"]
+    assert format_chat("q?", None, prefix="It is")[-1]["content"] == "It is"
+
+
+# Document 1: pitfalls
+
+
+def test_pitfall_the_last_number_counts_not_the_first() -> None:
+    assert parse_gsm8k_answer("16 - 3 = 13, 13 - 4 = 9, 9 * 2 = 18") == "18"
+
+
+@pytest.mark.parametrize("text", ["$42", "42 dollars", "The answer is $42.", "#### 42 dollars"])
+def test_pitfall_units_and_currency_are_dropped(text: str) -> None:
+    assert parse_gsm8k_answer(text) == "42"
+
+
+def test_pitfall_commas_are_no_part_of_a_number() -> None:
+    assert parse_gsm8k_answer("The answer is 1,234.") == "1234"
+    assert judge("#### 1234", "#### 1,234", rule="openai/2021").correct
+
+
+def test_pitfall_trailing_periods_are_dropped() -> None:
+    assert parse_gsm8k_answer("The answer is 42.") == "42"
+    assert normalize("42.") == "42"
+
+
+def test_pitfall_rounding_artifacts_match_within_1e_6() -> None:
+    assert parse_gsm8k_answer("The answer is 42.0") == "42"
+    assert answers_match("41.9999999", "42")
+
+
+def test_pitfall_boxed_answers_are_read() -> None:
+    assert parse_gsm8k_answer("Therefore $\\boxed{42}$.") == "42"
+
+
+def test_pitfall_strings_differ_where_numbers_are_the_same() -> None:
+    assert not is_correct("#### 72.0", {"answer": "#### 72"})
+    assert answers_match(extract_answer("#### 72.0"), "72")
+
+
+def test_pitfall_of_several_markers_the_last_counts() -> None:
+    text = "I write #### 5 when done.\n#### 42"
+    assert extract_answer(text) == "5"
+    assert parse_gsm8k_answer(text) == "42"
+
+
+def test_the_filters_of_lm_eval_are_the_documented_patterns_and_normalisation() -> None:
+    from gradeschool.protocols.lm_eval import rules
+
+    assert rules.STRICT_PATTERN.pattern == r"#### (\-?[0-9\.\,]+)"
+    assert rules.FLEXIBLE_PATTERN.pattern == r"(-?[$0-9.,]{2,})|(-?[0-9]+)"
+    for text in ("#### 1,234", "#### 1234.", "so $1,234."):
+        assert judge(text, "1,234", rule="lm-eval/gsm8k/flexible-extract").correct
+
+
+def test_every_protocol_answers_the_reporting_checklist() -> None:
+    for name, protocol in gradeschool.all_protocols().items():
+        assert bool(protocol.shots) is (protocol.shot_count > 0), name
+        assert protocol.rules, name
+        assert [get_rule(rule).summary for rule in protocol.rules], name
+        assert protocol.summary, name
+        assert protocol.source, name
+
+
+# Document 2: the benchmark class
+
+
+@pytest.fixture(scope="module")
+def benchmark(data: object) -> GSM8KBenchmark:
+    """The benchmark on the official test split."""
+    return GSM8KBenchmark()
+
+
+def test_get_task_ids_are_zero_padded_indices(benchmark: GSM8KBenchmark) -> None:
+    ids = benchmark.get_task_ids()
+    assert ids == [f"{at:04d}" for at in range(1_319)]
+
+
+def test_get_task_holds_question_and_answer(
+    benchmark: GSM8KBenchmark, gsm8k_test: Problems
+) -> None:
+    task = benchmark.get_task("0001")
+    assert (task.task_id, task.benchmark) == ("0001", "GSM8K")
+    assert task.question == task.data["question"] == gsm8k_test[1].question
+    assert task.answer == task.data["answer"] == gsm8k_test[1].solution
+
+
+@pytest.mark.parametrize("task_id", ["1319", "0", "", "abcd"])
+def test_an_unknown_task_is_refused_with_the_ids_there_are(
+    benchmark: GSM8KBenchmark, task_id: str
+) -> None:
+    with pytest.raises(UnknownNameError, match="0000 to 1318"):
+        benchmark.evaluate(task_id, "#### 18")
+    with pytest.raises(GradeschoolError):
+        benchmark.get_task(task_id)
+
+
+def test_every_reference_solution_scores_1(benchmark: GSM8KBenchmark, gsm8k_test: Problems) -> None:
+    scores = [
+        benchmark.evaluate(task_id, problem.solution).score
+        for task_id, problem in zip(benchmark.get_task_ids(), gsm8k_test, strict=True)
+    ]
+    assert scores == [1.0] * 1_319
+
+
+def test_the_golds_with_commas_are_right_with_and_without_them(
+    benchmark: GSM8KBenchmark, gsm8k_test: Problems
+) -> None:
+    for row in COMMA_ROWS:
+        gold = gsm8k_test[row].gold
+        for written in (gold, gold.replace(",", ""), f"${gold}.00", f"{gold}."):
+            result = benchmark.evaluate(f"{row:04d}", f"So it is\n#### {written}")
+            assert result.score == 1.0, written
+        cut = benchmark.evaluate(f"{row:04d}", f"#### {gold.partition(',')[0]}")
+        assert cut.score == 0.0
+
+
+WRONG: dict[str, Callable[[str], str]] = {
+    "a digit before it": lambda gold: f"1{gold}",
+    "the sign lost or made up": lambda gold: gold.removeprefix("-") if "-" in gold else f"-{gold}",
+    "a hundred times the gold": lambda gold: str(int(normalize(gold)) * 100),
+    "one more": lambda gold: str(int(normalize(gold)) + 1),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_every_wrong_answer_near_the_gold_scores_0(
+    benchmark: GSM8KBenchmark, gsm8k_test: Problems, fault: str
+) -> None:
+    scores = [
+        benchmark.evaluate(task_id, f"so\n#### {WRONG[fault](problem.gold)}").score
+        for task_id, problem in zip(benchmark.get_task_ids(), gsm8k_test, strict=True)
+    ]
+    assert scores == [0.0] * 1_319
+
+
+def test_the_explanation_says_what_was_read(benchmark: GSM8KBenchmark) -> None:
+    right = benchmark.evaluate("0000", "She makes $18.\n#### 18")
+    wrong = benchmark.evaluate("0000", "She makes $19.\n#### 19")
+    whole = benchmark.evaluate("0000", "The answer is 18")
+    assert right.score_explanation == "Correct: read '18' behind '####'"
+    assert wrong.score_explanation == "Incorrect, expected 18: read '19' behind '####'"
+    assert "'The answer is 18' as the whole output" in whole.score_explanation
+    assert (right.score, wrong.score, whole.score) == (1.0, 0.0, 0.0)
+
+
+def test_without_a_marker_the_entire_output_is_the_answer(benchmark: GSM8KBenchmark) -> None:
+    assert benchmark.evaluate("0000", "18").score == 1.0
+    assert benchmark.evaluate("0000", " 18.0 ").score == 1.0
+    assert benchmark.evaluate("0000", "The answer is 18").score == 0.0
+    assert benchmark.evaluate("0000", "").score == 0.0
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        *("#### " + "9" * 10_000, "9" * 10_000, r"\boxed{inf}", "#### inf", "#### nan", "nan"),
+        *("#### 1e999999999", "####" * 100_000, "\ud800", "\x00", "#### ٣٣"),
+    ],
+    ids=lambda output: ascii(output[:12]),
+)
+def test_no_output_makes_the_evaluation_raise(benchmark: GSM8KBenchmark, output: str) -> None:
+    assert benchmark.evaluate("0000", output).score == 0.0
+
+
+def test_a_run_on_question_does_not_change_the_score(benchmark: GSM8KBenchmark) -> None:
+    output = "#### 18\n\nQuestion: A train has 3 cars.\nAnswer: 3*20=60\n#### 60"
+    assert benchmark.evaluate("0000", output).score == 1.0
+
+
+def test_the_benchmark_takes_a_folder_a_file_and_what_is_shipped(tmp_path: Path) -> None:
+    folder = tmp_path
+    row = '{"question": "How many cups?", "answer": "5 * 2 * 3 = 30.\\n#### 30"}\n'
+    (folder / "test.jsonl").write_text(row, encoding="utf-8")
+    for source in (folder, folder / "test.jsonl", str(folder)):
+        benchmark = GSM8KBenchmark(source)
+        assert benchmark.get_task_ids() == ["0000"]
+        # The three calls of the document, on the problem that they are about.
+        assert benchmark.evaluate("0000", "Janet has 5 dogs. 10 * 3 = 30 cups.\n#### 30").score == 1
+        assert benchmark.evaluate("0000", "The answer is 30").score == 0
+        assert benchmark.evaluate("0000", "Janet needs 30 cups of dog food.\n#### 30").score == 1
+    assert len(GSM8KBenchmark("sample").get_task_ids()) == 48

@@ -1,0 +1,66 @@
+"""Every room's golden cases, and that every room has them and says where it comes from."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from gradeschool.protocols.registry import all_rules, get_rule, rooms
+from tests.peers.golden import NAME, REPOSITORY, ROOMS, Golden, golden_cases, room_folders
+from tests.peers.views import View, view
+
+CASES = golden_cases()
+LEAST = 10  # cases of a rule
+SECTIONS = ("http", "golden")  # what a SOURCE.md must speak of
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.room}-{case.id}")
+def test_golden(case: Golden) -> None:
+    for name, verdict in case.verdicts.items():
+        ours = view(get_rule(name), case.completion, case.problem)
+        assert ours == View(verdict, case.read.get(name, ours.read)), (name, case.source)
+
+
+def test_every_golden_file_is_read() -> None:
+    found = {
+        path for top in ("src", "tests") for path in (REPOSITORY / top).rglob("*golden*.json*")
+    }
+    read = {ROOMS / room / NAME for room in {case.room for case in CASES}}
+    assert found == read
+
+
+def test_ids_are_unique_in_a_room() -> None:
+    twice = [
+        id for id, count in Counter((case.room, case.id) for case in CASES).items() if count > 1
+    ]
+    assert not twice
+
+
+@pytest.mark.parametrize("name", all_rules())
+def test_every_rule_has_golden_cases(name: str) -> None:
+    verdicts = [case.verdicts[name] for case in CASES if name in case.verdicts]
+    assert len(verdicts) >= LEAST, f"{name} has {len(verdicts)} golden cases"
+    assert {True, False} <= set(verdicts), f"the golden cases of {name} all have one verdict"
+
+
+def test_every_case_is_of_its_own_room() -> None:
+    room_of = {
+        rule.name: module.__name__.rpartition(".")[2] for module in rooms() for rule in module.RULES
+    }
+    stray = [
+        (case.room, name) for case in CASES for name in case.verdicts if room_of[name] != case.room
+    ]
+    assert not stray
+
+
+@pytest.mark.parametrize("room", room_folders())
+def test_every_room_says_where_it_comes_from(room: str) -> None:
+    source = ROOMS / room / "SOURCE.md"
+    assert source.is_file(), f"the room {room} has no SOURCE.md"
+    assert len(source.read_text("utf-8").splitlines()) <= 80, "longer than a screen"
+
+
+@pytest.mark.parametrize("room", room_folders())
+def test_every_room_of_the_sources_is_installed(room: str) -> None:
+    assert room in {module.__name__.rpartition(".")[2] for module in rooms()}

@@ -1,0 +1,134 @@
+"""Every gold, written as a protocol asks for it, is right under the protocol's rules.
+
+And the same over all 1,319 problems for right and wrong answers in six forms: the numbers of the
+real scorers (protocols.md, section 6).
+"""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from gradeschool import Problem, all_protocols, get_rule, normalize
+from gradeschool.verdict import Outcome
+
+Problems = Sequence[Problem]
+
+
+def number(problem: Problem) -> int:
+    """The gold as an integer."""
+    return int(normalize(problem.gold))
+
+
+FORMS: dict[str, Callable[[Problem], str]] = {
+    "reference": lambda problem: problem.solution,
+    "hashes": lambda problem: f"#### {problem.gold}",
+    "the answer is": lambda problem: f"The answer is {problem.gold}.",
+    "so the answer is": lambda problem: f"So the answer is {problem.gold}.",
+    "the final answer is": lambda problem: f"The final answer is {problem.gold}",
+    "ANSWER": lambda problem: f"ANSWER: {problem.gold}",
+    "Answer": lambda problem: f"Answer: {problem.gold}",
+    "box": lambda problem: f"The result is $\\boxed{{{problem.gold}}}$",
+    "A": lambda problem: f"A: {problem.gold}",
+    "no comma": lambda problem: f"#### {number(problem)}",
+    "one more": lambda problem: f"ANSWER: {number(problem) + 1}",
+    "suffix": lambda problem: f"ANSWER: 1{abs(number(problem))}",
+    "a hundred times": lambda problem: f"#### {number(problem) * 100}",
+}
+
+
+RIGHT_FORMS = list(FORMS)[: list(FORMS).index("no comma")]
+
+
+def correct(rule_name: str, form: str, problems: Problems) -> int:
+    """How many problems a rule calls right when all are answered in a form."""
+    rule, write = get_rule(rule_name), FORMS[form]
+    outcomes = [rule.outcome(write(problem), rule.reference(problem)) for problem in problems]
+    return outcomes.count(Outcome.CORRECT)
+
+
+# The form that each protocol asks for; the exceptions are faults of the published code.
+OWN_FORM = {
+    "ai-benchmarks/gsm8k": "hashes",
+    "gradeschool/few-shot-cot": "hashes",
+    "inspect/gsm8k": "ANSWER",
+    "lm-eval/gsm8k": "reference",
+    "lm-eval/gsm8k-cot": "the answer is",
+    "olmes/gsm8k-tulu": "so the answer is",
+    "openai/2021": "reference",
+    "zero-shot/chat": "hashes",
+    "zero-shot/cot": "the answer is",
+}
+# Rules that call some gold wrong in every form: faults of the published code (protocols.md).
+EXCEPTIONS = {
+    **dict.fromkeys(  # they do not take commas off the answer, the gold or both: 14 golds
+        ("opencompass/gsm8k", "verl/gsm8k/flexible", "deepseek-math/few-shot-cot"), 1_305
+    ),
+    "lm-eval/hrm8k-gsm8k-en": 1_305,  # the comma of a gold stays, that of an answer does not
+    "simple-evals/mgsm-en": 1_317,  # no sign: -10 and -3 (its own data hold no negative gold)
+}
+
+
+@pytest.mark.parametrize("name", OWN_FORM)
+def test_every_gold_in_a_protocols_own_form_is_right_under_all_its_rules(
+    name: str, gsm8k_test: Problems
+) -> None:
+    for rule in all_protocols()[name].rules:
+        assert correct(rule, OWN_FORM[name], gsm8k_test) == 1_319, rule
+
+
+@pytest.mark.parametrize("name", sorted({r for p in all_protocols().values() for r in p.rules}))
+def test_every_rule_of_a_protocol_reads_the_golds_in_some_form(
+    name: str, gsm8k_test: Problems
+) -> None:
+    """A protocol whose rules call a perfect answer wrong is broken, or is listed in EXCEPTIONS."""
+    right = max(correct(name, form, gsm8k_test) for form in RIGHT_FORMS)
+    assert right == EXCEPTIONS.get(name, 1_319)
+
+
+def test_every_protocol_named_here_exists() -> None:
+    assert set(OWN_FORM) <= set(all_protocols())
+
+
+# reference, hashes, the answer is, ANSWER, box, then of 14: no comma, then what is wrong.
+COLUMNS = (
+    *("reference", "hashes", "the answer is", "ANSWER", "box"),
+    *("no comma", "one more", "suffix", "a hundred times"),
+)
+WIDE_RUN = {
+    "ai-benchmarks/gsm8k": (1319, 1319, 0, 0, 0, 0, 0, 0, 0),
+    "inspect/match-numeric@<=0.3.220": (1319, 1319, 1319, 1319, 16, 0, 15, 1266, 0),
+    "inspect/match-numeric@>=0.3.253": (1319, 1319, 1319, 1319, 0, 14, 18, 0, 0),
+    "lm-eval/gsm8k/strict-match": (1319, 1319, 0, 0, 0, 14, 0, 0, 0),
+    "lm-eval/gsm8k/flexible-extract": (1319, 1319, 1319, 1319, 1319, 14, 0, 0, 0),
+    "lm-eval/gsm8k-cot/strict-match": (0, 0, 1319, 0, 0, 0, 0, 0, 0),
+    "multi-pattern": (1319, 1319, 1319, 1319, 1319, 14, 0, 0, 0),
+    "numeric-equality": (1319, 1319, 1319, 1319, 1319, 14, 0, 0, 0),
+    "olmes/gsm8k-tulu": (1319, 1319, 1319, 1319, 1319, 14, 0, 0, 0),
+    "openai/2021": (1319, 1319, 0, 0, 0, 14, 0, 0, 0),
+    "opencompass/gsm8k": (1305, 1305, 1305, 1305, 1305, 14, 0, 0, 0),
+    # Ours: every right form, no wrong one.
+    "gradeschool/parse-answer": (1319, 1319, 1319, 1319, 1319, 14, 0, 0, 0),
+}
+
+
+@pytest.mark.parametrize("name", WIDE_RUN)
+def test_a_rule_gives_the_counts_of_the_real_scorer_over_all_problems(
+    name: str, gsm8k_test: Problems
+) -> None:
+    with_comma = [problem for problem in gsm8k_test if "," in problem.gold]
+    counts = tuple(
+        correct(name, form, with_comma if form == "no comma" else gsm8k_test) for form in COLUMNS
+    )
+    assert counts == WIDE_RUN[name]
+
+
+def test_opencompass_misses_exactly_the_14_golds_with_commas(gsm8k_test: Problems) -> None:
+    rule = get_rule("opencompass/gsm8k")
+    missed = [p.gold for p in gsm8k_test if not rule.judge(p.solution, p).correct]
+    assert missed == [problem.gold for problem in gsm8k_test if "," in problem.gold]
+    assert len(missed) == 14
+
+
+def test_the_published_solutions_are_flagged_by_their_last_line(gsm8k_test: Problems) -> None:
+    assert correct("openai/example-solutions", "A", gsm8k_test) == 1_319
+    assert correct("openai/example-solutions", "hashes", gsm8k_test) == 0

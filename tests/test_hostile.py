@@ -1,0 +1,200 @@
+"""Every rule on hostile texts: it ends, in time linear in the length, with an outcome.
+
+GRADESCHOOL_HOSTILE=10000000 makes the texts longer (characters; minutes at 10 million).
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool import Outcome, Problem, all_rules, judge
+from gradeschool.rule import Rule
+
+LENGTH = int(os.environ.get("GRADESCHOOL_HOSTILE") or 100_000)
+# Of 100,000 characters the slowest rule takes 0.3 s on a busy machine; anything quadratic takes
+# minutes. A rule is timed for linearity on the text that costs it most, where that is measurable.
+SECONDS_PER_MILLION = 30
+MEASURABLE = 0.004
+TRIES = 7
+LARGEST_RATIO = 3.4  # of the times at two lengths, one twice the other: 2 is linear, 4 quadratic
+
+UNITS = {
+    "digits": "9",
+    "boxes": "\\boxed{",
+    "closed boxes": "\\boxed{5} ",
+    "commas": ",",
+    "digits and commas": "1,",
+    "decimals": "1.5",
+    "numbers": "5 ",
+    "hashes": "####",
+    "markers": "#### ",
+    "dollars": "$",
+    "dollars and digits": "$5 ",
+    "spaces": " ",
+    "line breaks": "\n",
+    "the answer is": "The answer is ",
+    "the final answer is": "the final answer is: ",
+    "answer": "ANSWER: ",
+    "last lines": "\nA: ",
+    "questions": "Question:",
+    "minus signs": "-",
+    "unicode minus signs": "−",
+    "dots": ".",
+    "braces": "{",
+    "brace pairs": "{}",
+    "backslashes": "\\",
+    "fractions": "\\frac{",
+    "equations": "=5",
+    "percent": "5%",
+    "surrogates": "\ud8001\udfff ",
+    "superscripts": "²",
+    "powers": "5² ",
+    "vulgar fractions": "½",
+    "Chinese digits": "一二三",
+    "Chinese units": "万千百十",
+    "Arabic digits": "٣",
+    "thoughts": "<think>",
+    "NUL": "\0",
+    "letters": "a",
+    "zero-width": "\u200d",
+}
+# Ends that let a long run of one unit almost match before it fails.
+ENDS = ("", "x", " x 5", "}", "\n", "####", "5.")
+GOLD = Problem.from_gold("18")
+
+
+def distinct_rules() -> list[Rule]:
+    """Rules with a reader of their own; those that call a library have a time limit instead."""
+    own = {rule.read: rule for rule in all_rules().values() if not rule.extra}
+    return sorted(own.values(), key=lambda rule: rule.name)
+
+
+RULES = distinct_rules()
+
+
+class Cost(NamedTuple):
+    """What one text cost one rule."""
+
+    seconds: float
+    rule: str
+    text: str
+
+
+def hostile(unit: str, length: int, end: str = "") -> str:
+    return (unit * (length // len(unit) + 1))[: length - len(end)] + end
+
+
+def cost(rule: Rule, text: str) -> float:
+    """Judge a text and return the seconds it took."""
+    reference = rule.reference(GOLD)
+    start = time.perf_counter()
+    outcome = rule.outcome(text, reference)
+    seconds = time.perf_counter() - start
+    assert isinstance(outcome, Outcome)
+    return seconds
+
+
+@pytest.fixture(scope="module")
+def costs(request: pytest.FixtureRequest) -> Iterator[list[Cost]]:
+    """What every text cost every rule; the dearest are printed at the end."""
+    found: list[Cost] = []
+    yield found
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        print(f"\nslowest rules on hostile texts of {LENGTH} characters, seconds per million:")
+        for seconds, rule, text in sorted(found, reverse=True)[:5]:
+            print(f"  {seconds * 1e6 / LENGTH:.2f}  {rule}, {text}")
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_every_rule_ends(name: str, costs: list[Cost]) -> None:
+    """Each rule has an outcome on a long run of one unit, in seconds, not minutes."""
+    text = hostile(UNITS[name], LENGTH)
+    for rule in RULES:
+        seconds = cost(rule, text)
+        costs.append(Cost(seconds, rule.name, name))
+        assert seconds < SECONDS_PER_MILLION * max(LENGTH, 10**5) / 1e6, rule.name
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_runs_that_almost_match(end: str, costs: list[Cost]) -> None:
+    """The same with an end that makes a pattern go back through the run, at a fifth the length."""
+    length = LENGTH // 5
+    for name, unit in UNITS.items():
+        text = hostile(unit, length, end)
+        for rule in RULES:
+            assert cost(rule, text) < SECONDS_PER_MILLION * max(length, 10**5) / 1e6, (
+                rule.name,
+                name,
+            )
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_a_rule_is_linear(rule: Rule, costs: list[Cost]) -> None:
+    """On its dearest text twice the length takes about twice the time: not four times.
+
+    The least of several tries of each, taken in turn, for the machine does other things too.
+    """
+    mine = [one for one in costs if one.rule == rule.name and one.seconds >= MEASURABLE]
+    if not mine:
+        return  # faster than can be compared; a quadratic rule would not be
+    unit = UNITS[max(mine).text]
+    once, twice = hostile(unit, LENGTH), hostile(unit, 2 * LENGTH)
+    least = [float("inf"), float("inf")]
+    for _ in range(TRIES):
+        least = [min(least[0], cost(rule, once)), min(least[1], cost(rule, twice))]
+        if least[1] / least[0] < LARGEST_RATIO:
+            return
+    pytest.fail(f"{least[1] / least[0]:.1f} times the time on {max(mine).text!r}")
+
+
+@pytest.mark.parametrize("name", [rule.name for rule in all_rules().values() if rule.extra])
+def test_a_rule_that_calls_a_library_ends(name: str) -> None:
+    """Such a rule is bounded by time; on short hostile texts it has an outcome and never raises."""
+    rule = all_rules()[name]
+    pytest.importorskip(rule.extra.replace("-", "_"), reason=f"needs the extra {rule.extra!r}")
+    for unit in UNITS.values():
+        assert cost(rule, hostile(unit, 300)) < 60
+
+
+PIECES = st.sampled_from(
+    [*UNITS.values(), *ENDS, "18", "-", "inf", "nan", "1e999", "1_000", "\u2028"]
+)
+TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".join))
+
+
+@given(text=TEXTS)
+def test_any_text_has_an_outcome(text: str) -> None:
+    """No text makes a rule raise; its verdict and its outcome agree, and the span is of the text."""
+    for rule in RULES:
+        verdict = rule.judge(text, GOLD)
+        assert verdict.outcome is rule.outcome(text, rule.reference(GOLD))
+        assert len(verdict.reason) < 400
+        if verdict.answer is not None and verdict.answer.span is not None:
+            start, end = verdict.answer.span
+            assert 0 <= start <= end <= len(text)
+
+
+@given(text=st.one_of(TEXTS, st.from_regex(r"(####|\\boxed\{|answer is) ?-?[\d.,e]{1,40}")))
+def test_judge_takes_any_text(text: str) -> None:
+    """`judge` never raises because of the text, whatever the gold."""
+    for gold in ("18", "-10", "2,125", "0.5", "x"):
+        assert isinstance(judge(text, gold).outcome, Outcome)
+
+
+@given(gold=st.one_of(TEXTS, st.integers()))
+def test_any_gold_gives_a_verdict_or_a_message(gold: str | int) -> None:
+    """A gold that cannot be used is an InputError, in every rule, and nothing else."""
+    from gradeschool.errors import InputError
+
+    for rule in RULES:
+        try:
+            verdict = judge("#### 18", gold, rule=rule.name)
+        except InputError:
+            continue
+        assert isinstance(verdict.outcome, Outcome)

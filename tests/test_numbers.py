@@ -1,0 +1,188 @@
+"""normalize, answers_match and parse_decimal: exact, total, and as the documents show them."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool import answers_match, normalize
+from gradeschool.answers.numbers import parse_decimal, plain
+
+TEXTS = st.text(st.sampled_from("0123456789.,-+_ eE\n\t\u3000infaxN٣３−"), max_size=40) | st.text()
+WHOLE = st.integers(-(10**40), 10**40)
+HOSTILE = (
+    *("inf", "-inf", "Infinity", "nan", "sNaN", "-nan", "nan123"),
+    *("1e999999999", "-1e999999999", "1e-999999999", "1e9999999999999999999999", "0e999999999"),
+    *("1e5006", "1e5004", "1_000", "1__000", "_1", "1_", "٣٤", "１８", "\ud800", "1\x00", ""),
+    *("9" * 10_000, "-" + "9" * 10_000, "0." + "0" * 10_000 + "1", "1" + ",000" * 3_000),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("1,234", "1234"),
+        ("42.", "42"),
+        ("42.0", "42"),
+        ("72.00", "72"),
+        (" 1,200 ", "1200"),
+        ("-10", "-10"),
+        ("-10.0", "-10"),
+        ("-0", "0"),
+        ("+5", "5"),
+        ("007", "7"),
+        ("1e3", "1000"),
+        ("1_000", "1000"),
+        ("17.5", "17.5"),
+        ("18.50", "18.50"),
+        ("41.999", "41.999"),
+        ("inf", "inf"),
+        ("nan", "nan"),
+        ("x", "x"),
+        ("$5", "$5"),
+        ("...", ""),
+        ("", ""),
+        ("٣٤", "34"),
+        ("１８", "18"),
+        ("1__0", "1__0"),
+    ],
+)
+def test_normalize_gives_the_form_that_is_compared(text: str, normal: str) -> None:
+    assert normalize(text) == normal
+
+
+def test_normalize_agrees_with_the_documented_floats_where_those_are_exact() -> None:
+    def documented(text: str) -> str:
+        text = text.strip().replace(",", "").rstrip(".")
+        try:
+            number = float(text)
+            if number == int(number):
+                return str(int(number))
+        except ValueError:
+            pass
+        return text
+
+    texts = [f"{sign}{whole:,}{tail}" for sign in ("", "-") for whole in (0, 7, 42, 1_234, 10**15)
+             for tail in ("", ".", ".0", ".00", ".5", ".25")]  # fmt: skip
+    assert [normalize(text) for text in texts] == [documented(text) for text in texts]
+
+
+def test_normalize_is_exact_where_floats_round() -> None:
+    assert normalize("9007199254740993.0") == "9007199254740993"  # float: ...992
+    assert normalize("1e400") == "1" + "0" * 400  # int(float) raises OverflowError
+
+
+@given(TEXTS)
+def test_normalize_is_idempotent_on_any_text(text: str) -> None:
+    once = normalize(text)
+    assert normalize(once) == once
+
+
+@given(TEXTS)
+def test_normalize_never_lengthens_a_text_by_more_than_its_padding(text: str) -> None:
+    assert len(normalize(text)) <= 2 * len(text) + 5_010
+
+
+@given(WHOLE)
+def test_whole_numbers_keep_their_sign_and_lose_their_commas(number: int) -> None:
+    assert normalize(f"{number:,}") == normalize(f"{number}.000") == str(number)
+
+
+@given(WHOLE, st.data())
+def test_commas_are_irrelevant_wherever_they_stand(number: int, draw: st.DataObject) -> None:
+    written = str(number)
+    at = draw.draw(st.integers(0, len(written)))
+    assert normalize(written[:at] + "," + written[at:]) == written
+
+
+@given(TEXTS, TEXTS)
+def test_answers_match_is_symmetric(left: str, right: str) -> None:
+    assert answers_match(left, right) is answers_match(right, left)
+
+
+@given(TEXTS)
+def test_every_text_matches_itself(text: str) -> None:
+    assert answers_match(text, text)
+
+
+@given(WHOLE, st.integers(-2_000, 2_000))
+def test_answers_match_up_to_a_difference_of_1e_6_exactly(billionths: int, gap: int) -> None:
+    close = answers_match(f"{billionths}e-9", f"{billionths + gap}e-9")
+    assert close is (abs(gap) < 1_000)
+
+
+@given(WHOLE, WHOLE)
+def test_different_whole_numbers_never_match(left: int, right: int) -> None:
+    assert answers_match(str(left), f"{right:,}.00") is (left == right)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        ("72", "72.00", True),
+        ("1,234", "1234", True),
+        ("42.", "42", True),
+        ("17.9999999", "18", True),
+        ("17.99999", "18", False),
+        ("41.999", "42", False),
+        ("10", "-10", False),
+        ("1800", "18", False),
+        ("118", "18", False),
+        ("131254", "131250", False),
+        ("18.00001", "18", False),
+        ("nan", "nan", True),
+        ("inf", "1e999999999", False),
+        ("0e999999999", "0", True),
+        ("1e999999999", "1", False),
+        ("9" * 10_000, "9" * 10_000 + ".0", True),
+        ("9" * 10_000, "9" * 9_999 + "8", False),
+        ("18", "18." + "0" * 10_000, True),
+        ("x", "y", False),
+        ("", "0", False),
+    ],
+)
+def test_answers_match_compares_numbers_and_nothing_else(left: str, right: str, same: bool) -> None:
+    assert answers_match(left, right) is same
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
+def test_hostile_numbers_raise_nowhere_and_are_not_the_gold(text: str) -> None:
+    assert isinstance(normalize(text), str)
+    assert not answers_match(text, "19")
+    assert answers_match(text, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["inf", "-inf", "nan", "sNaN", "nan1", "x", "", "1__0", "_1", "1_"]
+)
+def test_parse_decimal_returns_none_for_what_is_no_finite_number(text: str) -> None:
+    assert parse_decimal(text) is None
+
+
+@given(TEXTS)
+def test_parse_decimal_takes_what_float_takes(text: str) -> None:
+    try:
+        float(text)
+    except ValueError:
+        assert parse_decimal(text) is None
+    else:
+        number = parse_decimal(text)
+        assert number is not None or "n" in text.lower()  # "inf", "nan"
+
+
+def test_plain_writes_no_exponent_and_gives_up_on_endless_zeros() -> None:
+    assert plain(Decimal("1E+3")) == "1000"
+    assert plain(Decimal("-0.50")) == "-0.5"
+    assert plain(Decimal("-0.0")) == "0"
+    assert plain(Decimal("1E+5000")) == "1" + "0" * 5_000
+    assert plain(Decimal("1E+5001")) is None
+    assert plain(Decimal("1E-5001")) is None
+
+
+def test_numbers_of_a_million_digits_are_compared_exactly() -> None:
+    digits = "1234567890" * 100_000
+    assert normalize(digits + ".0") == digits
+    assert answers_match(digits, digits + ".0")
+    assert not answers_match(digits, digits[:-1] + "1")
+    assert not answers_match(digits, "18")

@@ -1,0 +1,256 @@
+"""The package as a whole: what importing it loads, its public names, floors, sizes, bans."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gradeschool
+
+SOURCE = Path(gradeschool.__file__).parent
+MODULES = {
+    ".".join(("gradeschool", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    ): path
+    for path in sorted(SOURCE.rglob("*.py"))
+}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+# The floors of the design: a room imports its own floor's room and lower floors, nothing above.
+FLOORS = {
+    **dict.fromkeys(("errors", "problem", "completion", "verdict"), 0),
+    **dict.fromkeys(("protocol", "rule", "tables", "library_rule", "worker", "worker_main"), 0),
+    **dict.fromkeys(("answers", "prompts", "calculator"), 1),
+    **dict.fromkeys(("protocols", "datasets", "recordings"), 2),
+    "scoring": 3,
+    "models": 4,
+    "runs": 5,
+    "verifier": 6,
+    "reports": 7,
+    "integrations": 8,
+    "cli": 9,
+}
+LONGEST_FILE, LONGEST_FUNCTION = 300, 60
+MOST_MILLISECONDS = 50
+
+
+def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a fresh interpreter that must end well."""
+    return subprocess.run(
+        [sys.executable, *arguments], check=True, capture_output=True, text=True, timeout=60
+    )
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every module of ours that a module imports, in functions too, with the line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names = [str(node.module)]
+            if str(node.module) in ("gradeschool", "gradeschool.protocols"):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.split(".")[0] == "gradeschool":
+                yield node.lineno, name
+
+
+def room(module: str) -> str:
+    """The room of a module: the part behind `gradeschool.`."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+# Importing
+
+
+def test_importing_gradeschool_loads_the_standard_library_only() -> None:
+    code = """if True:
+        import sys
+        before = set(sys.modules)
+        import gradeschool
+        print(*{name.split(".")[0] for name in set(sys.modules) - before})
+    """
+    loaded = set(run_python("-I", "-c", code).stdout.split())
+    assert "gradeschool" in loaded
+    assert loaded <= sys.stdlib_module_names | {"gradeschool"}
+
+
+def test_importing_gradeschool_loads_no_module_of_its_own_until_a_name_is_used() -> None:
+    code = """if True:
+        import sys, gradeschool
+        ours = sorted(name for name in sys.modules if name.startswith("gradeschool"))
+        assert ours == ["gradeschool"], ours
+        assert gradeschool.normalize("42.0") == "42"
+        assert "gradeschool.answers.numbers" in sys.modules
+        assert not {"click", "aiohttp", "rich", "yaml", "pyarrow"} & set(sys.modules)
+    """
+    assert run_python("-c", code).returncode == 0
+
+
+def test_scoring_a_text_needs_no_third_party_module() -> None:
+    code = """if True:
+        import sys, gradeschool
+        assert gradeschool.judge("#### 18", 18, rule="openai/2021").correct
+        assert len(gradeschool.load_dataset("sample")) == 48
+        print(*{name.split(".")[0] for name in sys.modules})
+    """
+    loaded = set(run_python("-c", code).stdout.split())
+    assert not {"click", "aiohttp", "rich", "yaml", "pyarrow", "torch", "numpy"} & loaded
+
+
+def test_the_import_time_is_printed_and_no_single_import_dominates() -> None:
+    """The bound of 50 ms is a figure to read (`pytest -s`); machines differ."""
+    trace = run_python("-X", "importtime", "-c", "import gradeschool").stderr
+    (line,) = [line for line in trace.split("\n") if line.endswith("| gradeschool")]
+    milliseconds = int(line.split("|")[1]) / 1000
+    print(f"import gradeschool: {milliseconds:.1f} ms, to stay under {MOST_MILLISECONDS} ms")
+    assert milliseconds > 0
+
+
+# Public names
+
+
+def test_all_is_sorted_and_equal_to_what_is_exported() -> None:
+    names = gradeschool.__all__
+    assert names == sorted(names)
+    assert len(set(names)) == len(names)
+    assert dir(gradeschool) == names
+    assert {*gradeschool._HOMES, "__version__"} == set(names)
+    for name in names:
+        assert getattr(gradeschool, name) is not None
+
+
+def test_the_types_that_checkers_see_are_the_exports() -> None:
+    guarded = next(
+        node
+        for node in TREES["gradeschool"].body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    seen = {
+        alias.name: f"{node.module}"
+        for node in guarded.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == {name: f"gradeschool.{home}" for name, home in gradeschool._HOMES.items()}
+
+
+def test_every_export_is_defined_where_it_is_said_to_be() -> None:
+    for name, home in gradeschool._HOMES.items():
+        assert getattr(gradeschool, name).__module__ == f"gradeschool.{home}", name
+
+
+def test_a_name_that_is_not_public_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'gms8k'"):
+        _ = gradeschool.gms8k
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    from importlib.metadata import version
+
+    assert gradeschool.__version__ == version("gradeschool")
+    assert (SOURCE / "py.typed").is_file()
+
+
+# Rooms
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_no_module_imports_from_a_higher_floor(name: str) -> None:
+    if name in ("gradeschool", "gradeschool.__main__"):  # the doors of the house
+        return
+    for line, imported in imports(TREES[name]):
+        other = room(imported)
+        if imported == "gradeschool" or other == "__version__":
+            continue
+        assert other in FLOORS, f"{name}:{line} imports the room {other!r}, which has no floor"
+        assert FLOORS[other] <= FLOORS[room(name)], f"{name}:{line} imports {imported}"
+
+
+def test_every_room_has_a_floor() -> None:
+    rooms = {room(name) for name in MODULES} - {"", "__main__"}
+    assert rooms <= set(FLOORS)
+
+
+def test_rooms_of_protocols_import_no_other_room_of_protocols() -> None:
+    for name in MODULES:
+        parts = name.split(".")
+        if parts[1:2] != ["protocols"] or name.endswith(".registry"):
+            continue
+        for line, imported in imports(TREES[name]):
+            if imported.startswith("gradeschool.protocols."):
+                assert imported.split(".")[2] == parts[2], f"{name}:{line} imports {imported}"
+
+
+def test_modules_import_each_other_in_no_cycle() -> None:
+    graph = {
+        name: {
+            imported if imported in MODULES else imported.rpartition(".")[0]
+            for _, imported in imports(tree)
+        }
+        - {"gradeschool", name}
+        for name, tree in TREES.items()
+        if name != "gradeschool"
+    }
+    done: set[str] = set()
+    while len(done) < len(graph):
+        free = {name for name in graph.keys() - done if graph[name] & graph.keys() <= done}
+        assert free, f"a cycle among {sorted(graph.keys() - done)}"
+        done |= free
+
+
+# Sizes, docstrings, bans
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_files_and_functions_are_short(name: str) -> None:
+    lines = MODULES[name].read_text(encoding="utf-8").count("\n")
+    assert lines <= LONGEST_FILE, f"{name} has {lines} lines"
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert length <= LONGEST_FUNCTION, f"{name}.{node.name} has {length} lines"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_public_thing_has_a_docstring(name: str) -> None:
+    def undocumented(parent: ast.AST, path: str) -> Iterator[str]:
+        for node in ast.iter_child_nodes(parent):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            if node.name.startswith("_"):
+                continue
+            if not ast.get_docstring(node):
+                yield f"{path}.{node.name}"
+            if isinstance(node, ast.ClassDef):
+                yield from undocumented(node, f"{path}.{node.name}")
+
+    assert ast.get_docstring(TREES[name]), f"{name} has no docstring"
+    assert list(undocumented(TREES[name], name)) == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_nothing_evaluates_unpickles_or_swallows_every_exception(name: str) -> None:
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            assert called not in ("eval", "exec", "compile", "__import__"), f"{name}:{node.lineno}"
+            assert called not in ("signal.alarm", "signal.setitimer", "os.system")
+            assert not called.startswith(("pickle.", "marshal.", "shelve.")), (
+                f"{name}:{node.lineno}"
+            )
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            modules = {alias.name for alias in node.names} | {getattr(node, "module", None)}
+            assert not modules & {"pickle", "marshal", "shelve", "dill"}, f"{name}:{node.lineno}"
+        if isinstance(node, ast.ExceptHandler):
+            caught = ast.unparse(node.type) if node.type else "everything"
+            assert caught not in ("everything", "Exception"), f"{name}:{node.lineno}"
+            if "BaseException" in caught:
+                assert any(isinstance(inner, ast.Raise) for inner in ast.walk(node))

@@ -1,0 +1,347 @@
+"""parse_gsm8k_answer, majority_vote and detect_answer_failure on every form and pitfall."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool import (
+    Failure,
+    answers_match,
+    detect_answer_failure,
+    majority_vote,
+    normalize,
+    parse_gsm8k_answer,
+)
+from gradeschool.answers.parse import answer_part, hashed_answer, read_answer, stated_answer
+
+FORMS = {
+    "hashes": "She makes 9 * 2 = 18 dollars.\n#### {}",
+    "hashes without a space": "####{}",
+    "hashes on the line before": "####\n{}",
+    "box": "The result is $\\boxed{{{}}}$.",
+    "the answer is": "9 * 2 = 18. The answer is {}.",
+    "the final answer is": "The final answer is: ${}",
+    "answer colon": "Answer: {}",
+    "ANSWER colon": "ANSWER: {}",
+    "bold answer colon": "**Answer:** {}",
+    "bold": "She earns **{}** (in 7 days).",
+    "last number": "In 2 steps she gets {}",
+    "with a unit": "The answer is {} dollars.",
+    "with a currency": "The answer is ${}.",
+    "bare": "{}",
+}
+NUMBERS = {
+    "18": "18",
+    "-10": "-10",
+    "−10": "-10",
+    "0": "0",
+    "1,234": "1234",
+    "2,880,000": "2880000",
+    "18.00": "18",
+    "17.5": "17.5",
+    ".5": ".5",
+}
+CASES = {
+    # the form of the data
+    "#### 18": "18",
+    "#### 18.": "18",
+    "#### $18": "18",
+    "#### \\$18": "18",
+    "#### -$18": "-18",
+    "#### $-18": "-18",
+    "#### +18": "18",
+    "#### **18**": "18",
+    "#### 18 dollars": "18",
+    "#### (18)": "18",
+    "#### 1,234.00": "1234",
+    "#### 018": "18",
+    "#### １８": "18",
+    "#### 18\nWait, recompute.\n#### 20": "20",
+    "#### 10 - 3 = 7": "7",
+    "#### 1. Count the eggs\n9\n#### 2. Sell them\nShe gets **18**": "18",
+    "#### eighteen, that is 18": "18",
+    # boxes
+    r"\boxed{18}": "18",
+    r"\boxed{\text{18}}": "18",
+    r"\boxed{18 \text{ eggs in 7 days}}": "18",
+    r"\boxed{2{,}125}": "2125",
+    r"\boxed{2\,125}": "2125",
+    r"\boxed{\$18}": "18",
+    r"\boxed{x = 18}": "18",
+    r"\boxed{\frac{36}{2}}": "18",
+    r"\boxed{-\dfrac{1}{2}}": "-1/2",
+    r"\boxed{9}, finally \boxed{18}": "18",
+    r"\boxed{18} uses 7 eggs": "18",
+    r"so the total is \boxed{18": "18",
+    r"\boxed{}, that is 18": "18",
+    r"\boxed{inf}": None,
+    r"ANSWER: \boxed{18}": "18",
+    # phrases
+    "So the answer is 18.": "18",
+    "The answer is 18. Note that she keeps 7 eggs.": "18",
+    "The answer is 20. Sorry, the answer is 18.": "18",
+    "The answer is \\(18\\). She keeps 7.": "18",
+    "The answer is 60%.": "60",
+    "The answer is 18...": "18",
+    "The answer is 18. . .": "18",
+    "The answer is 80 + 150 = 230 miles.": "230",
+    "The answer is $500 + $440 = $940.": "940",
+    "The answer is 3/5.": "3/5",
+    "The answer is 36/2.": "18",
+    "The answer is 1/0.": "1",
+    "The answer is 2:30 pm.": "2:30",
+    "The answer is unknown, 7 or 18": "18",
+    "Answer: $42": "42",
+    "**Answer**: 42": "42",
+    "Answer: 18\nThe Answer above uses 2 dollars.": "18",
+    "Answer:\n1. Count 7\n2. It is 18": "18",
+    # the last number
+    "between 16-18": "18",
+    "between 16 - 18": "18",
+    "it fell from 5 to -13": "-13",
+    "(-13)": "-13",
+    "(16)-18": "18",
+    "total=18": "18",
+    "386 m^2": "386",
+    "386 m^{-12}": "386",
+    "386 x^1.5": "386",
+    "No.18": "18",
+    "total: 18kg": "18",
+    "1,2,3": "123",
+    "18,": "18",
+    "<b>18</b>": "18",
+    "= <<9*2=18>>18": "18",
+    "The train moves for **477 minutes** (7 hours and 57 minutes).": "477",
+    "She has **180 of the 330 pages** left.": "180",
+    "**60 pages** on Monday.\nSo 240 - 60 = 180": "180",
+    "**Total: 5 * 3 = 15** in 2 steps": "15",
+    # what is not the answer
+    "#### 18\n\nQuestion: A train has 3 cars.\n#### 60": "18",
+    "The answer is 18.\n\nQ: Tom has 5 cats.\nA: The answer is 5.": "18",
+    "Let me see.\nQuestion: 3 + 4?\nAnswer: 7": "7",
+    "Question: 3 + 4?\nAnswer: 7": "7",
+    "<think>#### 20</think>The answer is 18": "18",
+    "<think>9 * 2 = 18, so 18</think>": "18",
+    "<think>9 * 2 = 18": "18",
+    # nothing
+    "": None,
+    "  \n ": None,
+    "I cannot tell.": None,
+    "####": None,
+    "nan": None,
+    "Forty-two dollars.": None,
+}
+HOSTILE = {
+    "digits": "9",
+    "open boxes": "\\boxed{",
+    "empty boxes": "\\boxed{}",
+    "nested boxes": "\\boxed{{",
+    "numbers in a box": "\\boxed{1 2",
+    "words in a box": "\\boxed{\\text{",
+    "fractions": "\\frac{1}{",
+    "commas": ",",
+    "digits and commas": "1,",
+    "digits and periods": "1.",
+    "numbers": "1 ",
+    "minus signs": "-",
+    "hashes": "####",
+    "hashes and spaces": "#### ",
+    "hashes and emphasis": "####*****",
+    "headings": "#### 1. a",
+    "dollars": "$",
+    "dollars and spaces": "$ ",
+    "spaces": " ",
+    "lines": "\n",
+    "emphasis": "**",
+    "bold numbers": "**1",
+    "the answer is": "the answer is ",
+    "answer colon": "answer :",
+    "equals": "=",
+    "run-on": "\nQuestion: ",
+    "thoughts": "</think>",
+    "powers": "^{",
+    "braces": "{",
+    "surrogates": "\ud800",
+}
+WORST = ("digits", "open boxes", "commas", "hashes", "dollars and spaces")
+
+
+@pytest.mark.parametrize("written", NUMBERS)
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_yields_every_kind_of_number(form: str, written: str) -> None:
+    assert parse_gsm8k_answer(FORMS[form].format(written)) == NUMBERS[written]
+
+
+@pytest.mark.parametrize("text", CASES, ids=lambda text: ascii(text[:40]))
+def test_each_pitfall_is_read_as_a_person_reads_it(text: str) -> None:
+    assert parse_gsm8k_answer(text) == CASES[text]
+
+
+@pytest.mark.parametrize("first", ["#### 1", r"\boxed{1}", "The answer is 1.", "Answer: 1", "1"])
+def test_an_earlier_pattern_wins_over_a_later_one_wherever_it_stands(first: str) -> None:
+    order = ["#### 1", r"\boxed{1}", "The answer is 1.", "Answer: 1", "1"]
+    for later in order[order.index(first) + 1 :]:
+        assert parse_gsm8k_answer(f"{first}\n{later.replace('1', '2')}") == "1"
+
+
+@pytest.mark.parametrize("marker", ["#### {}", r"\boxed{{{}}}", "The answer is {}.", "Answer: {}"])
+def test_of_several_markers_of_a_kind_the_last_counts(marker: str) -> None:
+    text = "\n".join(marker.format(number) for number in (3, 4, 18))
+    assert parse_gsm8k_answer(text) == "18"
+
+
+def test_a_number_of_ten_thousand_digits_is_read_whole() -> None:
+    for form in FORMS.values():
+        assert parse_gsm8k_answer(form.format("9" * 10_000)) == "9" * 10_000
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_megabytes_of_hostile_text_are_read_in_one_pass(name: str) -> None:
+    """Ten of the worst, one of the others: anything quadratic would take hours on either."""
+    piece = HOSTILE[name]
+    read = parse_gsm8k_answer(piece * ((10 if name in WORST else 1) * 1_000_000 // len(piece)))
+    assert (read is None) is not any(character.isdecimal() for character in piece)
+
+
+@given(st.text() | st.lists(st.sampled_from([*CASES, "1", "9", ".", ","])).map("".join))
+def test_any_text_gives_none_or_a_normalised_answer(text: str) -> None:
+    read = parse_gsm8k_answer(text)
+    if read is None:
+        assert not any("0" <= character <= "9" for character in text)
+    else:
+        assert read == normalize(read) != ""
+        assert not set(read) & set("$€£ \n")
+
+
+@given(st.integers(-(10**15), 10**15), st.sampled_from(sorted(FORMS)))
+def test_a_whole_number_written_in_any_form_is_read_back(number: int, form: str) -> None:
+    assert parse_gsm8k_answer(FORMS[form].format(f"{number:,}")) == str(number)
+
+
+def test_the_parts_of_the_reader_say_what_they_read() -> None:
+    text = "<think>#### 1</think>#### 2\nThe answer is 3.\nQuestion: 4?"
+    assert answer_part(text) == "#### 2\nThe answer is 3."
+    assert hashed_answer("#### 2\nThe answer is 3.") == ("2", 5, 6, "the last '#### N'")
+    assert hashed_answer("The answer is 3.") is None
+    assert stated_answer("The answer is 3.") == ("3", 14, 15, "the last 'the answer is N'")
+    assert stated_answer("just 3") is None
+
+
+@pytest.mark.parametrize("written", NUMBERS)
+@pytest.mark.parametrize("form", FORMS)
+def test_the_place_of_an_answer_is_where_it_is_written(form: str, written: str) -> None:
+    text = FORMS[form].format(written)
+    reading = read_answer(text)
+    assert reading is not None
+    assert text[reading.start : reading.end].strip("$ ") == written
+
+
+@pytest.mark.parametrize(
+    ("text", "piece", "how"),
+    [
+        ("<think>1</think>The answer is 2.\nQ: 3", "2", "the last 'the answer is N'"),
+        ("The answer is 80 + 150 = 230 miles.", "230", "the last 'the answer is N'"),
+        ("The answer is 36/2.", "36/2", "the last 'the answer is N'"),
+        ("Answer: 2:30 pm", "2:30", "the last 'answer: N'"),
+        (r"so \boxed{\text{18}} it is", r"\text{18}", r"the last \boxed{N}"),
+        ("#### $18", "$18", "the last '#### N'"),
+        ("**Sum: 5 * 3 = 15** in 2", "15", "the last in bold"),
+        ("1 and 2 m^2", "2", "the last number"),
+    ],
+)
+def test_a_reading_says_where_and_how_it_was_found(text: str, piece: str, how: str) -> None:
+    reading = read_answer(text)
+    assert reading is not None
+    assert (text[reading.start : reading.end], reading.how) == (piece, how)
+
+
+@given(st.text() | st.lists(st.sampled_from([*CASES, "1", "**", "=", "\n"])).map("".join))
+def test_a_reading_stands_in_the_text_and_holds_a_digit(text: str) -> None:
+    reading = read_answer(text)
+    assert (reading is None) is (parse_gsm8k_answer(text) is None)
+    if reading is not None:
+        assert 0 <= reading.start < reading.end <= len(text)
+        assert any(mark.isdecimal() for mark in text[reading.start : reading.end])
+
+
+def test_majority_vote_returns_the_most_frequent_answer() -> None:
+    assert majority_vote(["18", "20", "18"]) == "18"
+    assert majority_vote(["20", "18", "18", "20"]) == "20"  # a tie: the first seen
+    assert majority_vote(("7",)) == "7"
+
+
+def test_majority_vote_does_not_count_what_has_no_answer() -> None:
+    assert majority_vote([None, None, "18"]) == "18"
+    assert majority_vote([None, None]) is None
+    assert majority_vote([]) is None
+    assert majority_vote(["[invalid]", "[invalid]", "18"]) == "[invalid]"  # as lm-eval counts
+
+
+@given(st.lists(st.none() | st.sampled_from("abc")))
+def test_majority_vote_is_never_outvoted(answers: list[str | None]) -> None:
+    winner = majority_vote(answers)
+    counts = Counter(answer for answer in answers if answer is not None)
+    assert (winner is None) is (not counts)
+    assert winner is None or counts[winner] == max(counts.values())
+
+
+FAILURES: dict[Failure, list[tuple[str, str | None, str | None]]] = {
+    Failure.NO_RESPONSE: [("", "18", None), (" \n", None, "stop")],
+    Failure.FILTERED: [("", "18", "content_filter"), ("She has 9", "18", "content_filter")],
+    Failure.UNFINISHED_THINKING: [("<think>so she keeps 9", "18", None), ("<think>", None, None)],
+    Failure.TRUNCATED: [
+        ("She keeps 16 - 3 = 13 eggs and then", "18", "length"),
+        ("She keeps 13 eggs", None, "length"),
+        ("She keeps some eggs and then", "18", None),
+        ("She keeps some eggs and then", None, "unknown"),
+    ],
+    Failure.REFUSAL: [("I'm sorry, I can't help with that.", "18", "stop"),
+                      ("I cannot answer this", None, None)],
+    Failure.NO_NUMBER: [("Forty-two dollars.", "42", None), ("I do not know", "18", "stop")],
+    Failure.SIGN_LOST: [("#### 10", "-10", "stop"), ("The answer is -1,234.", "1234", None)],
+    Failure.SCALE: [("#### 1800", "18", None), ("0.18", "18", None), ("18,000", "18", None)],
+    Failure.WRONG_VALUE: [("#### 19", "18", None), ("#### 3/5", "18", None),
+                          ("#### 19\nQuestion: then", "18", "length")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("failure", list(Failure))
+def test_every_cause_of_failure_is_told_from_its_examples(failure: Failure) -> None:
+    assert FAILURES[failure]
+    for text, gold, finish in FAILURES[failure]:
+        assert detect_answer_failure(text, gold, finish) is failure
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "finish"),
+    [
+        ("#### 18", "18", "stop"),
+        ("#### 2,125.00", "2125", None),
+        ("#### 2125", "2,125", None),
+        ("#### 18\n\nQuestion: A train", "18", "length"),
+        ("<think>so it is 18", "18", "length"),
+        ("I cannot be sure, but 18", "18", None),
+        ("#### 18", None, "length"),
+        ("18", None, "stop"),
+    ],
+)
+def test_there_is_no_failure_where_the_answer_is_right(
+    text: str, gold: str | None, finish: str | None
+) -> None:
+    assert detect_answer_failure(text, gold, finish) is None
+
+
+@given(st.text(), st.text(), st.sampled_from([None, "stop", "length", "content_filter", "unknown"]))
+def test_no_text_and_no_gold_make_the_detection_raise(
+    text: str, gold: str, finish: str | None
+) -> None:
+    read = parse_gsm8k_answer(text)
+    failure = detect_answer_failure(text, gold, finish)
+    assert (failure is None) is (read is not None and answers_match(read, gold))
+
+
+def test_failure_values_are_words_that_can_be_counted() -> None:
+    assert str(Failure.SIGN_LOST) == "sign lost"
+    assert len({failure.value for failure in Failure}) == len(Failure) == 9

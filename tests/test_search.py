@@ -1,0 +1,88 @@
+"""Finding boxes and last matches: the same as the regexes they stand for, in linear time."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool.answers.search import Found, last_box, last_flat_box, last_match
+
+FLAT = re.compile(r"\\boxed\{([^}]+)\}")
+PIECES = st.lists(st.sampled_from(["\\boxed{", "\\boxed", "{", "}", " ", "a", "1", "\\"]))
+TEXTS = PIECES.map("".join) | st.text(st.sampled_from("\\boxed{} a1"), max_size=60)
+
+
+@given(TEXTS)
+def test_last_flat_box_is_the_last_match_of_the_documented_pattern(text: str) -> None:
+    matches = FLAT.findall(text)
+    found = last_flat_box(text)
+    assert (found.text if found else None) == (matches[-1] if matches else None)
+
+
+@given(TEXTS)
+def test_boxes_stand_where_they_say(text: str) -> None:
+    for found in (last_flat_box(text), last_box(text)):
+        assert found is None or text[found.start : found.end] == found.text
+
+
+@given(TEXTS)
+def test_last_box_is_balanced_or_reaches_to_the_end(text: str) -> None:
+    found = last_box(text)
+    if found is None:
+        assert "\\boxed{" not in text
+        return
+    assert text[: found.start].endswith("\\boxed{")
+    assert "\\boxed{" not in text[found.start :]
+    depths = [
+        found.text[:at].count("{") - found.text[:at].count("}") for at in range(len(found.text))
+    ]
+    assert min(depths, default=0) >= 0
+    if found.end < len(text):
+        assert text[found.end] == "}"
+        assert found.text.count("{") == found.text.count("}")
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        (r"\boxed{18}", "18"),
+        (r"\boxed{\text{18}}", r"\text{18}"),
+        (r"\boxed{\frac{36}{2}} and so on}", r"\frac{36}{2}"),
+        (r"\boxed{9}, finally \boxed{18}", "18"),
+        (r"\boxed{}", ""),
+        (r"\boxed{18", "18"),
+        (r"\boxed{\text{18}", r"\text{18}"),
+        (r"\boxed{1 \boxed{2}}", "2"),
+    ],
+)
+def test_last_box_counts_braces(text: str, content: str) -> None:
+    found = last_box(text)
+    assert found is not None
+    assert found.text == content
+
+
+@pytest.mark.parametrize("text", ["", "boxed{18}", r"\boxed 18", r"\fbox{18}"])
+def test_there_is_no_box_without_its_opening(text: str) -> None:
+    assert last_box(text) is None
+    assert last_flat_box(text) is None
+
+
+def test_the_documented_pattern_loses_nested_braces() -> None:
+    assert last_flat_box(r"\boxed{\text{18}}") == Found(r"\text{18", 7, 15)
+    assert last_box(r"\boxed{\text{18}}") == Found(r"\text{18}", 7, 16)
+
+
+@pytest.mark.parametrize("piece", ["\\boxed{", "\\boxed{}", "\\boxed{1}", "\\boxed{{", "{", "}"])
+def test_boxes_of_ten_megabytes_are_found_in_one_pass(piece: str) -> None:
+    text = piece * (10_000_000 // len(piece))
+    flat = last_flat_box(text)
+    assert (flat is not None) is (piece == "\\boxed{1}")
+    assert (last_box(text) is not None) is piece.startswith("\\boxed{")
+
+
+@given(st.text(st.sampled_from("a1 ")), st.sampled_from(["1+", "a*", "a|a1", "(1)|a"]))
+def test_last_match_is_the_last_that_finditer_lists(text: str, pattern: str) -> None:
+    matches = list(re.finditer(pattern, text))
+    found = last_match(re.compile(pattern), text)
+    assert (found.span() if found else None) == (matches[-1].span() if matches else None)

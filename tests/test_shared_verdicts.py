@@ -1,0 +1,55 @@
+"""The verdicts of real scorers that lie beside the shared data, for every rule that we have."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gradeschool.protocols.registry import all_rules, get_rule
+from tests.peers.shared_cases import shared_cases
+from tests.peers.views import view
+
+RAISED = "EXC"  # how the file writes that the real scorer raised
+# The flags that OpenAI published with its example solutions: how many of 1,319 are right.
+FLAGGED = {"6b_finetuning": 286, "6b_verification": 515, "175b_finetuning": 458}
+FLAGGED["175b_verification"] = 742
+
+
+@pytest.mark.parametrize("name", all_rules())
+def test_shared_verdicts(name: str, data: Path) -> None:
+    cases = [shared for shared in shared_cases(data) if name in shared.verdicts]
+    if not cases:
+        pytest.skip(f"the shared verdicts say nothing of {name}")
+    wanted = {
+        shared.case.name: "error" if shared.verdicts[name] == RAISED else shared.verdicts[name]
+        for shared in cases
+    }
+    ours = {
+        shared.case.name: view(get_rule(name), shared.case.completion, shared.case.problem).verdict
+        for shared in cases
+    }
+    assert ours == wanted
+
+
+def test_every_shared_scorer_is_known_by_its_name(data: Path) -> None:
+    names = json.loads((data.parent / "specs" / "rule_names.json").read_text("utf-8"))
+    assert {name for shared in shared_cases(data) for name in shared.verdicts} == set(names)
+
+
+def test_published_flags_of_the_example_solutions(data: Path) -> None:
+    rule = get_rule("openai/example-solutions")
+    right: Counter[str] = Counter()
+    rows = (data / "completions" / "openai_example.jsonl").read_text("utf-8").split("\n")[:-1]
+    golds = [
+        json.loads(line)["answer"].rpartition("#### ")[2].replace(",", "")
+        for line in (data / "gsm8k" / "test.jsonl").read_text("utf-8").split("\n")[:-1]
+    ]
+    for line in rows:
+        row = json.loads(line)
+        verdict = rule.judge_against(row["completion"], golds[row["index"]])
+        assert verdict.correct == row["reported_correct"], (row["model"], row["index"])
+        right[row["model"]] += verdict.correct
+    assert right == FLAGGED
