@@ -6,20 +6,47 @@ from collections import Counter
 
 import pytest
 
+from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_rules, get_rule, rooms
-from tests.peers.golden import NAME, REPOSITORY, ROOMS, Golden, golden_cases, room_folders
-from tests.peers.views import View, view
+from gradeschool.verdict import Outcome
+from tests.peers.golden import (
+    NAME,
+    REPOSITORY,
+    ROOMS,
+    Golden,
+    Quirk,
+    golden_cases,
+    quirks,
+    room_folders,
+)
+from tests.peers.views import View, missing_extra, view
 
 CASES = golden_cases()
 LEAST = 10  # cases of a rule
-SECTIONS = ("http", "golden")  # what a SOURCE.md must speak of
+LINES = 80  # of a SOURCE.md: one screen
+SAYS = {
+    "correct": Outcome.CORRECT,
+    "wrong": Outcome.WRONG,
+    "nothing read": Outcome.NO_ANSWER,
+    "error": Outcome.ERROR,
+}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.room}-{case.id}")
 def test_golden(case: Golden) -> None:
+    if reasons := {missing_extra(get_rule(name)) for name in case.verdicts} - {""}:
+        pytest.skip("; ".join(sorted(reasons)))
     for name, verdict in case.verdicts.items():
         ours = view(get_rule(name), case.completion, case.problem)
         assert ours == View(verdict, case.read.get(name, ours.read)), (name, case.source)
+
+
+@pytest.mark.parametrize("quirk", quirks(), ids=lambda quirk: f"{quirk.rule}-{quirk.completion}")
+def test_quirks_of_the_sources(quirk: Quirk) -> None:
+    if reason := missing_extra(get_rule(quirk.rule)):
+        pytest.skip(reason)
+    outcome = get_rule(quirk.rule).judge(quirk.completion, Problem.from_gold(quirk.gold)).outcome
+    assert SAYS[quirk.says] == outcome, quirk
 
 
 def test_every_golden_file_is_read() -> None:
@@ -58,7 +85,7 @@ def test_every_case_is_of_its_own_room() -> None:
 def test_every_room_says_where_it_comes_from(room: str) -> None:
     source = ROOMS / room / "SOURCE.md"
     assert source.is_file(), f"the room {room} has no SOURCE.md"
-    assert len(source.read_text("utf-8").splitlines()) <= 80, "longer than a screen"
+    assert len(source.read_text("utf-8").splitlines()) <= LINES, "longer than a screen"
 
 
 @pytest.mark.parametrize("room", room_folders())

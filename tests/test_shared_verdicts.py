@@ -10,7 +10,7 @@ import pytest
 
 from gradeschool.protocols.registry import all_rules, get_rule
 from tests.peers.shared_cases import shared_cases
-from tests.peers.views import view
+from tests.peers.views import missing_extra, view
 
 RAISED = "EXC"  # how the file writes that the real scorer raised
 # The flags that OpenAI published with its example solutions: how many of 1,319 are right.
@@ -20,6 +20,8 @@ FLAGGED["175b_verification"] = 742
 
 @pytest.mark.parametrize("name", all_rules())
 def test_shared_verdicts(name: str, data: Path) -> None:
+    if reason := missing_extra(get_rule(name)):
+        pytest.skip(reason)
     cases = [shared for shared in shared_cases(data) if name in shared.verdicts]
     if not cases:
         pytest.skip(f"the shared verdicts say nothing of {name}")

@@ -18,20 +18,20 @@ class LastLine(NamedTuple):
     """When a rule's verdict is that of a text's last line alone (with the line break before it).
 
     It is so where none of `markers` (lower case) occurs in the lower-cased text before that line
-    and `settles` is true of what the rule reads in the line. A test holds every rule to its claim;
+    and `settles(line, what the rule reads in it)` is true. A test holds every rule to its claim;
     scoring uses it to read a thousand completions that end alike once.
     """
 
     markers: tuple[str, ...]
-    settles: Callable[[Answer | None], bool]
+    settles: Callable[[str, Answer | None], bool]
 
 
-def found(answer: Answer | None) -> bool:
+def found(line: str, answer: Answer | None) -> bool:
     """Settle a rule that takes the last of something: it is settled where there is one."""
     return answer is not None
 
 
-def always(answer: Answer | None) -> bool:
+def always(line: str, answer: Answer | None) -> bool:
     """Settle a rule that reads nothing but what its markers announce."""
     return True
 

@@ -15,13 +15,14 @@ from tests.peers.compare import Case
 SEED = 20211027
 TEXTS, WORDS = 7000, 12000  # by the seeded generator, from the pools below
 FREE = 1000  # of either by hypothesis, which knows other strange characters
-SETTINGS = {
-    "derandomize": True,
-    "database": None,
-    "deadline": None,
-    "phases": [Phase.generate],
-    "suppress_health_check": list(HealthCheck),
-}
+SETTINGS = settings(
+    max_examples=FREE,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 
 
 def pool(words: str, absent: int = 0) -> list[str]:
@@ -119,7 +120,7 @@ def invented_cases() -> list[Case]:
     draw = random.Random(SEED)
     pairs = [completion(draw) for _ in range(TEXTS)]
 
-    @settings(max_examples=FREE, **SETTINGS)
+    @SETTINGS
     @given(free_texts, st.sampled_from(GOLDS))
     def collect(text: str, gold: str) -> None:
         pairs.append((text, gold))
@@ -143,7 +144,7 @@ def invented_words() -> list[str]:
     words += [numeral(draw) for _ in range(WORDS // 3)]
     words += ["".join(draw.choices(alphabet, k=draw.randint(1, 7))) for _ in range(WORDS // 3)]
 
-    @settings(max_examples=FREE, **SETTINGS)
+    @SETTINGS
     @given(st.text(max_size=6))
     def collect(word: str) -> None:
         words.append(word)

@@ -20,15 +20,14 @@ from typing import Any
 
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import rooms
-from tests.peers.golden import LONGEST, LONGEST_READ, NAME, ROOMS, rows_of, text_of
-from tests.peers.install import missing
+from tests.peers.golden import LONGEST, LONGEST_READ, NAME, ROOMS, room_folders, rows_of, text_of
 from tests.peers.oracles import ORACLES, Needs
-from tests.peers.peer import WORKERS
 from tests.peers.shared_cases import Shared, shared_rows
 from tests.peers.views import said
 
 Row = dict[str, Any]
 DATASET_TEXT = ("ref_solution",)  # a solution of GSM8K: no text of a dataset is kept here
+FROM_SHARED = "shared_"
 SHARED = "as run for the shared verdicts"
 
 
@@ -41,7 +40,7 @@ def rules_of(room: str) -> list[str]:
 def shared_row(shared: Shared, rules: list[str]) -> Row:
     """Return a shared case as a new row, with the verdicts that its file has for these rules."""
     text = shared.case.completion
-    row: Row = {"id": f"shared_{shared.case.name}", "completion": text}
+    row: Row = {"id": FROM_SHARED + shared.case.name, "completion": text}
     if len(text) > LONGEST:
         row = {"id": row["id"], "parts": [[text[:8], 1], [text[8], len(text) - 8]]}
         assert text_of(row) == text, row["id"]
@@ -53,20 +52,22 @@ def shared_row(shared: Shared, rules: list[str]) -> Row:
     return row
 
 
-def fill(row: Row, answers: dict[str, Any], source: str, room: str) -> None:
+def fill(row: Row, answers: dict[str, Any], source: str) -> None:
     """Write verdicts into a row; raises ValueError where another one stands there."""
     verdicts = row.setdefault("verdicts", {})
     read = row.setdefault("read", {})
     for name, answer in answers.items():
         verdict, extracted = said(name, answer)
         if verdicts.get(name, verdict) != verdict:
-            raise ValueError(f"{room}, {row['id']}: {name} was {verdicts[name]!r}, is {verdict!r}")
+            raise ValueError(f"{row['id']}: {name} was {verdicts[name]!r}, is {verdict!r}")
         verdicts[name] = verdict
         if extracted is None or len(extracted) <= LONGEST_READ:
             read[name] = extracted
     kept = row.get("source", "")
-    others = set(verdicts) - set(answers)
-    row["source"] = f"{source}; {kept}" if others and source not in kept and kept else source
+    if not set(verdicts) - set(answers):
+        row["source"] = source
+    elif source not in kept:  # some verdicts stay as they were got before
+        row["source"] = f"{source}; {kept}"
 
 
 def make(room: str, shared: list[Shared], files: Path | None) -> str:
@@ -89,16 +90,18 @@ def make(room: str, shared: list[Shared], files: Path | None) -> str:
             for _, judge in judges:
                 answers |= judge(text_of(row), Problem.from_gold(row["gold"]))
             if answers:
-                fill(row, answers, judges[0][0], room)
-    empty = [row["id"] for row in rows if not row.get("verdicts")]
-    if empty:
+                fill(row, answers, judges[0][0])
+    rows = [row for row in rows if row.get("verdicts") or not row["id"].startswith(FROM_SHARED)]
+    if empty := [row["id"] for row in rows if not row.get("verdicts")]:
         raise ValueError(f"{room}: no verdict for {', '.join(empty)}{note}")
+    if not rows:
+        return f"{room}: no cases"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return f"{room}: {len(rows)} cases{note}"
 
 
 def main() -> int:
-    """Make the chosen rooms, or all that have an oracle."""
+    """Make the chosen rooms, or all that have rules."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("rooms", nargs="*", metavar="ROOM")
     parser.add_argument("--shared", type=Path)
@@ -109,10 +112,7 @@ def main() -> int:
         for case in (shared_rows(chosen.shared) if chosen.shared else [])
         if case.case.name not in DATASET_TEXT
     ]
-    for reason in filter(None, map(missing, WORKERS)):
-        print(reason)
-        return 2
-    for room in chosen.rooms or ORACLES:
+    for room in chosen.rooms or [name for name in room_folders() if rules_of(name)]:
         print(make(room, shared, chosen.files))
     return 0
 

@@ -11,6 +11,7 @@ from typing import Protocol
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_rules
 from tests.peers.definitions import DEFINITIONS, Said
+from tests.peers.install import missing
 from tests.peers.opencompass_worker import compiled
 from tests.peers.peer import Peer
 
@@ -34,6 +35,8 @@ def harness(name: str, scorers: Mapping[str, str]) -> Maker:
     """Return the maker of a judge that asks an installed peer; scorer of the worker -> rule."""
 
     def make(opened: Opened, files: Path | None) -> Judge:
+        if reason := missing(name):
+            raise Needs(reason)
         peer = opened(Peer(name))
 
         def judge(completion: str, problem: Problem) -> dict[str, Said]:

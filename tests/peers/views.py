@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from typing import NamedTuple
 
@@ -23,6 +24,13 @@ class View(NamedTuple):
 
     verdict: bool | str
     read: str | None
+
+
+def missing_extra(rule: Rule) -> str:
+    """Return why a rule cannot run here, as the reason of a skipped test; "" where it can."""
+    if not rule.extra or importlib.util.find_spec(rule.extra.replace("-", "_")):
+        return ""
+    return f"{rule.name} needs {rule.extra}, which is not installed"
 
 
 def view(rule: Rule, completion: str, problem: Problem) -> View:

@@ -7,7 +7,6 @@ end in it; and a completion's outcomes are one object, counted, not a list of th
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -22,7 +21,10 @@ LONGEST_LINE = 400
 
 
 class Line(NamedTuple):
-    """What the rules make of a last line: `settled[g]` is group g's outcome, None where unsettled."""
+    """What the rules make of a last line; `settled` holds None for groups that it does not settle.
+
+    whole: the outcomes, where it settles every group.
+    """
 
     settled: tuple[Outcome | None, ...]
     whole: Outcomes | None
@@ -66,7 +68,7 @@ class Group:
             return Outcome.ERROR
         try:
             answer = self.rule.read(line, reference)
-            if not claim.settles(answer):
+            if not claim.settles(line, answer):
                 return None
             if answer is None:
                 return Outcome.NO_ANSWER
@@ -85,7 +87,8 @@ class Matrix:
             groups.setdefault((rule.read, rule.same, rule.reference), len(groups)) for rule in rules
         ]
         self.groups = [Group(rules[self.group_of.index(at)]) for at in range(len(groups))]
-        self.markers = sorted({m for group in self.groups if group.claim for m in group.claim.markers})
+        claims = [group.claim for group in self.groups if group.claim]
+        self.markers = sorted({marker for claim in claims for marker in claim.markers})
         self._lines: dict[tuple[str, str], Line] = {}
 
     def outcomes(self, text: str, problem: Problem) -> Outcomes:
@@ -131,6 +134,3 @@ def _last_line(text: str) -> int:
     if end and text[-1].isspace():
         end = len(text.rstrip())
     return max(text.rfind("\n", 0, end), 0)
-
-
-Tally = Counter[tuple[str, Outcomes]]

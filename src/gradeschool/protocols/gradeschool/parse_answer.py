@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from gradeschool.answers.numbers import answers_match, normalize
-from gradeschool.answers.parse import read_answer
+from gradeschool.answers.parse import RUN_ON, read_answer
 from gradeschool.problem import Problem
-from gradeschool.rule import LastLine, Rule, found
+from gradeschool.rule import LastLine, Rule
 from gradeschool.verdict import Answer
+
+# What may stand before the last line and still decide, in lower case.
+MARKERS = ("####", "boxed", "answer", "think>", "question", "q:", "q :", "q\t:")
 
 
 def read(text: str, reference: str) -> Answer | None:
@@ -23,6 +26,11 @@ def reference(problem: Problem) -> str:
     return normalize(problem.gold)
 
 
+def settles(line: str, answer: Answer | None) -> bool:
+    """Tell whether a last line decides: an answer is in it and no further question."""
+    return answer is not None and RUN_ON.search(line) is None
+
+
 PARSE_ANSWER = Rule(
     name="gradeschool/parse-answer",
     summary="####, boxed, 'the answer is', 'answer:', else the last number; exactly equal",
@@ -30,5 +38,5 @@ PARSE_ANSWER = Rule(
     reference=reference,
     read=read,
     same=answers_match,
-    last_line=LastLine(("####", "boxed", "answer", "think>", "question", "q:"), found),
+    last_line=LastLine(MARKERS, settles),
 )

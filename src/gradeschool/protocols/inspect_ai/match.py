@@ -159,7 +159,7 @@ def _rule(
     summary: str,
     read: Callable[[str, str], Answer | None],
     same: Callable[[str, str], bool],
-    settles: Callable[[Answer | None], bool],
+    settles: Callable[[str, Answer | None], bool],
 ) -> Rule:
     return Rule(
         name=f"inspect/match-numeric@{versions}",
@@ -177,7 +177,7 @@ MATCH_0_3_220 = _rule(
     "the last word of digits ends with the gold",
     read_0_3_220,
     same_0_3_220,
-    lambda answer: answer is not None and answer.how == WORD_OF_DIGITS,
+    lambda line, answer: answer is not None and answer.how == WORD_OF_DIGITS,
 )
 MATCH_0_3_253 = _rule(
     ">=0.3.253",

@@ -9,7 +9,7 @@ import re
 
 from gradeschool.answers.search import Found, last_flat_box, last_match
 from gradeschool.problem import Problem
-from gradeschool.rule import LastLine, Rule, RuleFailure, found
+from gradeschool.rule import LastLine, Rule, RuleFailure
 from gradeschool.verdict import Answer
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
@@ -67,6 +67,11 @@ def reference(problem: Problem) -> str:
     return _normalize(problem.gold)
 
 
+def settles(line: str, answer: Answer | None) -> bool:
+    """Tell whether a last line decides: "The" may stand on the line before "answer is N"."""
+    return answer is not None and not line.lstrip().lower().startswith(("answer", "final"))
+
+
 MULTI_PATTERN = Rule(
     name="multi-pattern",
     summary="####, boxed, 'the answer is', 'answer:', else the last number; equal within 1e-6",
@@ -74,5 +79,5 @@ MULTI_PATTERN = Rule(
     reference=reference,
     read=read,
     same=same,
-    last_line=LastLine(("####", "\\boxed{", "answer"), found),
+    last_line=LastLine(("####", "\\boxed{", "answer"), settles),
 )

@@ -1,6 +1,7 @@
 """Qwen2.5-Math: the evaluation that its technical report and many later ones use."""
 
 from gradeschool.protocols.qwen2_5_math.grading import GSM8K
+from gradeschool.protocols.qwen2_5_math.prompts import COT, QWEN2, QWEN2_CHAT, QWEN25, QWEN25_CHAT
 
 RULES = (GSM8K,)
-PROTOCOLS = ()
+PROTOCOLS = (QWEN25, QWEN25_CHAT, QWEN2, QWEN2_CHAT, COT)

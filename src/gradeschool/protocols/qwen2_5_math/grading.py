@@ -41,7 +41,7 @@ def read(text: str, reference: str) -> Answer | None:
     for last in (".", "/"):
         answer = answer[:-1] if answer[-1:] == last else answer
     value = strip_string(strip_string(answer))
-    if not value:
+    if not value and reference:
         return None
     start = text.rfind(found)
     return Answer(found, value, None if start < 0 else (start, start + len(found)), how)

@@ -1,0 +1,46 @@
+r"""`evalscope/gsm8k`: the first four train rows as examples, a box is asked for.
+
+https://github.com/modelscope/evalscope, PyPI 1.14.1: evalscope/benchmarks/gsm8k/gsm8k_adapter.py;
+decoding: evalscope/config.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.problem import MARKER, Problem
+from gradeschool.protocol import Protocol
+
+SOURCE = "evalscope 1.14.1, evalscope/benchmarks/gsm8k/gsm8k_adapter.py"
+SHOTS = 4
+# Prompts that define the protocol, to the letter.
+OPENING = "Here are some examples of how to solve similar problems:\n\n"
+REQUEST = "\nPlease reason step by step, and put your final answer within \\boxed{}."
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the first four shots, the question and the request as one user message."""
+    examples = "\n\n".join(_example(shot) for shot in shots[:SHOTS])
+    for problem in problems:
+        text = f"{OPENING}{examples}\n\n{problem.question}{REQUEST}"
+        yield Prompt(messages=(Message("user", text),))
+
+
+def _example(shot: Problem) -> str:
+    reasoning = shot.solution.rpartition(MARKER)[0].strip()
+    return f"{shot.question}\n\nReasoning:\n{reasoning}\n\nANSWER: \\boxed{{{shot.gold}}}"
+
+
+GSM8K_PROMPTS = Protocol(
+    name="evalscope/gsm8k",
+    summary="4 fixed train shots and the question in one message, a box is asked for",
+    source=SOURCE,
+    render=prompts,
+    # What evalscope asks of a service; local models are decoded greedily up to 2048 tokens.
+    decoding=Decoding(temperature=0.0, top_p=None, max_tokens=None),
+    rules=("evalscope/gsm8k",),
+    shots="gsm8k:train",
+    shot_count=SHOTS,
+    is_chat=True,
+)
