@@ -37,8 +37,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.lists(
 
 
 def outcomes(matrix: Matrix, text: str, problem: Problem) -> list[str]:
-    groups = matrix.outcomes(text, problem).groups
-    return [groups[at].value for at in matrix.group_of]
+    return [outcome.value for outcome in matrix.outcomes(text, problem)]
 
 
 def alone(rules: Sequence[Rule], text: str, problem: Problem) -> list[str]:

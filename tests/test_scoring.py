@@ -13,7 +13,7 @@ from gradeschool.scoring.collect import Run, Sample, collect
 from gradeschool.scoring.explain import disagreements
 from gradeschool.scoring.load import choose_rules, load_runs
 from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.score import RuleScore, score_rule, score_run
+from gradeschool.scoring.score import RuleScore, score_run
 from gradeschool.scoring.statistics import clustered_wilson, wilson
 from gradeschool.verdict import Answer
 
@@ -172,7 +172,7 @@ def test_faults_are_errors_with_their_row() -> None:
         (True, 2),
         (True, 3),
     ]
-    score = score_rule(run, READER)
+    score = score_run(run, [READER]).rules[0]
     assert (score.correct, score.wrong, score.no_answer, score.error) == (1, 0, 0, 2)
     assert score.accuracy == 1.0
     assert notes[0] == "row 2 of 'f.jsonl' is bad"
@@ -209,7 +209,7 @@ def scored(*outcomes: tuple[int, Outcome]) -> RuleScore:
 
     rule = Rule("test", "", "", lambda _: "", read, lambda value, _: value == Outcome.CORRECT)
     samples = [Sample(PROBLEMS[at], 0, outcome, "", 1) for at, outcome in outcomes]
-    return score_rule(Run("r", samples), rule)
+    return score_run(Run("r", samples), [rule]).rules[0]
 
 
 RIGHT, WRONG, SILENT, ERROR = Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR
@@ -244,8 +244,8 @@ def test_a_gold_that_a_rule_cannot_read_is_an_error() -> None:
 
     rule = Rule("test", "", "", reference, lambda *_: None, lambda *_: True)
     samples = [Sample(PROBLEMS[0], 0, "a", "", 1), Sample(PROBLEMS[0], 1, "", "timeout", 2)]
-    assert score_rule(Run("r", samples), rule).error == 2
-    assert score_rule(Run("r", samples), READER).error == 1
+    assert score_run(Run("r", samples), [rule]).rules[0].error == 2
+    assert score_run(Run("r", samples), [READER]).rules[0].error == 1
 
 
 def test_score_as_json() -> None:
@@ -351,7 +351,8 @@ def test_disagreements() -> None:
 def published(data: Path) -> dict[str, dict[str, RuleScore]]:
     """Every rule over the solutions that OpenAI published: run -> rule -> score."""
     runs = load_runs(data / "completions" / "openai_example.jsonl", None, pytest.fail)
-    scores = [score_run(run, choose_rules(["all"])) for run in runs]
+    rules = [rule for rule in choose_rules(["all"]) if not rule.extra]
+    scores = [score_run(run, rules) for run in runs]
     return {score.run: {rule.rule: rule for rule in score.rules} for score in scores}
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from gradeschool.problem import Problem
@@ -11,7 +13,10 @@ from gradeschool.verdict import Answer
 from gradeschool.worker import WorkerFailure, answers
 
 MATH_VERIFY = "math-verify"
-MOST_AHEAD = 512  # answers kept for a `read` to come
+BATCH = 256  # rows asked about at once
+KEPT = 4 * BATCH  # answers remembered
+
+Row = tuple[str, str]
 
 
 class Judged(str):
@@ -26,28 +31,56 @@ class Judged(str):
         return judged
 
 
+class Asked:
+    """A function of a child process, and the rows that it will be asked about, for batches."""
+
+    def __init__(self, function: str) -> None:
+        self.function = function
+        self._lock = threading.Lock()
+        self._expected: dict[Row, None] = {}
+        self._answers: dict[Row, Any] = {}
+
+    def expect(self, rows: Iterable[Row]) -> None:
+        """Note what will be asked about, in about that order."""
+        with self._lock:
+            self._expected = dict.fromkeys(rows)
+
+    def answer(self, row: Row) -> Any:
+        """Return the answer for a row. Raises RuleFailure: none in time, or the function raises."""
+        answer = self._answers.get(row)
+        if answer is None:
+            answer = self._ask(row)
+        if isinstance(answer, WorkerFailure):
+            raise RuleFailure(str(answer))
+        return answer
+
+    def _ask(self, row: Row) -> Any:
+        """Ask about a row and, if it was expected, the next ones with it."""
+        with self._lock:
+            batch = [row]
+            if row in self._expected:
+                del self._expected[row]
+                batch += islice(self._expected, BATCH - 1)
+                for next_row in batch[1:]:
+                    del self._expected[next_row]
+        given = answers(self.function, batch)
+        with self._lock:
+            if len(self._answers) >= KEPT:
+                self._answers = {}
+            self._answers.update(zip(batch, given, strict=True))
+        return given[0]
+
+
 class Library:
     """A function of a child process, `(text, reference) -> [string read or null, equal]`."""
 
     def __init__(self, function: str, how: str) -> None:
-        self.function = function
+        self.asked = Asked(function)
         self.how = how
-        self._ahead: dict[tuple[str, str], Any] = {}
-
-    def ahead(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Ask about (text, reference) pairs in one batch, at most MOST_AHEAD, for `read` to come."""
-        wanted = list(dict.fromkeys(pairs))[:MOST_AHEAD]
-        given = answers(self.function, wanted)
-        self._ahead = dict(zip(wanted, given, strict=True))
 
     def read(self, text: str, reference: str) -> Answer | None:
         """Return what the library reads. Raises RuleFailure: no answer in time, or it raises."""
-        given = self._ahead.get((text, reference))
-        if given is None:
-            (given,) = answers(self.function, [(text, reference)])
-        if isinstance(given, WorkerFailure):
-            raise RuleFailure(str(given))
-        shown, equal = given
+        shown, equal = self.asked.answer((text, reference))
         if shown is None and not equal:
             return None
         value = Judged(shown or "", equal)
@@ -61,6 +94,10 @@ class Library:
             return value.equal
         again = self.read(value, reference)
         return again is not None and isinstance(again.value, Judged) and again.value.equal
+
+    def ahead(self, pairs: Sequence[Row]) -> None:
+        """Note the (text, reference) pairs that `read` will be asked about."""
+        self.asked.expect(pairs)
 
 
 def library_rule(

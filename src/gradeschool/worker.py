@@ -25,7 +25,7 @@ from gradeschool.worker_main import CPU_SECONDS
 # The bound of a row is on the child's own computing, which the system enforces, so that a verdict
 # does not depend on what else the machine does; this one is for a child that does not compute at
 # all, and for systems without such limits (Windows).
-WALL_SECONDS = 20.0
+WALL_SECONDS = 60.0
 START_SECONDS = 120.0  # for the imports of a module: a cold disk, a busy machine
 CHILDREN = max(1, min(4, os.cpu_count() or 1))
 SHARE = 16  # rows that are worth waking a further child for
@@ -40,76 +40,14 @@ class _Lost(Exception):
     """The child gave no answer in time, or is gone."""
 
 
-class Child:
-    """One interpreter, started when it is first asked. Not thread-safe: the pool lends it out."""
+class _Interpreter:
+    """A running child process. Raises _Lost where it cannot start, is gone or takes too long."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._lines: SimpleQueue[bytes] = SimpleQueue()
-        self._reader: threading.Thread | None = None
-        self._loaded: set[str] = set()
-
-    def answers(self, function: str, rows: Sequence[Sequence[str]]) -> list[Any]:
-        """Return the answer for each row: a JSON value, or a WorkerFailure."""
-        answers: list[Any] = []
-        while len(answers) < len(rows):
-            try:
-                self._load(function)
-            except _Lost as lost:
-                self.stop()
-                return [WorkerFailure(f"{function} does not start: {lost}")] * len(rows)
-            except WorkerFailure as failure:
-                return [failure] * len(rows)
-            try:
-                self._send({"function": function, "rows": rows[len(answers) :]})
-                while len(answers) < len(rows):
-                    answers.append(_unpacked(self._line(WALL_SECONDS)))
-            except _Lost as lost:
-                self.stop()
-                answers.append(WorkerFailure(str(lost)))
-            except BaseException:  # an interrupt: what is under way would answer the next question
-                self.stop()
-                raise
-        return answers
-
-    def stop(self) -> None:
-        """Kill the process, if there is one."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        process.wait()
-        if self._reader is not None:
-            self._reader.join()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                pipe.close()
-
-    def abandon(self) -> None:
-        """Let go of a process that belongs to the parent of this, a forked, process."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.returncode = 0  # not ours to wait for
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()  # an open copy would keep the child alive when its parent ends
-
-    def _load(self, function: str) -> None:
-        if self._process is None or self._process.poll() is not None:
-            self.stop()
-            self._start()
-        if function not in self._loaded:
-            self._send({"function": function, "rows": None})
-            answer = _unpacked(self._line(START_SECONDS))
-            if isinstance(answer, WorkerFailure):
-                raise answer
-            self._loaded.add(function)
-
-    def _start(self) -> None:
         # A fixed hash seed: what symbolic mathematics does depends on the order of sets.
         environment = os.environ | {"PYTHONHASHSEED": "0"}
         try:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603  (this interpreter, a constant program)
                 [sys.executable, "-c", START, json.dumps(sys.path)],
                 bufsize=0,
                 stdin=subprocess.PIPE,
@@ -119,37 +57,56 @@ class Child:
             )
         except (OSError, ValueError) as error:
             raise _Lost(f"no interpreter at {sys.executable!r}: {error}") from error
-        atexit.unregister(self.stop)  # once, however often it is started
-        atexit.register(self.stop)
-        self._loaded.clear()
-        self._lines = SimpleQueue()
-        assert self._process.stdout is not None
+        self._pipes = [pipe for pipe in (self._process.stdin, self._process.stdout) if pipe]
+        self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._reader = threading.Thread(
-            target=_read, args=(self._process.stdout, self._lines), daemon=True
+            target=_read, args=(self._pipes[1], self._lines), daemon=True
         )
         self._reader.start()
+        self.loaded: set[str] = set()
 
-    def _send(self, request: dict[str, Any]) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.poll() is None
+
+    def send(self, request: dict[str, Any]) -> None:
+        """Write a request."""
         unsent = memoryview(json.dumps(request).encode() + b"\n")
         try:
             while unsent:
-                unsent = unsent[self._process.stdin.write(unsent) :]
+                unsent = unsent[self._pipes[0].write(unsent) :]
         except OSError as error:
             raise _Lost(f"the process died: {error}") from error
 
-    def _line(self, bound: float) -> bytes:
+    def answer(self, bound: float) -> Any:
+        """Return the next answer, or a WorkerFailure in its place; bound: seconds of wall time."""
         try:
             line = self._lines.get(timeout=bound)
         except Empty:
             raise _Lost(f"no answer within {bound:g} s") from None
         if not line:
             raise _Lost(self._cause_of_death())
-        return line
+        answer = json.loads(line)
+        return WorkerFailure(answer["failure"]) if "failure" in answer else answer["answer"]
+
+    def stop(self) -> None:
+        """Kill the process."""
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        self._close()
+
+    def abandon(self) -> None:
+        """Let go of a process that belongs to the parent of this, a forked, process."""
+        self._process.returncode = 0  # not ours to wait for
+        self._close()  # an open copy would keep the child alive when its parent ends
+
+    def _close(self) -> None:
+        for pipe in self._pipes:
+            pipe.close()
 
     def _cause_of_death(self) -> str:
-        assert self._process is not None
+        self._process.kill()  # it closed its output: nothing more can come
         code = self._process.wait()
         if code == -getattr(signal, "SIGXCPU", 0):
             return f"no answer within {CPU_SECONDS} s of computing"
@@ -158,15 +115,73 @@ class Child:
 
 def _read(source: IO[bytes], lines: SimpleQueue[bytes]) -> None:
     """Pass lines on until the source ends; the last one passed on is empty."""
-    buffered = open(source.fileno(), "rb", closefd=False)  # noqa: SIM115, PTH123
+    buffered = open(source.fileno(), "rb", closefd=False)  # noqa: SIM115
     for line in buffered:
         lines.put(line)
     lines.put(b"")
 
 
-def _unpacked(line: bytes) -> Any:
-    answer = json.loads(line)
-    return WorkerFailure(answer["failure"]) if "failure" in answer else answer["answer"]
+class Child:
+    """An interpreter that is started when it is first asked, and anew after each that was lost.
+
+    Not thread-safe: the pool lends it to one thread at a time.
+    """
+
+    def __init__(self) -> None:
+        self._interpreter: _Interpreter | None = None
+
+    def answers(self, function: str, rows: Sequence[Sequence[str]]) -> list[Any]:
+        """Return the answer for each row: a JSON value, or a WorkerFailure."""
+        answers: list[Any] = []
+        while len(answers) < len(rows):
+            try:
+                interpreter = self._ready(function)
+            except (_Lost, WorkerFailure) as reason:
+                failure = WorkerFailure(f"{function} cannot be used: {reason}")
+                return answers + [failure] * (len(rows) - len(answers))
+            try:
+                interpreter.send({"function": function, "rows": rows[len(answers) :]})
+                while len(answers) < len(rows):
+                    answers.append(interpreter.answer(WALL_SECONDS))
+            except _Lost as lost:
+                self.stop()
+                answers.append(WorkerFailure(str(lost)))
+            except BaseException:  # an interrupt: what is under way would answer the next question
+                self.stop()
+                raise
+        return answers
+
+    def stop(self) -> None:
+        """Kill the interpreter, if there is one."""
+        interpreter, self._interpreter = self._interpreter, None
+        if interpreter is not None:
+            interpreter.stop()
+
+    def abandon(self) -> None:
+        """Forget an interpreter that belongs to the parent of this, a forked, process."""
+        interpreter, self._interpreter = self._interpreter, None
+        if interpreter is not None:
+            interpreter.abandon()
+
+    def _ready(self, function: str) -> _Interpreter:
+        """Return a running interpreter that has imported a function."""
+        if self._interpreter is None or not self._interpreter.alive():
+            self.stop()
+            self._interpreter = _Interpreter()
+            atexit.unregister(self.stop)  # once, however often it is started
+            atexit.register(self.stop)
+        interpreter = self._interpreter
+        if function not in interpreter.loaded:
+            try:
+                interpreter.send({"function": function, "rows": None})
+                answer = interpreter.answer(START_SECONDS)
+            except BaseException:
+                self.stop()
+                raise
+            if isinstance(answer, WorkerFailure):
+                raise answer
+            interpreter.loaded.add(function)
+        return interpreter
 
 
 class Pool:

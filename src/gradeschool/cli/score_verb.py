@@ -35,19 +35,21 @@ def command(
     """
     from gradeschool.reports.terminal import Origin, score_table, spread_lines
     from gradeschool.scoring.load import choose_rules, load_runs
-    from gradeschool.scoring.score import score_run
+    from gradeschool.scoring.matrix import Matrix
+    from gradeschool.scoring.score import score_with
 
     paths, names = files_and_rules(files, rules)
     chosen = choose_rules(names)
     scores, faults = [], 0
     origins: dict[str, Origin] = {}
     for path in paths:
+        matrix = Matrix(chosen)  # one a file: files may be of different datasets
         for run in load_runs(path, dataset, warn):
             origin = Origin(path, run.name)
             if run.name in origins:
                 run.name = f"{run.name} ({path})"
             faults += run.faults
-            scores.append(score_run(run, chosen))
+            scores.append(score_with(matrix, run))
             origins[run.name] = origin
     if as_json:
         print_json({"runs": [score.as_json() for score in scores]})

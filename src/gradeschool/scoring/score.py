@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradeschool.problem import Problem
-from gradeschool.rule import Rule, RuleFailure
+from gradeschool.rule import Rule
 from gradeschool.scoring.collect import Run
+from gradeschool.scoring.matrix import CORRECT, ERROR, NO_ANSWER, OUTCOMES, WRONG, Matrix
 from gradeschool.scoring.statistics import Interval, clustered_wilson
-from gradeschool.verdict import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,46 +60,54 @@ class RunScore:
 
 def score_run(run: Run, rules: Sequence[Rule]) -> RunScore:
     """Apply every rule to every sample of a run."""
-    return RunScore(run.name, len(run.samples), tuple(score_rule(run, rule) for rule in rules))
+    return score_with(Matrix(rules), run)
 
 
-def score_rule(run: Run, rule: Rule) -> RuleScore:
-    """Apply one rule to every sample of a run."""
-    references: dict[str, str | None] = {}
-    counts = dict.fromkeys(Outcome, 0)
-    clusters: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for sample in run.samples:
-        outcome = Outcome.ERROR
-        if sample.problem is not None and not sample.error:
-            reference = _reference(rule, sample.problem, references)
-            if reference is not None:
-                outcome = rule.outcome(sample.text, reference)
-        counts[outcome] += 1
-        if sample.problem is not None and outcome is not Outcome.ERROR:
-            cluster = clusters[sample.problem.id]
-            cluster[0] += outcome is Outcome.CORRECT
-            cluster[1] += 1
-    return _total(rule.name, counts, [(right, n) for right, n in clusters.values()])
-
-
-def _reference(rule: Rule, problem: Problem, known: dict[str, str | None]) -> str | None:
-    """Return the rule's reference, computed once a problem; None where the rule fails on it."""
-    if problem.id not in known:
-        try:
-            known[problem.id] = rule.reference(problem)
-        except RuleFailure:
-            known[problem.id] = None
-    return known[problem.id]
-
-
-def _total(name: str, counts: dict[Outcome, int], clusters: Sequence[tuple[int, int]]) -> RuleScore:
-    judged = sum(n for _, n in clusters)
-    return RuleScore(
-        rule=name,
-        correct=counts[Outcome.CORRECT],
-        wrong=counts[Outcome.WRONG],
-        no_answer=counts[Outcome.NO_ANSWER],
-        error=counts[Outcome.ERROR],
-        accuracy=counts[Outcome.CORRECT] / judged if judged else 0.0,
-        ci95=clustered_wilson(clusters),
+def score_with(matrix: Matrix, run: Run) -> RunScore:
+    """Apply a matrix of rules to every sample of a run; it remembers what it read for the next."""
+    usable = [s for s in run.samples if s.problem is not None and not s.error]
+    matrix.expect((sample.text, sample.problem) for sample in usable if sample.problem)
+    tally: Counter[tuple[str, bytes]] = Counter()
+    for sample in usable:
+        assert sample.problem is not None  # noqa: S101  (for the type checker)
+        tally[sample.problem.id, matrix.codes(sample.text, sample.problem)] += 1
+    totals = [_Total() for _ in matrix.groups]
+    for (problem, codes), count in tally.items():
+        for total, code in zip(totals, codes, strict=True):
+            total.add(problem, code, count)
+    unusable = len(run.samples) - len(usable)
+    scores = (
+        totals[group].score(rule.name, unusable)
+        for rule, group in zip(matrix.rules, matrix.group_of, strict=True)
     )
+    return RunScore(run.name, len(run.samples), tuple(scores))
+
+
+class _Total:
+    """Counts of one rule over a run, by outcome and by problem."""
+
+    def __init__(self) -> None:
+        self.counts = [0] * len(OUTCOMES)
+        self.clusters: dict[str, list[int]] = {}
+
+    def add(self, problem: str, code: int, count: int) -> None:
+        """Count completions of a problem that have the same outcome."""
+        self.counts[code] += count
+        if code != ERROR:
+            cluster = self.clusters.setdefault(problem, [0, 0])
+            cluster[0] += count if code == CORRECT else 0
+            cluster[1] += count
+
+    def score(self, rule: str, unusable: int) -> RuleScore:
+        """Return the score; samples without a text are errors."""
+        clusters = [(right, n) for right, n in self.clusters.values()]
+        judged = sum(n for _, n in clusters)
+        return RuleScore(
+            rule=rule,
+            correct=self.counts[CORRECT],
+            wrong=self.counts[WRONG],
+            no_answer=self.counts[NO_ANSWER],
+            error=self.counts[ERROR] + unusable,
+            accuracy=self.counts[CORRECT] / judged if judged else 0.0,
+            ci95=clustered_wilson(clusters),
+        )

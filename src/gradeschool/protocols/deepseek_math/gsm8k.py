@@ -13,7 +13,7 @@ from gradeschool.answers.search import Found, last_match
 from gradeschool.problem import Problem
 from gradeschool.protocols.deepseek_math.forms import stripped
 from gradeschool.protocols.deepseek_math.latex_number import number_in
-from gradeschool.rule import Rule
+from gradeschool.rule import LastLine, Rule, found
 from gradeschool.verdict import Answer
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
@@ -146,6 +146,7 @@ ZERO_SHOT_RULE = Rule(
     reference=reference,
     read=read_zero_shot,
     same=same,
+    last_line=LastLine((*map(str.lower, HOPE), "boxed", ANNOUNCED, OUTPUT), found),
 )
 
 FEW_SHOT_RULE = Rule(
@@ -155,4 +156,5 @@ FEW_SHOT_RULE = Rule(
     reference=reference,
     read=read_few_shot,
     same=same,
+    last_line=LastLine((NEXT_QUESTION.lower(),), found),
 )

@@ -28,7 +28,9 @@ def accuracy(text: str, gold: str) -> tuple[str | None, bool]:
     golds, _ = _gold(gold)
     if not golds:
         raise ValueError(f"the reference cannot be parsed: {gold[:60]!r}")
-    return shown[:LONGEST] or None, any(_same(one, other) for one, other in product(golds, readings))
+    return shown[:LONGEST] or None, any(
+        _same(one, other) for one, other in product(golds, readings)
+    )
 
 
 @lru_cache(4096)

@@ -13,7 +13,7 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import Rule, verbatim
+from gradeschool.rule import LastLine, Rule, found, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
@@ -75,6 +75,7 @@ FINAL_NUMBER = Rule(
     reference=final_number,
     read=read_final_number,
     same=same_number,
+    last_line=LastLine((), found),
 )
 
 EXACT_MATCH_INDICATOR = Rule(
@@ -84,6 +85,7 @@ EXACT_MATCH_INDICATOR = Rule(
     reference=last_token,
     read=read_last_token,
     same=verbatim,
+    last_line=LastLine((), lambda line, answer: " " in line.strip()),
 )
 
 GSM = Protocol(

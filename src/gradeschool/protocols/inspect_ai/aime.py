@@ -13,7 +13,7 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.inspect_ai.match import read_0_3_253, same_0_3_253
-from gradeschool.rule import Rule
+from gradeschool.rule import LastLine, Rule
 from gradeschool.verdict import Answer
 
 SOURCE = "inspect-evals 0.26.0, src/inspect_evals/utils/aime_common.py"
@@ -60,6 +60,11 @@ def read(text: str, gold: str) -> Answer | None:
     return answer._replace(span=span, how=f"the last line: {answer.how}")
 
 
+def settles(line: str, answer: Answer | None) -> bool:
+    """Tell whether a last line decides: it holds more than marks, and an answer."""
+    return answer is not None and MARKS_ALONE.match(line) is None
+
+
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
     """Render the template as the user message."""
     for problem in problems:
@@ -74,6 +79,7 @@ AIME_RULE = Rule(
     reference=lambda problem: problem.gold,
     read=read,
     same=same_0_3_253,
+    last_line=LastLine((), settles),
 )
 
 AIME2025 = Protocol(

@@ -19,10 +19,11 @@ from gradeschool.protocols.inspect_ai.match import (
     words_from_the_end,
 )
 from gradeschool.protocols.inspect_ai.unicode_numbers import unicode_number
-from gradeschool.rule import Rule
+from gradeschool.rule import LastLine, Rule
 from gradeschool.verdict import Answer
 
 PUNCTUATION = string.whitespace + string.punctuation
+LAST_NUMBER = "the last word that is a number"
 
 
 def as_it_is(word: str) -> str:
@@ -35,6 +36,11 @@ def unescaped(word: str) -> str:
     return ESCAPED.sub(r"\1", word)
 
 
+def settles(line: str, answer: Answer | None) -> bool:
+    """Tell whether a last line decides: a number is in it."""
+    return answer is not None and answer.how == LAST_NUMBER
+
+
 def _finite(word: str) -> float | None:
     for parse in (float, unicode_number):
         try:
@@ -43,6 +49,8 @@ def _finite(word: str) -> float | None:
             continue
         if math.isfinite(number):
             return number
+        if word.isascii():
+            return None  # infinite for both, and the second is slow on long words
     return None
 
 
@@ -68,7 +76,7 @@ def _rule(versions: str, prepare: Callable[[str], str]) -> Rule:
             number = _finite(without_punctuation(prepare(word.casefold())))
             if number is not None:
                 span = (start, start + len(word))
-                return Answer(word, five_digits(number), span, "the last word that is a number")
+                return Answer(word, five_digits(number), span, LAST_NUMBER)
         return None
 
     def same(value: str, gold: str) -> bool:
@@ -83,6 +91,7 @@ def _rule(versions: str, prepare: Callable[[str], str]) -> Rule:
         reference=lambda problem: problem.gold,
         read=read,
         same=same,
+        last_line=LastLine((), settles),
     )
 
 

@@ -123,4 +123,3 @@ def _same_after_simplifying(gold: Any, reading: Any) -> bool:
         return isinstance(rest, Basic) and rest.is_zero
 
     return _holds(vanishes)
-

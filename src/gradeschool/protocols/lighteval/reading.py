@@ -80,13 +80,17 @@ def _formulas(match: re.Match[str]) -> tuple[Any, str]:
     groups = match.groupdict()
     values, texts = [], []
     for name in ("first", *(f"next{number}" for number in range(1, MOST_FORMULAS))):
-        kind = next((kind for kind in groups if kind.startswith(f"{name}_latex") and groups[kind]), "")
+        kind = next(
+            (kind for kind in groups if kind.startswith(f"{name}_latex") and groups[kind]), ""
+        )
         if not kind:
             continue
         text = cleaned(groups[kind], last_box=kind == "first_latexBoxed")
         texts.append(text)
         value = _parsed(text)
-        values.append(value if value is None or not groups.get(f"{name}_percent") else percent(value))
+        values.append(
+            value if value is None or not groups.get(f"{name}_percent") else percent(value)
+        )
     if not texts:
         return None, ""
     if len(values) < 2 or None in values:

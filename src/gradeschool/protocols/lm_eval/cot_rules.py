@@ -16,7 +16,7 @@ from gradeschool.protocols.lm_eval.rules import (
     read_flexible,
     whole_answer,
 )
-from gradeschool.rule import Rule, verbatim
+from gradeschool.rule import LastLine, Rule, always, found, verbatim
 from gradeschool.verdict import Answer
 
 # Unlike gsm8k_cot's pattern this one must end in a digit: "The answer is 18" at the end is read.
@@ -25,11 +25,11 @@ SELF_CONSISTENCY_PATTERN = re.compile(r"The answer is (\-?[0-9\.\,]*[0-9]+)")
 
 def read_self_consistency(text: str, reference: str) -> Answer | None:
     """Read the first "The answer is N" up to its last digit."""
-    found = SELF_CONSISTENCY_PATTERN.search(text)
-    if found is None:
+    match = SELF_CONSISTENCY_PATTERN.search(text)
+    if match is None:
         return None
-    number = found.group(1)
-    return Answer(number, cleaned(number), found.span(1), "the first 'The answer is N'")
+    number = match.group(1)
+    return Answer(number, cleaned(number), match.span(1), "the first 'The answer is N'")
 
 
 COT_FLEXIBLE = Rule(
@@ -39,6 +39,7 @@ COT_FLEXIBLE = Rule(
     reference=gold_alone,
     read=read_flexible,
     same=verbatim,
+    last_line=LastLine((), found),
 )
 
 ZEROSHOT_STRICT = Rule(
@@ -48,6 +49,7 @@ ZEROSHOT_STRICT = Rule(
     reference=whole_answer,
     read=read_cot,
     same=verbatim,
+    last_line=LastLine(("the answer is",), always),
 )
 
 ZEROSHOT_FLEXIBLE = Rule(
@@ -57,6 +59,7 @@ ZEROSHOT_FLEXIBLE = Rule(
     reference=whole_answer,
     read=read_flexible,
     same=verbatim,
+    last_line=LastLine((), found),
 )
 
 SCORE_FIRST = Rule(
@@ -66,4 +69,5 @@ SCORE_FIRST = Rule(
     reference=gold_alone,
     read=read_self_consistency,
     same=verbatim,
+    last_line=LastLine(("the answer is",), always),
 )

@@ -13,7 +13,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.lm_eval.hendrycks import as_number, stripped
-from gradeschool.rule import Rule
+from gradeschool.rule import LastLine, Rule, found
 from gradeschool.verdict import Answer
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (version 1.1)"
@@ -38,13 +38,13 @@ def find_answer(text: str) -> tuple[Found, str] | None:
         return _boxed(text)
     between = last_match(BETWEEN_DOLLARS, text)
     if between is not None:
-        found = _behind_equals(Found(between.group(1), *between.span(1)))
-        if found.text:
-            return found, "between the dollar signs of the last line that has two"
+        piece = _behind_equals(Found(between.group(1), *between.span(1)))
+        if piece.text:
+            return piece, "between the dollar signs of the last line that has two"
     if "=" in text:
-        found = _behind_equals(Found(text, 0, len(text)))
-        value = found.text.rstrip(".").partition("\\n")[0]
-        return Found(value, found.start, found.start + len(value)), "behind the last '='"
+        piece = _behind_equals(Found(text, 0, len(text)))
+        value = piece.text.rstrip(".").partition("\\n")[0]
+        return Found(value, piece.start, piece.start + len(value)), "behind the last '='"
     number = last_match(NUMBER, text)
     return None if number is None else (Found(number.group(), *number.span()), "the last number")
 
@@ -66,12 +66,12 @@ def _boxed(text: str) -> tuple[Found, str] | None:
     return _behind_equals(content), "the last box"
 
 
-def _behind_equals(found: Found) -> Found:
-    value = found.text.rpartition("=")[2]
-    if len(value) == len(found.text):
-        return found
+def _behind_equals(piece: Found) -> Found:
+    value = piece.text.rpartition("=")[2]
+    if len(value) == len(piece.text):
+        return piece
     value = value.lstrip(" ")
-    return Found(value, found.end - len(value), found.end)
+    return Found(value, piece.end - len(value), piece.end)
 
 
 def read(text: str, reference: str) -> Answer | None:
@@ -79,8 +79,8 @@ def read(text: str, reference: str) -> Answer | None:
     answer = find_answer(text)
     if answer is None:
         return None
-    found, how = answer
-    return Answer(found.text, found.text, (found.start, found.end), how)
+    piece, how = answer
+    return Answer(piece.text, piece.text, (piece.start, piece.end), how)
 
 
 def reference(problem: Problem) -> str:
@@ -111,6 +111,7 @@ HRM8K_RULE = Rule(
     reference=reference,
     read=read,
     same=same,
+    last_line=LastLine(("\\boxed", "$", "="), found),
 )
 
 HRM8K = Protocol(

@@ -10,7 +10,7 @@ import re
 
 from gradeschool.answers.search import last_match
 from gradeschool.protocols.lm_eval.rules import SOURCE, cleaned, gold_alone, read_flexible
-from gradeschool.rule import Rule, verbatim
+from gradeschool.rule import LastLine, Rule, always, found, verbatim
 from gradeschool.verdict import Answer
 
 LLAMA3_SOURCE = (
@@ -21,10 +21,10 @@ LLAMA_PATTERN = re.compile(r"final answer is (\-?[0-9\.\,]+)")
 
 
 def _read_last(pattern: re.Pattern[str], text: str, how: str) -> Answer | None:
-    found = last_match(pattern, text)
-    if found is None:
+    match = last_match(pattern, text)
+    if match is None:
         return None
-    return Answer(found.group(1), cleaned(found.group(1)), found.span(1), how)
+    return Answer(match.group(1), cleaned(match.group(1)), match.span(1), how)
 
 
 def read_cot_llama(text: str, reference: str) -> Answer | None:
@@ -44,6 +44,7 @@ COT_LLAMA_STRICT = Rule(
     reference=gold_alone,
     read=read_cot_llama,
     same=verbatim,
+    last_line=LastLine(("final answer is",), always),
 )
 
 COT_LLAMA_FLEXIBLE = Rule(
@@ -53,6 +54,7 @@ COT_LLAMA_FLEXIBLE = Rule(
     reference=gold_alone,
     read=read_flexible,
     same=verbatim,
+    last_line=LastLine((), found),
 )
 
 LLAMA_STRICT = Rule(
@@ -62,6 +64,7 @@ LLAMA_STRICT = Rule(
     reference=gold_alone,
     read=read_llama,
     same=verbatim,
+    last_line=LastLine(("final answer is",), always),
 )
 
 LLAMA_FLEXIBLE = Rule(
@@ -71,4 +74,5 @@ LLAMA_FLEXIBLE = Rule(
     reference=gold_alone,
     read=read_flexible,
     same=verbatim,
+    last_line=LastLine((), found),
 )

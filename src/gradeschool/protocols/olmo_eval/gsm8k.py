@@ -13,13 +13,13 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text
 from gradeschool.protocol import Protocol
-from gradeschool.rule import Rule
+from gradeschool.rule import LastLine, Rule, found
 from gradeschool.verdict import Answer
 
 SOURCE = "allenai/olmo-eval @ e8b88f19, src/olmo_eval/evals/tasks/gsm8k.py"
 # Applied once from left to right: "1,2,3" becomes "12,3".
 COMMA = re.compile(r"(\d),(\d)")
-# Before 1.0 the second part was `\d+`: integers lost their sign, as in OLMES.
+# In older versions the second part was `\d+`: integers lost their sign, as in OLMES.
 NUMBER = re.compile(r"[-+]?\d*\.\d+|[-+]?\d+")
 STOPS = ("Question:", "\n\n")
 OLMO3BASE_STOPS = ("Question:", "</s>", "<|im_end|>", "\n\n")
@@ -68,6 +68,7 @@ GSM8K_RULE = Rule(
     reference=reference,
     read=read,
     same=same,
+    last_line=LastLine((), found),
 )
 
 GSM8K = Protocol(

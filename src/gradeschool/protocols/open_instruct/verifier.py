@@ -9,13 +9,13 @@ import re
 
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule
+from gradeschool.rule import LastLine, Rule, found
 from gradeschool.verdict import Answer
 
 SOURCE = "allenai/open-instruct @ e6c3044a, open_instruct/ground_truth_utils.py, GSM8KVerifier"
 # Applied once from left to right: "1,2,3" becomes "12,3".
 COMMA = re.compile(r"(\d),(\d)")
-# Until 2025 `[-+]?\d*\.\d+|\d+`: integers lost their sign, as in OLMES.
+# In older versions `[-+]?\d*\.\d+|\d+`: integers lost their sign, as in OLMES.
 NUMBER = re.compile(r"[-+]?(?:\d*\.\d+|\d+)")
 
 
@@ -49,4 +49,5 @@ GSM8K_VERIFIER = Rule(
     reference=reference,
     read=read,
     same=same,
+    last_line=LastLine((), found),
 )

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from gradeschool.answers.search import Found
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.opencompass.math_answer import hendrycks, minerva
+from gradeschool.protocols.opencompass.hendrycks import hendrycks
+from gradeschool.protocols.opencompass.minerva import minerva
 from gradeschool.protocols.opencompass.rules import reference
-from gradeschool.rule import Rule
+from gradeschool.rule import LastLine, Rule
 from gradeschool.verdict import Answer
 
 SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"
 CONFIGS = f"{SOURCE}, opencompass/configs/datasets/gsm8k"
 BOX = "\\boxed{"
+BOXED = "the last box"
+LONGEST_REMEMBERED = 400
 BRACE = re.compile(r"[{}]")
 DOUBLE_BRACED = re.compile(r"^\{(.*)\}$")
 # Upstream looks for these in each piece between periods, in lower case.
@@ -65,23 +70,47 @@ def read(text: str, reference: str) -> Answer | None:
     """Read the last box, else the piece that announces an answer, else the first piece."""
     found = last_box(text)
     if found is not None and found.text:
-        return Answer(found.text, found.text, (found.start, found.end), "the last box")
+        return Answer(found.text, found.text, (found.start, found.end), BOXED)
     found = announcing_piece(text)
-    value = minerva(found.text)
+    value = forms(found.text).minerva
     if not value:
         return None
     return Answer(found.text, value, (found.start, found.end), "a piece between periods")
 
 
+class Forms(NamedTuple):
+    """The forms of an answer that are compared; None where upstream's function raises."""
+
+    hendrycks: str | None
+    minerva_of_hendrycks: str | None
+    minerva: str
+
+
+def _forms(answer: str) -> Forms:
+    try:
+        form = hendrycks(answer)
+        return Forms(form, minerva(form), minerva(answer))
+    except ValueError:  # "a/b": upstream goes on with the next comparison
+        return Forms(None, None, minerva(answer))
+
+
+_remembered = lru_cache(1 << 16)(_forms)
+
+
+def forms(answer: str) -> Forms:
+    """Return the forms of an answer; those of short ones are remembered."""
+    return _remembered(answer) if len(answer) <= LONGEST_REMEMBERED else _forms(answer)
+
+
 def same(value: str, reference: str) -> bool:
     """Compare Hendrycks' forms, their Minerva forms, the Minerva forms, the strings."""
-    try:
-        one, other = hendrycks(value), hendrycks(reference)
-        if one == other or minerva(one) == minerva(other):
+    one, other = forms(value), forms(reference)
+    if one.hendrycks is not None and other.hendrycks is not None:
+        if one.hendrycks == other.hendrycks:
             return True
-    except ValueError:  # "a/b": upstream goes on with the next comparison
-        pass
-    return minerva(value) == minerva(reference) or value == reference
+        if one.minerva_of_hendrycks == other.minerva_of_hendrycks:
+            return True
+    return one.minerva == other.minerva or value == reference
 
 
 V2_RULE = Rule(
@@ -91,6 +120,7 @@ V2_RULE = Rule(
     reference=reference,
     read=read,
     same=same,
+    last_line=LastLine((), lambda line, answer: answer is not None and answer.how == BOXED),
 )
 
 

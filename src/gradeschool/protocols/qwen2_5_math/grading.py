@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from math import isclose
-from typing import Any
 
 from gradeschool.answers.search import last_match
-from gradeschool.library_rule import MATH_VERIFY
+from gradeschool.library_rule import MATH_VERIFY, Asked
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.qwen2_5_math.cleaning import strip_string
 from gradeschool.rule import Rule, RuleFailure
 from gradeschool.verdict import Answer
-from gradeschool.worker import WorkerFailure, answers
 
 NUMBER = re.compile(r"-?\d*\.?\d+")
 LINE_BREAK = re.compile(r"\n\s*")
@@ -28,9 +26,7 @@ BOX = "boxed"
 ANNOUNCED = ("he answer is", "final answer is")
 CHINESE = "答案是"
 TOLERANCE = 1e-4
-SYMBOLIC = f"{__package__}.library:symbolic_equal"
-MOST_AHEAD = 512  # symbolic comparisons kept for a `same` to come
-_ahead: dict[tuple[str, str], Any] = {}
+SYMBOLIC = Asked(f"{__package__}.library:symbolic_equal")
 
 
 def read(text: str, reference: str) -> Answer | None:
@@ -87,12 +83,7 @@ def same(value: str, reference: str) -> bool:
     decided = decide(value, reference)
     if isinstance(decided, bool):
         return decided
-    given = _ahead.get(decided)
-    if given is None:
-        (given,) = answers(SYMBOLIC, [decided])
-    if isinstance(given, WorkerFailure):
-        raise RuleFailure(str(given))
-    return bool(given)
+    return bool(SYMBOLIC.answer(decided))
 
 
 def decide(value: str, reference: str) -> bool | tuple[str, str]:
@@ -110,11 +101,8 @@ def decide(value: str, reference: str) -> bool | tuple[str, str]:
         return True
     sides = value.split("=")
     if len(sides) == 2 and len(sides[0].strip()) <= 2 and "=" not in reference:
-        decided = decide(sides[1], reference)
-        if decided is True:
-            return True
         # Upstream goes on to compare the whole equation; an equation equals no number.
-        return decided
+        return decide(sides[1], reference)
     return value, reference
 
 
@@ -139,16 +127,10 @@ def number_of(text: str) -> float | None:
 
 
 def ahead(pairs: Sequence[tuple[str, str]]) -> None:
-    """Compare in one batch what must be compared symbolically."""
-    global _ahead
-    wanted: dict[tuple[str, str], None] = {}
-    for text, gold in pairs:
-        answer = read(text, gold)
-        decided = False if answer is None else decide(answer.value, gold)
-        if not isinstance(decided, bool):
-            wanted[decided] = None
-    rows = list(wanted)[:MOST_AHEAD]
-    _ahead = dict(zip(rows, answers(SYMBOLIC, rows), strict=True))
+    """Note what will have to be compared symbolically."""
+    readings = ((read(text, gold), gold) for text, gold in pairs)
+    decided = (decide(answer.value, gold) for answer, gold in readings if answer is not None)
+    SYMBOLIC.expect(rows for rows in decided if not isinstance(rows, bool))
 
 
 GSM8K = Rule(

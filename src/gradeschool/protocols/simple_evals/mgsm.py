@@ -12,7 +12,7 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import Rule
+from gradeschool.rule import LastLine, Rule, always
 from gradeschool.verdict import Answer
 
 SOURCE = "openai/simple-evals @ ee3b0318, mgsm_eval.py"
@@ -60,6 +60,7 @@ MGSM_RULE = Rule(
     reference=lambda problem: problem.gold.replace(",", ""),
     read=read,
     same=same,
+    last_line=LastLine(("answer",), always),
 )
 
 MGSM_EN = Protocol(

@@ -13,7 +13,7 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import Rule, RuleFailure, verbatim
+from gradeschool.rule import LastLine, Rule, RuleFailure, always, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "verl 0.9.1, verl/utils/reward_score/gsm8k.py"
@@ -77,6 +77,7 @@ STRICT = Rule(
     reference=reference,
     read=read_strict,
     same=verbatim,
+    last_line=LastLine(("####",), always),
 )
 
 FLEXIBLE = Rule(
@@ -86,6 +87,7 @@ FLEXIBLE = Rule(
     reference=reference,
     read=read_flexible,
     same=verbatim,
+    last_line=LastLine((), lambda line, answer: answer is not None and answer.value != "."),
 )
 
 GSM8K = Protocol(
