@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool import Outcome, Problem, Verdict, get_rule, judge
-from gradeschool.errors import InputError, UnknownNameError
+from gradeschool import Outcome, Problem, Verdict, all_rules, get_rule, judge
+from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
 from gradeschool.recordings.recorded import Recorded, Reference, faulty
 from gradeschool.rule import Rule, RuleFailure
 from gradeschool.scoring.collect import Run, Sample, collect
@@ -269,11 +269,22 @@ def test_score_as_json() -> None:
 
 
 def test_choosing_rules() -> None:
-    """None and "all" are every rule; a name twice is one rule; a misspelt one says what is near."""
-    assert choose_rules([]) == choose_rules(["multi-pattern", "all"])
+    """By default all that call no library; a name twice is one rule; a misspelt one is told."""
+    usual = choose_rules([])
+    assert usual == [rule for rule in all_rules().values() if not rule.extra]
+    assert set(usual) <= set(choose_rules(["multi-pattern", "all"])) <= set(all_rules().values())
     assert [rule.name for rule in choose_rules(["openai/2021"] * 2)] == ["openai/2021"]
     with pytest.raises(UnknownNameError, match="'openai/2022'; did you mean openai/2021"):
         choose_rules(["openai/2022"])
+
+
+def test_a_rule_whose_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its name it is one line with the pip command; in "all" it is left out."""
+    monkeypatch.setattr("gradeschool.scoring.load.find_spec", lambda name: None)
+    name = "math-verify/default"
+    with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[math-verify\]'"):
+        choose_rules([name])
+    assert choose_rules(["all"]) == choose_rules([])
 
 
 # One text
@@ -351,8 +362,7 @@ def test_disagreements() -> None:
 def published(data: Path) -> dict[str, dict[str, RuleScore]]:
     """Every rule over the solutions that OpenAI published: run -> rule -> score."""
     runs = load_runs(data / "completions" / "openai_example.jsonl", None, pytest.fail)
-    rules = [rule for rule in choose_rules(["all"]) if not rule.extra]
-    scores = [score_run(run, rules) for run in runs]
+    scores = [score_run(run, choose_rules([])) for run in runs]
     return {score.run: {rule.rule: rule for rule in score.rules} for score in scores}
 
 

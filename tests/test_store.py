@@ -98,7 +98,7 @@ def test_a_second_process_is_refused_and_told_who_holds_the_folder(tmp_path: Pat
 
 def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match="cannot use the run folder .*give another with -o"):
+    with pytest.raises(StoreError, match=r"cannot use the run folder .*give another with -o"):
         RunStore(tmp_path / "file" / "run").__enter__()
 
 
@@ -130,5 +130,5 @@ def test_files_are_written_whole_and_leave_no_remains(tmp_path: Path) -> None:
 
 def test_a_damaged_manifest_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
-    with RunStore(tmp_path) as store, pytest.raises(StoreError, match="cannot read .*run.json"):
+    with RunStore(tmp_path) as store, pytest.raises(StoreError, match=r"cannot read .*run\.json"):
         store.read_json("run.json")

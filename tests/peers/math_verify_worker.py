@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -130,8 +131,8 @@ def lighteval_prompts(count: int, folder: str) -> dict[str, Any]:
     from lighteval.tasks.tasks.gsm8k import gsm8k
 
     def rows(split: str) -> list[dict[str, str]]:
-        with open(f"{folder}/{split}.jsonl", encoding="utf-8") as file:
-            return [json.loads(line) for line in file]
+        text = Path(folder, f"{split}.jsonl").read_text("utf-8")
+        return [json.loads(line) for line in text.split("\n")[:-1]]
 
     gsm8k.num_fewshots = 5
     task: Any = LightevalTask(gsm8k)
@@ -181,7 +182,7 @@ def main() -> None:
                 try:
                     right, found = score(row)
                     answer[scorer] = [right if right == "error" else bool(right), found]
-                except Exception as error:  # the harness's own failure is the answer
+                except Exception as error:  # noqa: BLE001  (the harness's own failure is the answer)
                     answer[scorer] = ["error", type(error).__name__]
         ANSWERS.write(json.dumps(answer) + "\n")
         ANSWERS.flush()

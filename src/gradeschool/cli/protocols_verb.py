@@ -43,7 +43,12 @@ def list_command(as_json: bool) -> None:
             for protocol in all_protocols().values()
         ]
         rules = [
-            {"name": rule.name, "summary": rule.summary, "source": rule.source}
+            {
+                "name": rule.name,
+                "summary": rule.summary,
+                "source": rule.source,
+                "extra": rule.extra or None,
+            }
             for rule in all_rules().values()
         ]
         print_json({"protocols": protocols, "rules": rules})
@@ -59,7 +64,10 @@ def _print_lists() -> None:
         (protocol.name, f"[{_form(protocol)}] {protocol.summary}")
         for protocol in all_protocols().values()
     ]
-    rules = [(rule.name, rule.summary) for rule in all_rules().values()]
+    rules = [
+        (rule.name, f"{rule.summary} [extra: {rule.extra}]" if rule.extra else rule.summary)
+        for rule in all_rules().values()
+    ]
     width = stdout_console().width
     formatter = click.HelpFormatter(width=width)
     for heading, rows in (

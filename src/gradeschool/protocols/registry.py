@@ -6,10 +6,11 @@ import importlib
 import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from types import ModuleType
 
 from gradeschool import protocols as rooms_package
-from gradeschool.errors import UnknownNameError
+from gradeschool.errors import MissingExtraError, UnknownNameError
 from gradeschool.protocol import Protocol
 from gradeschool.rule import Rule
 
@@ -48,6 +49,19 @@ def get_rule(name: str) -> Rule:
         return all_rules()[name]
     except KeyError:
         raise UnknownNameError("rule", name, all_rules()) from None
+
+
+def available(rule: Rule) -> bool:
+    """Whether the optional dependency that a rule calls, if it calls one, is installed."""
+    return not rule.extra or find_spec(rule.extra.replace("-", "_")) is not None
+
+
+def get_usable_rule(name: str) -> Rule:
+    """Return the rule of that name; MissingExtraError where what it calls is not installed."""
+    rule = get_rule(name)
+    if not available(rule):
+        raise MissingExtraError(f"the rule {name!r}", rule.extra)
+    return rule
 
 
 def get_protocol(name: str) -> Protocol:

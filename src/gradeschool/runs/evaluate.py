@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
 from gradeschool.models.base import Model, Request
-from gradeschool.protocols.registry import get_rule
+from gradeschool.protocols.registry import get_usable_rule
 from gradeschool.recordings.files import MANIFEST_FILE
 from gradeschool.runs.ask import Asker
 from gradeschool.runs.manifest import manifest
@@ -67,8 +67,11 @@ async def evaluate(
     """Run a plan in a folder; what is stored there already is not asked again.
 
     Samples whose last attempt failed are asked again. SIGINT or SIGTERM stops gracefully, a second
-    one at once; either leaves a resumable folder. Raises StoreError, InputError.
+    one at once; either leaves a resumable folder. Raises StoreError, InputError, and before
+    anything is asked MissingExtraError for a rule that calls a library that is not installed.
     """
+    for name in plan.protocol.rules:
+        get_usable_rule(name)
     started = time.monotonic()
     async with model:
         requests = plan.requests(model)
@@ -100,7 +103,7 @@ async def evaluate(
 def _asker(
     plan: Plan, model: Model, store: RunStore, connections: int, observer: Observer
 ) -> Asker:
-    headline = get_rule(plan.protocol.rules[0])
+    headline = get_usable_rule(plan.protocol.rules[0])
 
     def record(request: Request, completion: Completion) -> None:
         store.append([to_line(completion, request.problem.question)], [completion])
@@ -116,7 +119,7 @@ def _finish(
     plan: Plan, model: Model, store: RunStore, requests: Sequence[Request], seconds: float
 ) -> RunScore:
     """Score what is stored and write results.json and the protocol's answers file."""
-    rules = [get_rule(name) for name in plan.protocol.rules]
+    rules = [get_usable_rule(name) for name in plan.protocol.rules]
     run = run_of(model.name, requests, store.completions)
     score, fields = summarise(run, rules, requests, store.completions, seconds)
     store.write_json(RESULTS_FILE, fields)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import get_rule
+from gradeschool.protocols.registry import get_usable_rule
 from gradeschool.verdict import Verdict
 
 DEFAULT_RULE = "multi-pattern"
@@ -20,9 +20,10 @@ def judge(
 
     gold: the number ("18", 18, "1,250"), the whole reference solution ("... #### 18"), a GSM8K row
     or a Problem. rule: a name from `gradeschool protocols list`. Raises UnknownNameError for
-    another rule and InputError for a gold that is none; never raises because of the text.
+    another rule, MissingExtraError for one that calls a library that is not installed, and
+    InputError for a gold that is none; never raises because of the text.
     """
-    return get_rule(rule).judge(text, gold if isinstance(gold, Problem) else _problem(gold))
+    return get_usable_rule(rule).judge(text, gold if isinstance(gold, Problem) else _problem(gold))
 
 
 def _problem(gold: str | int | Mapping[str, str]) -> Problem:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gradeschool.datasets.load import load_dataset
-from gradeschool.protocols.registry import all_rules, get_rule
+from gradeschool.protocols.registry import all_rules, available, get_usable_rule
 from gradeschool.recordings.files import read_recordings
 from gradeschool.recordings.manifests import dataset_of
 from gradeschool.rule import Rule
@@ -14,6 +14,7 @@ from gradeschool.scoring.collect import Run, collect
 from gradeschool.scoring.matching import Matcher
 
 DEFAULT_DATASET = "gsm8k"
+ALL = "all"
 
 
 def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> list[Run]:
@@ -28,7 +29,14 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
 
 
 def choose_rules(names: Sequence[str]) -> list[Rule]:
-    """Return the rules of these names; none or "all" means every rule. Raises UnknownNameError."""
-    if not names or "all" in names:
-        return list(all_rules().values())
-    return [get_rule(name) for name in dict.fromkeys(names)]
+    """Return the rules of these names.
+
+    None stands for every rule that reads a text by itself, in microseconds; "all" for those that
+    call a library too (milliseconds a completion), where its extra is installed. Raises
+    UnknownNameError, and MissingExtraError for a rule by name whose extra is not installed.
+    """
+    if not names:
+        return [rule for rule in all_rules().values() if not rule.extra]
+    if ALL in names:
+        return [rule for rule in all_rules().values() if available(rule)]
+    return [get_usable_rule(name) for name in dict.fromkeys(names)]

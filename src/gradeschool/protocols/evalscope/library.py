@@ -21,16 +21,15 @@ BOX_FIRST = [LatexExtractionConfig(boxed_match_priority=0), ExprExtractionConfig
 LONGEST = 1000  # characters of a reading that are handed back
 
 
-def accuracy(text: str, gold: str) -> tuple[str | None, bool]:
+def accuracy(text: str, reference: str) -> tuple[str | None, bool]:
     """Judge as the metric `acc` with numeric=True: read the answer, then read what was read."""
     _, shown = _read(text, whole_output=True)
     readings, _ = _read(shown, whole_output=False)
-    golds, _ = _gold(gold)
+    golds, _ = _gold(reference)
     if not golds:
-        raise ValueError(f"the reference cannot be parsed: {gold[:60]!r}")
-    return shown[:LONGEST] or None, any(
-        _same(one, other) for one, other in product(golds, readings)
-    )
+        raise ValueError(f"the reference cannot be parsed: {reference[:60]!r}")
+    equal = any(_same(gold, reading) for gold, reading in product(golds, readings))
+    return shown[:LONGEST] or None, equal
 
 
 @lru_cache(4096)

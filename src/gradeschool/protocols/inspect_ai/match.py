@@ -58,6 +58,8 @@ def _parsed(word: str) -> float | None:
             continue
         if math.isfinite(number):
             return number
+        if trimmed.isascii():
+            return None  # infinite for both, and the second is slow on long words
     return None
 
 

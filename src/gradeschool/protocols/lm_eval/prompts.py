@@ -60,7 +60,7 @@ GSM8K_COT = Protocol(
     source=f"{SOURCE}/gsm8k-cot.yaml (version 3.0; lm-eval 0.4.2 to 0.4.13)",
     render=cot_prompts,
     decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS, stop=("Q:", "</s>", "<|im_end|>")),
-    rules=("lm-eval/gsm8k-cot/strict-match", "lm-eval/gsm8k/flexible-extract"),
+    rules=("lm-eval/gsm8k-cot/strict-match", "lm-eval/gsm8k-cot/flexible-extract"),
     shots="wei2022",
     shot_count=8,
 )

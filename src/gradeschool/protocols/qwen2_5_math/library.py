@@ -1,8 +1,8 @@
 """Runs in a child process (`gradeschool.worker`): needs sympy and antlr, from extra `math-verify`.
 
-grader.py, lines 230-285. What sympy's LaTeX parser refuses is handed to `parse_expr` upstream, which
-runs it as Python, then to a LaTeX parser of its own. Here only digits and operators go that way:
-what a model wrote is never run.
+grader.py, lines 230-285. What sympy's LaTeX parser refuses is handed to `parse_expr` upstream,
+which runs it as Python, then to a LaTeX parser of its own. Here only digits and operators go that
+way: what a model wrote is never run.
 """
 
 from __future__ import annotations
