@@ -425,3 +425,21 @@ def test_json_on_stdout_even_of_an_error(gradeschool: Command) -> None:
     assert done.status == 2
     assert json.loads(done.out) == {"error": "'nope.jsonl' does not exist; give the path of a file"}
     assert done.err == "gradeschool: 'nope.jsonl' does not exist; give the path of a file\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+@pytest.mark.parametrize("verb", ["score", "explain"])
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_disk_that_is_full(tmp_path: Path, verb: str, form: list[str]) -> None:
+    """What cannot be written is one line and exit status 2."""
+    rules = ["--rules", *TWO]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [SCRIPT, verb, answers(tmp_path), *rules, *SAMPLE, *form],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment({}),
+        )
+    assert done.returncode == 2
+    assert done.stderr == "gradeschool: cannot read or write: [Errno 28] No space left on device\n"

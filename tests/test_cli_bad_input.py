@@ -2,6 +2,7 @@
 
 import json
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -212,7 +213,11 @@ def test_the_real_script(tmp_path: Path, name: str) -> None:
     [
         (lambda folder: folder / "nope.jsonl", "{F} does not exist; give the path of a file"),
         (lambda folder: folder, "the folder {F} holds no completions.jsonl; give a run folder"),
-        (lambda _: Path("/proc/self/mem"), "cannot read {F}: "),
+        pytest.param(
+            lambda _: Path("/proc/self/mem"),
+            "cannot read {F}: ",
+            marks=pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /proc"),
+        ),
         (lambda folder: folder / ("x" * 300), "cannot read {F}: File name too long"),
         (lambda folder: folder / "\udcff.jsonl", "does not exist"),
     ],

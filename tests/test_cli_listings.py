@@ -146,7 +146,8 @@ def test_a_wrong_digest_is_told(
     (tmp_path / "gsm8k").mkdir()
     jsonl(tmp_path / "gsm8k" / "test.jsonl", [{"question": "How?", "answer": "#### 1"}])
     assert "wrong digest" in gradeschool("data", "list").out
-    for words in (["data", "verify"], ["data", "fetch", "gsm8k"], ["score", "x"]):
+    answers = str(jsonl(tmp_path / "answers.jsonl", [{"index": 0, "completion": "#### 1"}]))
+    for words in (["data", "verify"], ["data", "fetch", "gsm8k"], ["score", answers]):
         done = run_script(*words)
         assert done.status == 2
         assert "is not the gsm8k dataset: its SHA-256 is" in done.err

@@ -280,7 +280,7 @@ def test_choosing_rules() -> None:
 
 def test_a_rule_whose_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """By its name it is one line with the pip command; in "all" it is left out."""
-    monkeypatch.setattr("gradeschool.scoring.load.find_spec", lambda name: None)
+    monkeypatch.setattr("gradeschool.protocols.registry.find_spec", lambda name: None)
     name = "math-verify/default"
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[math-verify\]'"):
         choose_rules([name])

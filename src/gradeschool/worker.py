@@ -86,8 +86,7 @@ class _Interpreter:
             raise _Lost(f"no answer within {bound:g} s") from None
         if not line:
             raise _Lost(self._cause_of_death())
-        answer = json.loads(line)
-        return WorkerFailure(answer["failure"]) if "failure" in answer else answer["answer"]
+        return _unpacked(line)
 
     def stop(self) -> None:
         """Kill the process."""
@@ -106,8 +105,11 @@ class _Interpreter:
             pipe.close()
 
     def _cause_of_death(self) -> str:
-        self._process.kill()  # it closed its output: nothing more can come
-        code = self._process.wait()
+        try:
+            code = self._process.wait(1)  # it closed its output: nothing more can come
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
         if code == -getattr(signal, "SIGXCPU", 0):
             return f"no answer within {CPU_SECONDS} s of computing"
         return f"the process died with exit status {code}"
@@ -119,6 +121,11 @@ def _read(source: IO[bytes], lines: SimpleQueue[bytes]) -> None:
     for line in buffered:
         lines.put(line)
     lines.put(b"")
+
+
+def _unpacked(line: bytes) -> Any:
+    answer = json.loads(line)
+    return WorkerFailure(answer["failure"]) if "failure" in answer else answer["answer"]
 
 
 class Child:
@@ -202,6 +209,11 @@ class Pool:
         with ThreadPoolExecutor(len(parts)) as threads:
             shared = threads.map(lambda part: self._lent(function, part), parts)
             return [answer for part in shared for answer in part]
+
+    def stop(self) -> None:
+        """Kill all children; the next question starts new ones."""
+        for child in self.children:
+            child.stop()
 
     def _lent(self, function: str, rows: Sequence[Sequence[str]]) -> list[Any]:
         child = self._free.get()

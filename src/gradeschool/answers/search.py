@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 
@@ -20,6 +21,38 @@ def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     for last in pattern.finditer(text):  # noqa: B007  (the loop is for its last value)
         pass
     return last
+
+
+# Characters of the first end that is tried, and how much longer the next one is at least.
+END, GROWTH = 64, 4
+
+
+def ends(text: str) -> Iterator[int]:
+    """Yield where ever longer ends of a text begin, each at a space or line break; 0 is the last.
+
+    What a pattern that matches neither finds in an end is what it finds there in the whole text,
+    so the last match of all stands in the first end that holds one. All ends together are linear.
+    """
+    length = END
+    while length < len(text):
+        limit = len(text) - length
+        start = max(text.rfind(" ", 0, limit), text.rfind("\n", 0, limit))
+        if start <= 0:
+            break
+        yield start
+        length = GROWTH * (len(text) - start)
+    yield 0
+
+
+def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return what `last_match` does for a pattern that matches no space and no line break."""
+    for start in ends(text):
+        last = None
+        for last in pattern.finditer(text, start):  # noqa: B007
+            pass
+        if last is not None:
+            return last
+    return None
 
 
 BOX = "\\boxed{"

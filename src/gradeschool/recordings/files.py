@@ -29,16 +29,24 @@ def read_recordings(path: Path) -> list[Recorded]:
     example_model_solutions. Rows that cannot be used come with their `fault`. Raises InputError
     where the file as a whole cannot be read or is empty.
     """
-    try:
-        path = _completions_of(path) if path.is_dir() else path
-    except OSError as error:  # a name that is too long, a folder that may not be entered
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
+    require(path)
+    path = _completions_of(path) if path.is_dir() else path
     recordings = list(_read(path))
     if not recordings:
         raise InputError(f"{str(path)!r} holds no completions; give a file with one row each")
     runs = {recorded.run for recorded in recordings} - {UNNAMED}
     run = runs.pop() if len(runs) == 1 else _name(path)
     return [replace(one, run=run) if one.run == UNNAMED else one for one in recordings]
+
+
+def require(path: Path) -> None:
+    """Raise InputError unless there is something at a path."""
+    try:
+        found = path.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
+    if not found:
+        raise InputError(f"{str(path)!r} does not exist; give the path of a file")
 
 
 def _completions_of(folder: Path) -> Path:

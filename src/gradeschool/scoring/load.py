@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gradeschool.datasets.load import load_dataset
 from gradeschool.protocols.registry import all_rules, available, get_usable_rule
-from gradeschool.recordings.files import read_recordings
+from gradeschool.recordings.files import read_recordings, require
 from gradeschool.recordings.manifests import dataset_of
 from gradeschool.rule import Rule
 from gradeschool.scoring.collect import Run, collect
@@ -23,6 +23,7 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
     dataset: a name or path; None takes the run folder's own, else GSM8K's test split. Raises
     InputError, DataError.
     """
+    require(path)  # said before a dataset is fetched for it
     problems = load_dataset(dataset or dataset_of(path) or DEFAULT_DATASET)
     matcher = Matcher(problems.problems, problems.name)
     return collect(read_recordings(path), matcher, str(path), warn)

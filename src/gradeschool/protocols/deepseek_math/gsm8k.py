@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from gradeschool.answers.search import Found, last_match
+from gradeschool.answers.search import Found, last_match_in_words
 from gradeschool.problem import Problem
 from gradeschool.protocols.deepseek_math.forms import stripped
 from gradeschool.protocols.deepseek_math.latex_number import number_in
@@ -48,7 +48,7 @@ def find_answer(text: str) -> tuple[Found, str] | None:
         output = _piece(text, inside, len(text) if end < 0 else end)
         if output.text.strip():
             return output, "the last program output"
-    found = last_match(NUMBER, text.replace(",", ""))
+    found = last_match_in_words(NUMBER, text.replace(",", ""))
     if found is None:
         return None
     at = text.rfind(found.group())  # with a comma inside it does not stand there literally
@@ -92,7 +92,7 @@ def read_zero_shot(text: str, reference: str) -> Answer | None:
 def read_few_shot(text: str, reference: str) -> Answer | None:
     """Read the last number before a further "Q: "; a thousands comma splits a number."""
     end = text.find(NEXT_QUESTION)
-    found = last_match(FEW_SHOT_NUMBER, text if end < 0 else text[:end])
+    found = last_match_in_words(FEW_SHOT_NUMBER, text if end < 0 else text[:end])
     if found is None:
         return None
     return Answer(found.group(), found.group(), found.span(), "the last number before 'Q: '")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.search import Found, last_match
+from gradeschool.answers.search import Found, last_match, last_match_in_words
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -45,7 +45,7 @@ def find_answer(text: str) -> tuple[Found, str] | None:
         piece = _behind_equals(Found(text, 0, len(text)))
         value = piece.text.rstrip(".").partition("\\n")[0]
         return Found(value, piece.start, piece.start + len(value)), "behind the last '='"
-    number = last_match(NUMBER, text)
+    number = last_match_in_words(NUMBER, text)
     return None if number is None else (Found(number.group(), *number.span()), "the last number")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import last_match
+from gradeschool.answers.search import last_match_in_words
 from gradeschool.problem import Problem
 from gradeschool.rule import LastLine, Rule, always, found, verbatim
 from gradeschool.verdict import Answer
@@ -57,7 +57,7 @@ def read_strict(text: str, reference: str) -> Answer | None:
 
 def read_flexible(text: str, reference: str) -> Answer | None:
     """Read the last number-like run: two or more of "$0-9.,", or digits."""
-    found = last_match(FLEXIBLE_PATTERN, text)
+    found = last_match_in_words(FLEXIBLE_PATTERN, text)
     return None if found is None else _answer(found, 0, "the last number")
 
 

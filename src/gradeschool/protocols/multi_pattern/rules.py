@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import Found, last_flat_box, last_match
+from gradeschool.answers.search import Found, last_flat_box, last_match, last_match_in_words
 from gradeschool.problem import Problem
 from gradeschool.rule import LastLine, Rule, RuleFailure
 from gradeschool.verdict import Answer
@@ -27,12 +27,16 @@ def read(text: str, reference: str) -> Answer | None:
         (None, r"the last \boxed{}"),
         (ANSWER_IS, "the last 'the answer is N'"),
         (ANSWER_COLON, "the last 'answer: N'"),
-        (NUMBER, "the last number"),
     ):
         found = last_flat_box(text) if pattern is None else _group(last_match(pattern, text))
         if found is not None:
-            return Answer(found.text, _normalize(found.text), (found.start, found.end), how)
-    return None
+            return _answer(found, how)
+    found = _group(last_match_in_words(NUMBER, text))
+    return None if found is None else _answer(found, "the last number")
+
+
+def _answer(found: Found, how: str) -> Answer:
+    return Answer(found.text, _normalize(found.text), (found.start, found.end), how)
 
 
 def _group(found: re.Match[str] | None) -> Found | None:

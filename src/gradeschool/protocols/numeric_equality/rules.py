@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import last_match
+from gradeschool.answers.search import last_match, last_match_in_words
 from gradeschool.problem import Problem
 from gradeschool.rule import LastLine, Rule, RuleFailure, found, verbatim
 from gradeschool.verdict import Answer
@@ -20,7 +20,7 @@ def read(text: str, reference: str) -> Answer | None:
     """Read the last "ANSWER: N" in any case, else the last number."""
     found, how, group = last_match(ANSWER, text), "the last 'ANSWER: N'", 1
     if found is None:
-        found, how, group = last_match(NUMBER, text), "the last number", 0
+        found, how, group = last_match_in_words(NUMBER, text), "the last number", 0
     if found is None:
         return None
     return Answer(found.group(group), _normalize(found.group(group)), found.span(group), how)

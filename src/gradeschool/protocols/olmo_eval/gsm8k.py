@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.search import last_match
+from gradeschool.answers.search import ends, last_match
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text
@@ -27,8 +27,11 @@ OLMO3BASE_STOPS = ("Question:", "</s>", "<|im_end|>", "\n\n")
 
 def last_number(text: str) -> str | None:
     """Return the last number once commas between digits are gone."""
-    found = last_match(NUMBER, COMMA.sub(r"\1\2", text))
-    return None if found is None else found.group()
+    for start in ends(text):
+        found = last_match(NUMBER, COMMA.sub(r"\1\2", text[start:]))
+        if found is not None:
+            return found.group()
+    return None
 
 
 def read(text: str, reference: str) -> Answer | None:

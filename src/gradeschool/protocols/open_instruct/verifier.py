@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import last_match
+from gradeschool.answers.search import ends, last_match
 from gradeschool.problem import Problem
 from gradeschool.rule import LastLine, Rule, found
 from gradeschool.verdict import Answer
@@ -19,14 +19,22 @@ COMMA = re.compile(r"(\d),(\d)")
 NUMBER = re.compile(r"[-+]?(?:\d*\.\d+|\d+)")
 
 
+def last_number(text: str) -> str | None:
+    """Return the last number once commas between digits are gone."""
+    for start in ends(text):
+        found = last_match(NUMBER, COMMA.sub(r"\1\2", text[start:]))
+        if found is not None:
+            return found.group()
+    return None
+
+
 def read(text: str, reference: str) -> Answer | None:
     """Read the last number; a text without one counts only where it is the whole gold."""
-    found = last_match(NUMBER, COMMA.sub(r"\1\2", text))
-    if found is None:
+    number = last_number(text)
+    if number is None:
         if not same(text, reference):
             return None
         return Answer(text, text, (0, len(text)), "the whole text")
-    number = found.group()
     start = text.rfind(number)  # with a comma inside it does not stand there literally
     span = None if start < 0 else (start, start + len(number))
     return Answer(number, number, span, "the last number, commas removed")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import last_match
+from gradeschool.answers.search import last_match_in_words
 from gradeschool.problem import Problem
 from gradeschool.rule import LastLine, Rule, found
 from gradeschool.verdict import Answer
@@ -19,7 +19,7 @@ RUN_ON = "Question:"
 def read(text: str, reference: str) -> Answer | None:
     """Read the last number before a further "Question:"; a thousands comma splits a number."""
     end = text.find(RUN_ON)
-    found = last_match(NUMBER, text if end < 0 else text[:end])
+    found = last_match_in_words(NUMBER, text if end < 0 else text[:end])
     if found is None:
         return None
     return Answer(found.group(), found.group(), found.span(), "the last number before 'Question:'")
