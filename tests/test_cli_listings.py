@@ -136,6 +136,8 @@ def test_data_without_a_network(
     assert "gsm8k: not on this machine\n" in verified.out
     assert "sample: ok, 48 problems\n" in verified.out
     assert gradeschool("data", "verify", "gsm8k").status == 2
+    missing = run_script("score", "nope.jsonl")  # nothing is fetched for a file that is not there
+    assert missing.err == "gradeschool: 'nope.jsonl' does not exist; give the path of a file\n"
 
 
 def test_a_wrong_digest_is_told(

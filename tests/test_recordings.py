@@ -282,11 +282,12 @@ def completion(sample: int, text: str, error: str = "") -> Completion:
 
 
 def test_a_run_folder(tmp_path: Path) -> None:
-    """Of the rows of one key the last that is no error counts, in a folder or a copied file."""
+    """Of the rows of a key the last that is no error counts, else the last; in a copy too."""
     rows = [
         completion(0, "", "timeout"),
         completion(0, "\ud800 18"),
         completion(0, "", "again"),
+        completion(1, "", "timeout"),
         completion(1, "", "http 500"),
     ]
     (tmp_path / "run").mkdir()

@@ -9,6 +9,7 @@ A verdict is true, false or "error". The scorers are those of the package that i
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import logging
@@ -32,6 +33,14 @@ def read_by(found: list[Any]) -> str | None:
     """Return the characters among what Math-Verify or lighteval extracted."""
     texts = [item for item in found if isinstance(item, str)]
     return texts[0] if texts else str(found[0]) if found else None
+
+
+def read_in(shown: str) -> str | None:
+    """Return the characters out of such a list that was turned into text."""
+    quotes = [at for at in (shown.find("'"), shown.find('"')) if at >= 0]
+    if quotes:
+        return str(ast.literal_eval(shown[min(quotes) : -1]))
+    return shown[1:-1] or None
 
 
 def lighteval_scorers() -> dict[str, Scorer]:
@@ -60,7 +69,7 @@ def lighteval_scorers() -> dict[str, Scorer]:
         state: Any = SimpleNamespace(output=SimpleNamespace(completion=row["completion"]))
         score = asyncio.run(scorer(state, Target([row["gold"]])))
         assert score is not None
-        return score.value == "C", None
+        return score.value == "C", read_in(score.answer or "[]")
 
     return {"gsm8k": gsm8k, "gsm8k-inspect": inspect}
 
@@ -80,8 +89,11 @@ def trl_scorers() -> dict[str, Scorer]:
     from trl.rewards import accuracy_reward
 
     def reward(row: dict[str, str]) -> tuple[Any, str | None]:
-        (given,) = accuracy_reward([[{"content": row["completion"]}]], [row["gold"]])
-        return "error" if given is None else given == 1.0, None
+        logged: dict[str, list[str]] = {}
+        reply = [{"role": "assistant", "content": row["completion"]}]
+        (given,) = accuracy_reward([reply], [row["gold"]], log_extra=logged.__setitem__)
+        shown = logged["answer_parsed"][0].replace("[unparseable]", "[]")
+        return "error" if given is None else given == 1.0, read_in(shown)
 
     return {"accuracy-reward": reward}
 
