@@ -1,14 +1,17 @@
 # make demo        set up, and evaluate what the package ships
 # make test        set up, and run lint, types and tests on the built wheel
 # make test-peers  compare with the real harnesses, each in an environment of its own
+# make test-peers-heavy  the same for those that bring torch (gigabytes)
 # make bench       time scoring and requests beside peers
 
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
+PEERS = lm_eval inspect_ai inspect_ai_0_3_220 inspect_ai_0_3_252 inspect_ai_0_3_260 opencompass
+HEAVY_PEERS = lighteval evalscope trl verifiers
 SOURCES := pyproject.toml README.md $(shell find src -type f -not -name '*.pyc')
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-peers bench clean
+.PHONY: demo test test-peers test-peers-heavy bench clean
 
 demo: .venv/installed
 	.venv/bin/gradeschool eval -m 'recorded/sample#handwritten/chat' -d sample
@@ -21,7 +24,11 @@ test: .venv/installed .venv/tools
 	.venv/bin/python -m pytest -m 'not peers'
 
 test-peers: .venv/installed .venv/tools
-	.venv/bin/python tests/peers/install.py
+	.venv/bin/python tests/peers/install.py $(PEERS)
+	.venv/bin/python -m pytest -m peers tests/peers
+
+test-peers-heavy: .venv/installed .venv/tools
+	.venv/bin/python tests/peers/install.py $(HEAVY_PEERS)
 	.venv/bin/python -m pytest -m peers tests/peers
 
 bench: .venv/installed .venv/tools

@@ -104,6 +104,23 @@ def test_solutions_that_math_verify_misreads(gsm8k_test: Sequence[Problem]) -> N
     assert sorted(set(range(1319)) - set(right)) == list(MISREAD)
 
 
+@needs_library
+def test_golds_of_the_train_split(gsm8k_train: Sequence[Problem]) -> None:
+    """The same fault: 22 golds are misread, by lighteval as golds, by Math-Verify as answers."""
+    lighteval, default = get_rule("lighteval/gsm8k"), get_rule("math-verify/default")
+    as_golds = [(f"#### {p.gold}", lighteval.reference(p)) for p in gsm8k_train]
+    as_answers = [(p.solution, p.gold) for p in gsm8k_train]
+    for rule, pairs in ((lighteval, as_golds), (default, as_answers)):
+        assert rule.ahead is not None
+        rule.ahead(pairs)
+    right = [
+        [rule.outcome(*pair) is Outcome.CORRECT for pair in pairs]
+        for rule, pairs in ((lighteval, as_golds), (default, as_answers))
+    ]
+    assert right[0] == right[1]
+    assert right[0].count(False) == 22
+
+
 def test_every_library_rule_says_what_it_needs() -> None:
     assert [rule.name for rule in all_rules().values() if rule.extra] == NAMES
     assert {get_rule(name).extra for name in NAMES} == {"math-verify"}

@@ -1,0 +1,158 @@
+"""Math-Verify in four harnesses: verdicts and extracted strings, lighteval's prompts, time taken.
+
+One completion in `EVERY` of the recorded ones is compared: some of the harnesses fork a process for
+each, and some completions take any of them a tenth of a second.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from gradeschool.datasets.load import load_dataset
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import get_protocol, get_rule
+from tests.peers.compare import COMPARED, SHOWN, Case, assert_none, recorded
+from tests.peers.peer import WORKERS, Peer
+from tests.peers.shared_cases import shared_cases
+from tests.peers.views import missing_extra, said, view
+
+pytestmark = [
+    pytest.mark.peers,
+    pytest.mark.skipif(
+        bool(missing_extra(get_rule("math-verify/default"))),
+        reason="Math-Verify is not installed: pip install 'gradeschool[math-verify]'",
+    ),
+]
+
+# environment -> {scorer of the worker: rule}
+SCORERS = {
+    "evalscope": {"gsm8k": "evalscope/gsm8k"},
+    "lighteval": {"gsm8k": "lighteval/gsm8k", "gsm8k-inspect": "lighteval/gsm8k-inspect"},
+    "trl": {"accuracy-reward": "trl/accuracy-reward"},
+    "verifiers": {
+        "math-rubric": "verifiers/math-rubric",
+        "math-rubric-lenient": "verifiers/math-rubric-lenient",
+        "default": "math-verify/default",
+        "boxed-gold": "math-verify/boxed-gold",
+        "gsm8k-v1": "verifiers/gsm8k-v1",
+    },
+}
+WORKERS.update(dict.fromkeys(SCORERS, "math_verify_worker.py"))
+EVERY = int(os.environ.get("GRADESCHOOL_EVERY") or 10)  # 1: all 36,992
+READINGS = {  # of invented completions, in which 1.0.6 and 1.11 of the parser clean "6and" otherwise
+    "lighteval/gsm8k": 5,
+    "lighteval/gsm8k-inspect": 5,
+}
+LONGEST = 1000  # characters of a reading that a rule hands back
+
+
+@pytest.fixture(params=SCORERS)
+def peer(request: pytest.FixtureRequest, peers: Callable[[str], Peer]) -> Peer:
+    return peers(request.param)
+
+
+def differences(peer: Peer, cases: Sequence[Case], what: str) -> tuple[list[str], list[str]]:
+    """Return the verdicts and the readings in which a rule and its peer differ."""
+    rules = {scorer: get_rule(name) for scorer, name in SCORERS[peer.name].items()}
+    for rule in rules.values():
+        assert rule.ahead is not None
+        rule.ahead([(case.completion, rule.reference(case.problem)) for case in cases])
+    verdicts, readings = [], []
+    for case, answers in zip(cases, asked(peer, cases), strict=True):
+        for scorer, rule in rules.items():
+            theirs = said(rule.name, answers[scorer])
+            ours = view(rule, case.completion, case.problem)
+            line = f"{rule.name}: ours {ours}, theirs {theirs}: {case.name}, {case.completion!r}"
+            if theirs.verdict != ours.verdict:
+                verdicts.append(line)
+            elif (theirs.read or "")[:LONGEST] != (ours.read or "")[:LONGEST]:
+                readings.append(line)
+    COMPARED[f"{what}: verdicts of {peer.name}"] += len(cases) * len(rules)
+    return verdicts, readings
+
+
+def asked(peer: Peer, cases: Sequence[Case]) -> Sequence[Mapping[str, list[bool | str | None]]]:
+    rows = [
+        {
+            "completion": case.completion,
+            "gold": case.problem.gold,
+            "solution": case.problem.solution,
+        }
+        for case in cases
+    ]
+    return list(peer.ask(rows))
+
+
+def test_recorded_completions(peer: Peer, data: Path, gsm8k_test: Sequence[Problem]) -> None:
+    cases = recorded(data, gsm8k_test)[::EVERY]
+    verdicts, readings = differences(peer, cases, "recorded completions")
+    assert_none([*verdicts, *readings])
+
+
+def test_adversarial_completions(peer: Peer, data: Path) -> None:
+    cases = [shared.case for shared in shared_cases(data)]
+    verdicts, readings = differences(peer, cases, "adversarial completions")
+    assert_none([*verdicts, *readings])
+
+
+def test_invented_completions(peer: Peer, invented: list[Case]) -> None:
+    verdicts, readings = differences(peer, invented, "invented completions")
+    assert_none(verdicts)
+    allowed = sum(READINGS.get(name, 0) for name in SCORERS[peer.name].values())
+    assert len(readings) <= allowed, "\n".join(readings[:SHOWN])
+
+
+def test_prompts_of_lighteval(
+    peers: Callable[[str], Peer], data: Path, gsm8k_test: Sequence[Problem]
+) -> None:
+    peer = peers("lighteval")
+    answer = peer.one({"prompts": len(gsm8k_test), "data": str(data / "gsm8k")})
+    plain, turns = get_protocol("lighteval/gsm8k"), get_protocol("lighteval/gsm8k+multiturn")
+    shots = load_dataset(plain.shots).problems
+    queries = [f"Question: {problem.question}\nAnswer:" for problem in gsm8k_test]
+    texts = [prompt.text for prompt in plain.render(gsm8k_test, shots)]
+    messages = [
+        [message._asdict() for message in prompt.messages]
+        for prompt in turns.render(gsm8k_test, shots)
+    ]
+    # The peer's are in the order of evaluation, which is shuffled.
+    assert dict(zip(answer["queries"], answer["prompts"], strict=True)) == dict(
+        zip(queries, texts, strict=True)
+    )
+    assert dict(zip(answer["queries"], answer["messages"], strict=True)) == dict(
+        zip(queries, messages, strict=True)
+    )
+    assert answer["queries"] != queries
+    assert tuple(answer["stop"]) == plain.decoding.stop == turns.decoding.stop
+    assert answer["max_tokens"] == plain.decoding.max_tokens == turns.decoding.max_tokens
+    COMPARED["prompts of lighteval"] += 2 * len(texts)
+
+
+def test_time_beside_math_verify_called_directly(
+    peers: Callable[[str], Peer], data: Path, gsm8k_test: Sequence[Problem]
+) -> None:
+    """The figures are for people; the test fails only where a child process costs twice the time."""
+    peer, rule = peers("verifiers"), get_rule("math-verify/default")
+    cases = recorded(data, gsm8k_test)[::20]
+    pairs = [(case.completion, case.problem.gold) for case in cases]
+    rows = [{"completion": text, "gold": gold} for text, gold in pairs]
+    rule.outcome("18", "18")  # imports
+    ours, theirs = [], []
+    for _ in range(3):
+        theirs.append(peer.one({"seconds": rows}))
+        assert rule.ahead is not None
+        rule.ahead([("", "")])  # forgets nothing, expects nothing: each is asked about alone
+        start = time.perf_counter()
+        rule.ahead(pairs)
+        for pair in pairs:
+            rule.outcome(*pair)
+        ours.append(time.perf_counter() - start)
+        pairs = [(f"{text} ", gold) for text, gold in pairs]  # not remembered from this round
+    rate, direct = len(pairs) / min(ours), len(pairs) / min(theirs)
+    print(f"\n{rate:.0f} verdicts a second in child processes, {direct:.0f} in Math-Verify itself")
+    assert rate > direct / 2
