@@ -189,7 +189,7 @@ def test_explain_marks_what_each_rule_read(gradeschool: Command, tmp_path: Path)
     assert "\n#### [A:[B:13.]]\n" in done.out
     assert "A openai/2021  wrong: the first '#### N': '13.' is not '13'" in done.out
     assert (
-        "B lm-eval/gsm8k/flexible-extract  correct: the last number: '13' equals '13'" in done.out
+        "B lm-eval/gsm8k/flexible-extract  correct: the last number: '13' matches '13'" in done.out
     )
     assert "more; show them" not in done.out
 
@@ -244,7 +244,7 @@ def test_explain_json(gradeschool: Command, tmp_path: Path) -> None:
             {
                 "rule": "lm-eval/gsm8k/flexible-extract",
                 "outcome": "correct",
-                "reason": "the last number: '0' equals '0'",
+                "reason": "the last number: '0' matches '0'",
                 "read": "0",
                 "value": "0",
                 "span": [17, 18],

@@ -92,7 +92,7 @@ class Rule:
             return Verdict(self.name, Outcome.ERROR, None, f"the published code fails: {failure}")
         outcome = Outcome.CORRECT if right else Outcome.WRONG
         read, gold = clip(answer.value), clip(reference)
-        relation = "equals" if right else "is not"
+        relation = "matches" if right else "is not"
         return Verdict(self.name, outcome, answer, f"{answer.how}: {read!r} {relation} {gold!r}")
 
 

@@ -7,7 +7,6 @@ each, and some completions take any of them a tenth of a second.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -44,7 +43,8 @@ SCORERS = {
 }
 WORKERS.update(dict.fromkeys(SCORERS, "math_verify_worker.py"))
 EVERY = int(os.environ.get("GRADESCHOOL_EVERY") or 10)  # 1: all 36,992
-READINGS = {  # of invented completions, in which 1.0.6 and 1.11 of the parser clean "6and" otherwise
+# Readings of invented completions: 1.0.6 and 1.11 of the LaTeX parser clean "6and" otherwise.
+READINGS = {
     "lighteval/gsm8k": 5,
     "lighteval/gsm8k-inspect": 5,
 }
@@ -131,28 +131,3 @@ def test_prompts_of_lighteval(
     assert tuple(answer["stop"]) == plain.decoding.stop == turns.decoding.stop
     assert answer["max_tokens"] == plain.decoding.max_tokens == turns.decoding.max_tokens
     COMPARED["prompts of lighteval"] += 2 * len(texts)
-
-
-def test_time_beside_math_verify_called_directly(
-    peers: Callable[[str], Peer], data: Path, gsm8k_test: Sequence[Problem]
-) -> None:
-    """The figures are for people; the test fails only where a child process costs twice the time."""
-    peer, rule = peers("verifiers"), get_rule("math-verify/default")
-    cases = recorded(data, gsm8k_test)[::20]
-    pairs = [(case.completion, case.problem.gold) for case in cases]
-    rows = [{"completion": text, "gold": gold} for text, gold in pairs]
-    rule.outcome("18", "18")  # imports
-    ours, theirs = [], []
-    for _ in range(3):
-        theirs.append(peer.one({"seconds": rows}))
-        assert rule.ahead is not None
-        rule.ahead([("", "")])  # forgets nothing, expects nothing: each is asked about alone
-        start = time.perf_counter()
-        rule.ahead(pairs)
-        for pair in pairs:
-            rule.outcome(*pair)
-        ours.append(time.perf_counter() - start)
-        pairs = [(f"{text} ", gold) for text, gold in pairs]  # not remembered from this round
-    rate, direct = len(pairs) / min(ours), len(pairs) / min(theirs)
-    print(f"\n{rate:.0f} verdicts a second in child processes, {direct:.0f} in Math-Verify itself")
-    assert rate > direct / 2
