@@ -43,6 +43,7 @@ SCORERS = {
 }
 WORKERS.update(dict.fromkeys(SCORERS, "math_verify_worker.py"))
 EVERY = int(os.environ.get("GRADESCHOOL_EVERY") or 10)  # 1: all 36,992
+FORKING = "evalscope"  # two processes a completion: eleven minutes for 12,000 on two cores
 # Readings of invented completions: 1.0.6 and 1.11 of the LaTeX parser clean "6and" otherwise.
 READINGS = {
     "lighteval/gsm8k": 5,
@@ -101,7 +102,8 @@ def test_adversarial_completions(peer: Peer, data: Path) -> None:
 
 
 def test_invented_completions(peer: Peer, invented: list[Case]) -> None:
-    verdicts, readings = differences(peer, invented, "invented completions")
+    cases = invented[:: 4 if peer.name == FORKING else 1]
+    verdicts, readings = differences(peer, cases, "invented completions")
     assert_none(verdicts)
     allowed = sum(READINGS.get(name, 0) for name in SCORERS[peer.name].values())
     assert len(readings) <= allowed, "\n".join(readings[:SHOWN])
