@@ -2,6 +2,7 @@
 
 from gradeschool.protocols.gradeschool.few_shot import FEW_SHOT
 from gradeschool.protocols.gradeschool.parse_answer import PARSE_ANSWER
+from gradeschool.protocols.gradeschool.reader import READER
 
-RULES = (PARSE_ANSWER,)
+RULES = (READER, PARSE_ANSWER)
 PROTOCOLS = (FEW_SHOT,)

@@ -1,0 +1,108 @@
+"""What a question asks for: the unit of its answer, and the quantities that it gives."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+HOW_MANY = re.compile(
+    r"(?i)\b(?:how\s+many|number\s+of|what\s+percent(?:age)?\s+of)\s+((?:[a-z'’-]+\s*){1,6})"
+)
+IN_UNITS = re.compile(
+    r"(?i)\bin\s+(?:total\s+)?(seconds?|minutes?|hours?|days?|weeks?|months?|years?|cents?|dollars?|"
+    r"inches|feet|yards|miles|meters|centimeters|kilometers|kilograms|grams|pounds|ounces|liters|"
+    r"gallons|cups|percent(?:age)?|kg|km|cm|mm|ml)\b"
+)
+PERCENT = re.compile(
+    r"(?i)\b(?:what|which)\s+(?:is\s+the\s+)?(?:\w+\s+){0,3}percent(?:age)?\b|in\s+percent"
+)
+MONEY = re.compile(
+    r"(?i)\bhow\s+much\s+(?:money|change|profit|cash|more\s+money|(?:\w+\s+){0,8}?"
+    r"(?:cost|pay|paid|earn|spend|spent|save|saved|make|made|owe|charge|charged|worth|price))"
+    r"|\b(?:cost|price|profit|salary|budget|income|revenue|total\s+amount\s+of\s+money)\b"
+)
+TIME_OF = re.compile(r"(?i)\bhow\s+long\b|\bhow\s+much\s+(?:more\s+)?time\b")
+SENTENCE = re.compile(r"[.!?]\s+")
+# Words behind "how many" that are not the thing counted.
+FILLERS = frozenset(
+    """
+    more less fewer other total additional extra of the a an in is are was were do does did has
+    have had will would can could should must her his their its my your each all both different
+    whole full many much new old complete times as than to it he she they there left remaining
+    """.split()  # noqa: SIM905
+)
+GIVEN = re.compile(r"(\d[\d,]*(?:\.\d+)?)[ -]?(%|[A-Za-z]+)?")
+PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"))
+CLOCKS = ("hour", "minute", "second", "day", "week", "month", "year")
+
+
+class Asked(NamedTuple):
+    """What a question asks: units as word stems ("dollar", "percent"), and its given quantities.
+
+    givens: (digits, stem of the next word) as they stand in the question.
+    """
+
+    units: frozenset[str]
+    givens: frozenset[tuple[str, str]]
+
+
+NOTHING = Asked(frozenset(), frozenset())
+
+
+@lru_cache(8192)
+def asked_of(question: str) -> Asked:
+    """Return what a question asks for; `NOTHING` of an empty one. Linear, never raises."""
+    if not question:
+        return NOTHING
+    asking = _asking_part(question[-2_000:])
+    return Asked(_units(asking), _givens(question[:8_000]))
+
+
+def stem(word: str) -> str:
+    """Return a word's stem, well enough to tell one unit from another: "boxes" -> "box"."""
+    word = word.lower().strip("'’-")
+    if word in ("cents", "cent", "¢"):
+        return "cent"
+    for ending, rest in (
+        ("ies", "y"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("xes", "x"),
+        ("sses", "ss"),
+    ):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            return word[: -len(ending)] + rest
+    if word == "feet":
+        return "foot"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
+
+
+def _asking_part(question: str) -> str:
+    """Return the sentence that ends in the last question mark, else the last sentence."""
+    end = question.rfind("?")
+    end = len(question) if end < 0 else end
+    start = 0
+    for stop in SENTENCE.finditer(question, 0, end):
+        start = stop.end()
+    return question[start:end]
+
+
+def _units(asking: str) -> frozenset[str]:
+    explicit = [stem(found) for found in IN_UNITS.findall(asking)]
+    if explicit:
+        return frozenset(explicit[-1:])
+    if PERCENT.search(asking):
+        return frozenset(["percent"])
+    counted = [found.group(1) for found in HOW_MANY.finditer(asking)]
+    if counted:
+        words = [word for word in counted[-1].split() if word.lower() not in FILLERS]
+        return frozenset(stem(word) for word in words[:2])
+    if TIME_OF.search(asking):
+        return frozenset(CLOCKS)
+    return frozenset(["dollar"]) if MONEY.search(asking) else frozenset()
+
+
+def _givens(question: str) -> frozenset[tuple[str, str]]:
+    pairs = ((found.group(1), found.group(2) or "") for found in GIVEN.finditer(question))
+    return frozenset((digits.replace(",", ""), stem(word)) for digits, word in pairs if word)

@@ -1,0 +1,252 @@
+"""The number that a closing sentence states, and the sentence that closes a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from gradeschool.answers.asked import Asked, stem
+from gradeschool.answers.quantities import Quantity, quantities, quantity_at, word_quantities
+
+# A text is read from its end; so many characters of it hold its closing sentences.
+WINDOW = 1_500
+MOST_SENTENCES = 16
+MOST_NUMBERS = 60
+# A period behind a title, an initial or the number of a list item ends no sentence.
+BOUNDARY = re.compile(
+    r"[.!?](?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\n\d\.)(?<!\n\d\d\.)"
+    r"[)\"'*”\]]{0,3}\s+|[。！？]|\n+"
+)
+# What stands between a "=" or a marker and its number.
+LEAD = re.compile(
+    r"(?:[\s*_`\"'({\[:=≈~]|\\[()\[\],;! ]|\$(?!\s?\.?\d)|\\approx|\\\$(?=\s?[−-])"
+    r"|\+(?=\s?[\d$])|[A-Za-z]\s?=(?=\s?[\d$−-])"
+    r"|\\(?:text|textbf|mathbf|mathrm|bf|underline)\b\{?"
+    r"|(?i:about|approximately|approx\.?|roughly|around|exactly|just|simply|only|equal\sto"
+    r"|a\stotal\sof|that)\b)*+"
+)
+EQUALS = re.compile(r"=|≈|\\approx|⇒|→|->|\\Rightarrow|\\rightarrow")
+OPERATOR = re.compile(
+    r"\s?(?:[+/×÷^]|\*(?!\*)|\\times|\\div|\\cdot|[−-](?=\s?\$?\d)|x(?=\s?\$?\d))"
+)
+# Numbers behind these tell when, how often or of what, not how many.
+SETTING = re.compile(
+    r"(?i)\b(?:after|in|during|within|over|every|each|per|first|last|next|past|all|the|these|those"
+    r"|other|on|from|between|than|not|by|at|with|his|her|their|step|equation|day|week|year|problem"
+    r"|part|case|if|when|since|number)"
+    r"(?:\s(?:the|about|only|a|an|his|her|their|all|of))?"
+    r"(?:\s(?:first|last|next|other|remaining))?[\s*(]{0,3}$"
+)
+SETTING_FOR = re.compile(
+    r"(?i)\bfor(?:\s(?:the|all|each|every|his|her|their))?(?:\s(?:first|last|next|other))?\s$"
+)
+# The minutes of "2 hours and 30 minutes".
+REST = re.compile(
+    r"\d\s?(?:hours?|hrs?|minutes?|feet|foot|days?|weeks?|years?|months?),?\s(?:and\s)?$"
+)
+ITEM = re.compile(
+    r"[\s*>#(-]{0,8}(?:(?:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):](?:\*\*)?(?=\s|\*|$)",
+    re.I,
+)
+BOLD = re.compile(
+    r"\*\*((?:[^*\n]|\*(?!\*)){1,200})\*\*|__([^_\n]{1,200})__|\\textbf\{([^{}\n]{1,200})\}"
+)
+# What a number is not, or is above, says not what it is.
+EXCLUDED = re.compile(r"(?i)\b(?:not|(?<!\bno\s)(?:more|less|greater|fewer|other)\sthan)\s\$?$")
+OR = re.compile(r"\s{1,3}(?:or|and/or)\s{1,3}")
+LABEL = re.compile(r":(?!\d)|=")
+NEXT_WORDS = re.compile(
+    r"[\s*$}\\)]{0,6}(?:\\?(%|¢)|(?:\\text\{\s?)?((?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
+)
+# The same amount in another unit: "2 hours (120 minutes)", "1.5 hours or 90 minutes".
+ALSO = re.compile(
+    r"(?:[ ]?[A-Za-z$%\\{}]{1,20}){0,3}[ ,]{0,2}"
+    r"(?:\(|\bor|=|≈|\bwhich\sis|\bi\.e\.,?|\bthat\sis,?|equivalent\sto)\s?"
+    r"(?:also\s|about\s|approximately\s|equal\sto\s|equivalent\sto\s|or\s|=\s?)?"
+)
+ASIDE = re.compile(
+    r"(?i)[\s*(>_-]{0,8}(?:note\b|p\.?s\.|let\sme\sknow|i\shope"
+    r"|if\syou\shave\s(?:any|more|other|further)|this\sassumes|assuming"
+    r"|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$)"
+)
+QUESTION = re.compile(r"\?[\s\"'*)]*$")
+
+
+class Sentence(NamedTuple):
+    """Where a sentence stands, and whether the text breaks off in it."""
+
+    start: int
+    end: int
+    cut: bool
+
+
+def last_sentences(text: str, start: int, end: int) -> Iterator[Sentence]:
+    """Yield the sentences of a piece of text from the last one back, a few at most."""
+    begin = max(start, end - WINDOW)
+    edges = [begin, *(found.end() for found in BOUNDARY.finditer(text, begin, end)), end]
+    cut = bool(text[begin:end].rstrip()) and text[begin:end].rstrip()[-1].isalnum()
+    for left, right in list(pairwise(edges))[: -MOST_SENTENCES - 1 : -1]:
+        if text[left:right].strip():
+            yield Sentence(left, right, cut)
+            cut = False
+
+
+def stated_number(text: str, start: int, end: int, asked: Asked) -> Quantity | None:
+    """Return the number that a sentence states as its result, None where it holds none.
+
+    In bold, else behind the last "=", else with the unit that was asked, else the last one that
+    tells neither when, how often nor of what, and that the question did not give.
+    """
+    bold = _bold(text, start, end)
+    if bold is not None:
+        start, end = bold
+    numbers = _numbers(text, start, end)
+    if not numbers:
+        return None
+    return _result(text, end, numbers, asked) or _chosen(text, start, end, numbers, asked)
+
+
+def asked_alternative(text: str, first: Quantity, end: int, asked: Asked) -> Quantity:
+    """Return the same amount in the asked unit where it stands right behind a number."""
+    if not asked.units or _has_unit(text, first, end, asked):
+        return first
+    also = ALSO.match(text, first.end, end)
+    if also is None:
+        return first
+    second = quantity_at(text, also.end(), end)
+    if second is not None and _has_unit(text, second, end, asked):
+        return second
+    return first
+
+
+def skip_lead(text: str, at: int, end: int) -> int:
+    """Return where the lead of a number ends: white space, markup, "about", an opening bracket."""
+    lead = LEAD.match(text, at, end)
+    return at if lead is None else lead.end()
+
+
+def has_equals(text: str, start: int, end: int) -> bool:
+    """Tell whether something is worked out in a piece of text."""
+    return EQUALS.search(text, start, end) is not None
+
+
+def is_aside(text: str, sentence: Sentence) -> bool:
+    """Tell whether a sentence asks something, or adds a note to what was said."""
+    if ASIDE.match(text, sentence.start, sentence.end):
+        return True
+    return QUESTION.search(text, max(sentence.start, sentence.end - 12), sentence.end) is not None
+
+
+def _bold(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return the last bold words with a digit, from behind their last ":" or "=" on."""
+    said = text[start:end]
+    if "**" not in said and "textbf" not in said and "__" not in said:
+        return None
+    last = None
+    for bold in BOLD.finditer(text, start, end):
+        if bold.lastindex and any(character.isdecimal() for character in bold[bold.lastindex]):
+            last = bold
+    if last is None or last.lastindex is None:
+        return None
+    begin, stop = last.span(last.lastindex)
+    if ITEM.fullmatch(text, begin, stop):
+        return None
+    for label in LABEL.finditer(text, begin, stop):
+        if any(character.isdecimal() for character in text[label.end() : stop]):
+            begin = label.end()
+    return begin, stop
+
+
+def _numbers(text: str, start: int, end: int) -> list[Quantity]:
+    """Return the quantities of a sentence that may be its result, from left to right."""
+    item = ITEM.match(text, start, end)
+    begin = start if item is None else item.end()
+    numbers = list(islice(quantities(text, begin, end), MOST_NUMBERS))
+    if not numbers and item is not None and not text[begin:end].strip(" \n*.)"):
+        return list(quantities(text, start, end))  # "18." and nothing else
+    if not numbers:
+        words = list(islice(word_quantities(text, begin, end), MOST_NUMBERS))
+        return [word for word in words if word.value != "1"] or words
+    kept = [
+        one for one in numbers if not EXCLUDED.search(text[max(begin, one.start - 16) : one.start])
+    ]
+    return offered_together(text, kept)
+
+
+def offered_together(text: str, numbers: list[Quantity]) -> list[Quantity]:
+    """Return numbers with "17 or 18" as one, which is neither; "$0.10 or 10 cents" stays two."""
+    merged: list[Quantity] = []
+    for number in numbers:
+        last = merged[-1] if merged else None
+        alike = last is not None and ("$" in text[slice(*last[1:])]) == (
+            "$" in text[slice(*number[1:])]
+        )
+        if last is not None and alike and OR.fullmatch(text, last.end, number.start):
+            value = last.value if last.value == number.value else f"{last.value} or {number.value}"
+            merged[-1] = Quantity(value, last.start, number.end)
+        else:
+            merged.append(number)
+    return merged
+
+
+def _result(text: str, end: int, numbers: list[Quantity], asked: Asked) -> Quantity | None:
+    """Return the number behind the last "=", or a later one in the asked unit."""
+    for number in reversed(numbers):
+        before = text[max(0, number.start - 40) : number.start]
+        sign = None
+        for sign in EQUALS.finditer(before):  # noqa: B007
+            pass
+        if sign is None or skip_lead(before, sign.end(), len(before)) < len(before):
+            continue
+        if OPERATOR.match(text, number.end, end):  # "18 = 9 + 9"
+            left = [one for one in numbers if one.end <= number.start - len(before) + sign.start()]
+            return left[-1] if left and EQUALS.search(text, number.end, end) is None else None
+        later = [
+            one for one in numbers if one.start > number.end and _has_unit(text, one, end, asked)
+        ]
+        return later[-1] if later else asked_alternative(text, number, end, asked)
+    return None
+
+
+def _chosen(text: str, start: int, end: int, numbers: list[Quantity], asked: Asked) -> Quantity:
+    fresh = [one for one in numbers if not _given(text, one, end, asked)] or numbers
+    in_unit = [one for one in fresh if _has_unit(text, one, end, asked)]
+    if in_unit:
+        return in_unit[-1]
+    free = [one for one in fresh if not _sets_the_scene(text, start, one)]
+    return asked_alternative(text, (free or fresh)[-1], end, asked)
+
+
+def _given(text: str, number: Quantity, end: int, asked: Asked) -> bool:
+    """Tell whether a quantity stands in the question with the same word behind it."""
+    if not asked.givens:
+        return False
+    word = _unit_words(text, number, end)[:1]
+    return bool(word) and (number.value, stem(word[0])) in asked.givens
+
+
+def _has_unit(text: str, number: Quantity, end: int, asked: Asked) -> bool:
+    if not asked.units:
+        return False
+    if "dollar" in asked.units and "$" in text[max(0, number.start - 1) : number.end]:
+        return True
+    units = {stem(word) for word in _unit_words(text, number, end)}
+    return not asked.units.isdisjoint(units)
+
+
+def _unit_words(text: str, number: Quantity, end: int) -> list[str]:
+    found = NEXT_WORDS.match(text, number.end, end)
+    if found is None:
+        return []
+    if found.group(1):
+        return ["percent" if found.group(1) == "%" else "cent"]
+    return str(found.group(2)).split()
+
+
+def _sets_the_scene(text: str, start: int, number: Quantity) -> bool:
+    before = text[max(start, number.start - 40) : number.start]
+    if SETTING.search(before) or REST.search(before):
+        return True
+    return "$" not in text[number.start : number.end] and SETTING_FOR.search(before) is not None

@@ -1,0 +1,214 @@
+r"""Quantities in text: a number in any usual spelling, and its exact value.
+
+Signs, currency, thousands in every spelling ("1,250", "1{,}250", "1 250" with thin spaces,
+"1.250.000"), decimals, percent, fractions ("3/4", `\frac{3}{4}`, "½", "2 1/2"), powers of ten,
+scale words ("1.5 million"), clock times, digits of any script, number words. A value is a string in
+one form: "18", "-2.5", "8/3", "3:30"; two values are compared as fractions, never as floats.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from gradeschool.answers.number_words import WORD_NUMBER, word_value
+
+CURRENCY = r"(?:\\?[$€£¥₹]|US\$)"
+MINUS = "-−–‒﹣－"
+# A thousands separator that stands between digits without being read as punctuation.
+THIN = ",\\\\[!,;:]|[,'’\u00a0\u2009\u202f]|\\{,\\}|\\\\[,!;:]"
+GROUPED = (
+    rf"\d{{1,3}}(?:(?:{THIN})\d{{3}}){{1,40}}+(?!\d)"  # 1,250 and 1{{,}}250,000
+    r"|\d{1,2}(?:,\d\d){1,9},\d{3}(?!\d)"  # 12,34,567
+    r"|\d{1,3}(?:\.\d{3}){2,40}+(?!\d)|\d{1,3}\.\d{3}(?=,\d\d(?!\d))"  # 1.250.000 and 1.250,00
+    r"|\d++(?:,\d{3,})++(?!\d)"  # 1,3200: a slip, still one number
+)
+QUANTITY = re.compile(
+    rf"(?P<sign>(?<![\w)\]}}.%])[{MINUS}](?=[\d.$€£¥₹\\]))?"
+    rf"(?:{CURRENCY}\s{{0,2}}(?P<inner>[{MINUS}](?=[\d.]))?)?"
+    r"(?:(?P<fraction>(?P<mixed>\d{1,9})?\\[dt]?frac\s?"
+    r"(?:\{(?P<over>[^{}\n]{1,40})\}\{(?P<under>[^{}\n]{1,40})\}|(?P<top>\d)(?P<low>\d)))"
+    rf"|(?P<whole>{GROUPED}|\d++)(?P<decimals>\.\d++|,\d\d?(?![\d,]))?+"
+    r"|(?<![\w.])(?P<bare>\.\d++)"
+    r"|(?P<vulgar>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))"
+)
+# Behind a whole number or a decimal.
+VULGAR = dict(zip("¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", (
+    "1/4", "1/2", "3/4", "1/3", "2/3", "1/5", "2/5", "3/5", "4/5", "1/6", "5/6", "1/8", "3/8",
+    "5/8", "7/8"), strict=True))  # fmt: skip
+AFTER = re.compile(
+    r"[eE](?P<exp>[+-]?\d{1,3})(?!\w)"
+    r"|\s?(?:\\times|\\cdot|×|x|\*)\s?10\s?\^\s?\{?(?P<ten>[+-]?\d{1,3})\}?"
+    r"|:(?P<clock>\d{1,2})(?![\d:])"
+    r"|[  ](?P<numer>\d{1,4})/(?P<denom>\d{1,4})(?![\d/])"
+    r"|(?P<part>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])"
+    r"|\s?/\s?(?P<divisor>\d{1,40})(?![\d,]|\.\d|/\d|\s?[=×x]|\s?\*(?!\*))"
+    r"|(?P<power>\^\{?[\d.]{1,9}\}?|[²³])"
+    r"|\s(?P<scale>thousand|million|billion|trillion)s?\b"
+)
+# "1 250" is one number where nothing else stands on its line behind it.
+SPACED = re.compile(r"(?<!\d )\d{1,3}(?: \d{3})+(?=[ \t]*(?:[.*]*\s*$|\n|[$}\\]))")
+SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+# Past this many digits a number is compared as text: a fraction of it would cost too much.
+LONGEST = 400
+
+
+class Quantity(NamedTuple):
+    """A number as it stands in a text: its value in one form, and the characters it takes up."""
+
+    value: str
+    start: int
+    end: int
+
+
+def quantities(text: str, start: int = 0, end: int | None = None) -> Iterator[Quantity]:
+    """Yield the quantities of a piece of text from left to right, none inside a word or a power."""
+    stop = len(text) if end is None else end
+    at = start
+    while found := QUANTITY.search(text, at, stop):
+        quantity = _quantity(found, text, stop)
+        at = quantity.end
+        if _stands_alone(text, found):
+            yield quantity
+
+
+def quantity_at(text: str, at: int, end: int) -> Quantity | None:
+    """Return the quantity that begins exactly here, else None."""
+    found = QUANTITY.match(text, at, end)
+    return None if found is None else _quantity(found, text, end)
+
+
+def word_quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
+    """Yield the numbers that are written in words ("twenty-five", "two hundred")."""
+    for found in WORD_NUMBER.finditer(text, start, end):
+        value = word_value(found.group())
+        if value is not None:
+            yield Quantity(str(value), *found.span())
+
+
+@lru_cache(8192)
+def exact(value: str) -> Fraction | None:
+    """Return what a value is worth; None for a clock time, other text and very long numbers."""
+    if len(value) > LONGEST or not value.replace("/", "").replace(".", "").lstrip("-").isdecimal():
+        return None
+    try:
+        return Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def same_value(left: str, right: str) -> bool:
+    """Tell whether two values are the same number, exactly; other texts equal only themselves."""
+    if left == right:
+        return True
+    a = exact(left)
+    return a is not None and a == exact(right)
+
+
+def same_answer(value: str, gold: str) -> bool:
+    """Tell whether a reading is the gold answer: the same number, or that hour ("2:00" is 2)."""
+    return same_value(value, gold) or (value.endswith(":00") and same_value(value[:-3], gold))
+
+
+def canonical_gold(gold: str) -> str:
+    """Return a gold answer in the form of a value: "1,250" -> "1250"; other text as it is."""
+    text = gold.strip()
+    whole = quantity_at(text, 0, len(text))
+    return whole.value if whole is not None and whole.end == len(text) else text
+
+
+def canonical(number: str) -> str:
+    """Write a plain decimal in one form: no leading or trailing zeros, ASCII digits, no "-0"."""
+    sign = "-" if number.startswith("-") else ""
+    if not number.isascii():
+        number = "".join(str(int(c)) if c.isdecimal() else c for c in number)
+    whole, _, decimals = number.lstrip("-").partition(".")
+    whole, decimals = whole.lstrip("0") or "0", decimals.rstrip("0")
+    if whole == "0" and not decimals:
+        return "0"
+    return f"{sign}{whole}.{decimals}" if decimals else sign + whole
+
+
+def _stands_alone(text: str, found: re.Match[str]) -> bool:
+    """Tell whether a number is not part of a name ("x2"), a power ("m^2") or a version."""
+    before = text[found.start() - 1 : found.start()]
+    if not before:
+        return True
+    if before == "{":
+        before = text[found.start() - 2 : found.start() - 1]
+        return before not in ("^", "_")
+    return not (before in "^_" or (before.isascii() and before.isalpha()))
+
+
+def _quantity(found: re.Match[str], text: str, stop: int) -> Quantity:
+    sign = "-" if found["sign"] or found["inner"] else ""
+    if found["fraction"]:
+        over, under = found["over"] or found["top"], found["under"] or found["low"]
+        return Quantity(sign + _ratio(over, under, found["mixed"]), *found.span())
+    if found["vulgar"]:
+        return Quantity(sign + VULGAR[found["vulgar"]], *found.span())
+    if spaced := SPACED.match(text, found.start(), stop):
+        return Quantity(spaced.group().replace(" ", ""), *spaced.span())
+    number = canonical(sign + _plain(found))
+    after = AFTER.match(text, found.end(), stop)
+    if after is None:
+        return Quantity(number, *found.span())
+    value = _extended(number, after)
+    if value is None:
+        return Quantity(number, *found.span())
+    return Quantity(value, found.start(), after.end())
+
+
+def _plain(found: re.Match[str]) -> str:
+    """Return the digits of a match with a decimal point at most."""
+    if found["bare"]:
+        return "0" + str(found["bare"])
+    whole, decimals = found["whole"], found["decimals"] or ""
+    if not whole.isdecimal():
+        whole = re.sub(r"\D", "", whole)
+    return whole + decimals.replace(",", ".")
+
+
+def _extended(number: str, after: re.Match[str]) -> str | None:
+    """Return the value of a number with what follows it; None where that is no part of it."""
+    if after["exp"] or after["ten"]:
+        return _shifted(number, int(after["exp"] or after["ten"]))
+    if after["power"]:
+        return number + after["power"]  # no number that is compared: nobody answers with a power
+    if after["scale"]:
+        return _shifted(number, SCALES[after["scale"]])
+    if "." in number:
+        return None
+    if after["clock"]:
+        return f"{number}:{after['clock']}"
+    sign, whole = ("-", number[1:]) if number.startswith("-") else ("", number)
+    if after["numer"]:
+        return sign + _ratio(after["numer"], after["denom"], whole)
+    if after["part"]:
+        over, _, under = VULGAR[after["part"]].partition("/")
+        return sign + _ratio(over, under, whole)
+    return sign + _ratio(whole, after["divisor"], None)
+
+
+def _ratio(over: str, under: str, whole: str | None) -> str:
+    """Return a fraction in lowest terms; as text where it is none of two whole numbers."""
+    over, under = over.strip(), under.strip()
+    plain = over.lstrip("-").isdecimal() and under.isdecimal() and len(over) <= LONGEST
+    if not plain or not under.strip("0"):
+        return f"{over}/{under}"
+    fraction = Fraction(int(over), int(under)) + int(whole or 0)
+    return str(fraction)
+
+
+def _shifted(number: str, places: int) -> str:
+    """Return a decimal times a power of ten, by moving its point."""
+    sign, digits = ("-", number[1:]) if number.startswith("-") else ("", number)
+    whole, _, decimals = digits.partition(".")
+    if places >= 0:
+        decimals = decimals.ljust(places, "0")
+        return canonical(f"{sign}{whole}{decimals[:places]}.{decimals[places:]}")
+    whole = whole.rjust(1 - places, "0")
+    return canonical(f"{sign}{whole[:places]}.{whole[places:]}{decimals}")

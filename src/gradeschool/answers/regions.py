@@ -1,0 +1,143 @@
+r"""The part of a completion that counts.
+
+What was thought before it, and what a model that was not stopped wrote after it, are set apart;
+code is blanked out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# What reasoning models put their thinking between, and marks that begin the reply proper.
+OPENING = re.compile(r"<(?:think|thinking|thought|reasoning|scratchpad)>|◁think▷|\[THINK\]", re.I)
+CLOSING = re.compile(
+    r"</(?:think|thinking|thought|reasoning|scratchpad)>|◁/think▷|\[/THINK\]"
+    r"|<\|channel\|>final<\|message\|>|<\|begin_of_solution\|>",
+    re.I,
+)
+# Most texts hold none of these, and so no mark of thinking, or of a role.
+THOUGHT_SIGNS = (
+    "hink",
+    "HINK",
+    "hought",
+    "easoning",
+    "cratchpad",
+    "channel|>",
+    "_of_sol",
+    "im_start",
+)
+ROLE_SIGNS = ("|>", "s>", "INST]", "_turn>", "｜>")
+# Behind these a model that was not stopped writes its own next question, or another's turn.
+RUN_ON = re.compile(
+    r"\n[ \t>*#]{0,8}(?:(?:Question|Q|Problem|Exercise|Example|User|Human|Student|Input)"
+    r"[ \t]?\#?\d{0,4}[ \t*]{0,4}[:.)](?=[\s*])"
+    r"|\[?(?:Question|Problem|Exercise|Example)[ \t]\#?\d{1,4}\b"
+    r"|(?:Question|Problem|Instruction|Input|Exercise)[ \t]{0,4}\n"
+    r"|Given the following problem\b"
+    r"|import [a-z]|package [a-z]|class [A-Z]|def [a-z_]{1,40}\(|\#include\b)"
+)
+# A completion that begins with its own prompt.
+PROMPT = re.compile(
+    r"\s{0,9}(?:<\|begin_of_text\|>)?<\|(?:im_start|start_header_id)\|>(?:system|user)"
+)
+REPLY = re.compile(r"assistant(?:<\|end_header_id\|>)?\n")
+ROLES = re.compile(
+    r"<\|(?:im_end|im_start|eot_id|end_of_text|endoftext|start_header_id|user|assistant|end)\|>"
+    r"|</s>|<s>|<eos>|<end_of_turn>|<start_of_turn>|\[/?INST\]|<｜end▁of▁sentence｜>|<\|return\|>"
+)
+NO_BREAK = re.compile(r"[^\n]")
+DIGIT = re.compile(r"\d")
+FENCE = "```"
+# So many words ("Question:", "**Problem", "3:**") stand before a question that is asked again.
+MOST_LABELS = 4
+
+
+class Region(NamedTuple):
+    """What counts of a completion.
+
+    text: the completion with its code blanked out, character for character. start, end: the part
+    that counts. thinking: that part is unfinished thinking, there is no reply. ran_on: more follows
+    it, another question or turn. coded: code was blanked out.
+    """
+
+    text: str
+    start: int
+    end: int
+    thinking: bool
+    ran_on: bool
+    coded: bool
+
+
+def committed_region(text: str, question: str = "") -> Region:
+    """Return the part of a completion that may state its answer to this question.
+
+    Behind the last closed thinking; up to the first mark behind which the model asks itself another
+    question or speaks for somebody else. Where the same question is asked again ("Q: ..." and its
+    first words), the part behind it counts, as a later revision does. Linear; never raises.
+    """
+    thinks = any(sign in text for sign in THOUGHT_SIGNS)
+    start, thinking = _first_reply(text) if thinks else (0, False)
+    if start == 0 and PROMPT.match(text) and (reply := REPLY.search(text)):
+        start = reply.end()
+    end = len(text)
+    if any(sign in text for sign in ROLE_SIGNS) and (role := _first(ROLES, text, start)):
+        end = role.start()
+    run_on = _run_on(text, start, end, question)
+    if run_on is not None:
+        end = run_on
+    if thinks:
+        for closed in CLOSING.finditer(text, start, end):  # it thought again
+            start = closed.end()
+    coded = FENCE in text[start:end]
+    shown = _without_code(text, start, end) if coded else text
+    return Region(shown, start, end, thinking, end < len(text), coded)
+
+
+def _first_reply(text: str) -> tuple[int, bool]:
+    """Return where the first reply begins, and whether it is thinking that was never finished."""
+    closed = CLOSING.search(text)
+    if closed is not None:
+        return closed.end(), False
+    opened = OPENING.search(text)
+    if opened is None or text[: opened.start()].strip():  # a reply, and then thinking
+        return 0, False
+    return opened.end(), True
+
+
+def _first(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
+    """Return the first match before which the text says something."""
+    for found in pattern.finditer(text, start):
+        if text[start : found.start()].strip():
+            return found
+        start = found.end()
+    return None
+
+
+def _run_on(text: str, start: int, end: int, question: str) -> int | None:
+    said = False
+    at = start
+    for found in RUN_ON.finditer(text, start, end):
+        said = said or DIGIT.search(text, at, found.start()) is not None
+        if said and not _asks_again(text, found.start(), question):
+            return found.start()
+        at = found.end()
+    return None
+
+
+def _asks_again(text: str, at: int, question: str) -> bool:
+    """Tell whether the question that follows is the one that was asked."""
+    asked = question.split()
+    if not asked:
+        return False
+    said = text[at : at + len(question) + 2 * len(asked) + 80].split()
+    return any(said[skipped : skipped + len(asked)] == asked for skipped in range(MOST_LABELS))
+
+
+def _without_code(text: str, start: int, end: int) -> str:
+    """Return the text with each fenced block blanked out, line breaks kept."""
+    pieces = text[start:end].split(FENCE)
+    blocks = len(pieces) // 2  # the last one may be open
+    for at in range(1, 2 * blocks, 2):
+        pieces[at] = NO_BREAK.sub(" ", pieces[at])
+    return text[:start] + "   ".join(pieces) + text[end:]

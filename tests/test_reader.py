@@ -1,0 +1,213 @@
+"""The house reader against people, on wrong answers near the gold, on any text."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gradeschool import Problem, get_rule
+from gradeschool.answers.quantities import (
+    canonical,
+    canonical_gold,
+    exact,
+    quantities,
+    same_answer,
+    same_value,
+)
+from gradeschool.answers.reader import Confidence, read_completion
+from gradeschool.answers.regions import committed_region
+
+RULE = "gradeschool/reader"
+CENTS = "A bottle of 240 pumps costs $24. How much does each pump cost, in cents?"
+MINUTES = "He reads 3 books of 2 hours. How many minutes does he read?"
+TICKETS = "Tickets cost $6 each. How much will she pay for 3 tickets?"
+CARS = (
+    "30 cars stood there in the first 15 minutes. How many cars drove on in the first 15 minutes?"
+)
+
+
+class Asked(NamedTuple):
+    """A completion whose reading depends on the question."""
+
+    question: str
+    completion: str
+    value: str
+
+
+ASKED = (
+    Asked(CENTS, r"24 / 240 = \boxed{0.10}. Therefore, each pump costs 10 cents.", "10"),
+    Asked(CENTS, "The answer is $0.10 or 10 cents.", "10"),
+    Asked(MINUTES, "The answer is 6 hours (360 minutes).", "360"),
+    Asked(MINUTES, "So he reads 360 minutes, which is 6 hours.", "360"),
+    Asked(TICKETS, "She will pay $18 for 3 tickets.", "18"),
+    Asked(CARS, "5 cars drove on in the first 15 minutes.", "5"),
+    Asked(CARS, "So the 5 cars that drove on in the first 15 minutes were 5 cars.", "5"),
+)
+REGIONS = {
+    "The answer is 18.\n\nQ: And what of Tom's 20 cows?\nA: 20": "The answer is 18.\n",
+    "18<|im_end|>\n<|im_start|>user\nAnd 20?": "18",
+    "<think>It is 17.</think>It is 18.": "It is 18.",
+    "<think>a<think>b</think>c</think>It is 18.": "It is 18.",
+    "Question: How many? 3 and 4.\nAnswer: 7": "Question: How many? 3 and 4.\nAnswer: 7",
+}
+# Where a model may write its answer; "{}" is the number.
+PLACES = (
+    "#### {}", "#### ${}", r"\boxed{{{}}}", "The answer is {}.", "the final answer is {} dollars",
+    "ANSWER: {}", "**Answer:** {}", "<answer>{}</answer>", "A: {}", "{}", "So she has {} left.",
+    "Therefore, it takes {} hours.", "9 * 2 = {}", "In total she pays **${}**.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ASKED, ids=lambda case: case.completion[:40])
+def test_the_asked_unit_and_what_was_given(case: Asked) -> None:
+    reading = read_completion(case.completion, case.question)
+    assert reading is not None
+    assert reading.value == case.value
+    assert same_value(next(quantities(case.completion, reading.start)).value, case.value)
+
+
+@pytest.mark.parametrize("text", REGIONS)
+def test_the_part_that_counts(text: str) -> None:
+    region = committed_region(text)
+    assert text[region.start : region.end].strip() == REGIONS[text].strip()
+
+
+def test_the_same_question_asked_again_counts() -> None:
+    again = f"It is 3.\n\nQuestion: {MINUTES}\nAnswer: 360"
+    other = again.replace("3 books", "4 books")
+    assert read_completion(again, MINUTES)[0] == "360"  # type: ignore[index]
+    assert read_completion(other, MINUTES)[0] == "3"  # type: ignore[index]
+
+
+def test_how_sure_a_reading_is() -> None:
+    sure = {
+        text: reading.confidence
+        for text in ("#### 18", "So she has 18.", "She has 18", "<think>#### 18")
+        if (reading := read_completion(text))
+    }
+    assert sure == {
+        "#### 18": Confidence.STATED,
+        "So she has 18.": Confidence.CONCLUDED,
+        "She has 18": Confidence.GUESSED,
+        "<think>#### 18": Confidence.STATED,
+    }
+    assert read_completion("<think>So she has 18.") is None
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of a JSONL file."""
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+
+
+def adjudicated(data: Path) -> list[dict[str, Any]]:
+    """The hand-read cases, each with its completion and question."""
+    rows = rows_of(data / "adjudicated.jsonl")
+    completions = {
+        name: (data / "completions" / name).read_text("utf-8").split("\n")
+        for name in {row["file"] for row in rows}
+    }
+    questions = [row["question"] for row in rows_of(data / "gsm8k" / "test.jsonl")]
+    for row in rows:
+        row["completion"] = json.loads(completions[row["file"]][row["line"]])["completion"]
+        row["question"] = questions[row["index"]]
+    return rows
+
+
+def test_agreement_with_people(data: Path) -> None:
+    """At least 99 % of verdicts and 97 % of values where published rules differ; all controls."""
+    verdicts, values = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
+    for row in adjudicated(data):
+        reading = read_completion(row["completion"], row["question"])
+        ours, theirs = None if reading is None else reading.value, row["answer"]
+        equal = ours == theirs or (
+            ours is not None and theirs is not None and same_value(ours, theirs)
+        )
+        judged = [value is not None and same_answer(value, row["gold"]) for value in (ours, theirs)]
+        values[row["stratum"], equal] += 1
+        verdicts[row["stratum"], judged[0] == judged[1]] += 1
+    assert verdicts["control", False] == values["control", False] == 0
+    assert verdicts["disagree", True] >= 0.99 * 230
+    assert values["disagree", True] >= 0.97 * 230
+
+
+def near(gold: int) -> set[str]:
+    """Wrong answers that a careless scorer takes for the gold."""
+    digits = str(abs(gold))
+    swapped = {digits[:at] + digits[at : at + 2][::-1] + digits[at + 2 :] for at in range(3)}
+    wrong = {
+        *(f"{gold + by}" for by in (-10, -1, 1, 10, 100)), f"{-gold}", f"{gold}0", f"{gold}00",
+        f"{gold}.5", f"{gold}.01", f"0.{digits}", f"3.{digits}", f"{gold}/7", f"1{digits}",
+        f"{digits[:-1]}", f"{gold}e3", f"{gold:,},000", f"1,{digits:0>3}", f"{gold}:30", *swapped,
+    }  # fmt: skip
+    return {one for one in wrong if one and one != "-" and not is_number(one, gold)}
+
+
+def is_number(text: str, number: int) -> bool:
+    """Tell by other means than ours whether a text spells a number."""
+    try:
+        return Fraction(text.replace(",", "")) == number
+    except ValueError:
+        return False
+
+
+@settings(deadline=None)
+@given(st.integers(-200_000, 3_000_000), st.sampled_from(PLACES))
+def test_no_wrong_answer_near_the_gold_passes(gold: int, place: str) -> None:
+    rule, problem = get_rule(RULE), Problem.from_gold(str(gold))
+    assert rule.judge(place.format(gold), problem).correct
+    assert rule.judge(place.format(f"{gold:,}"), problem).correct
+    passed = [one for one in near(gold) if rule.judge(place.format(one), problem).correct]
+    assert not passed
+
+
+def test_every_gold_in_every_place(gsm8k_test: Sequence[Problem]) -> None:
+    rule = get_rule(RULE)
+    missed = [
+        (problem.id, place)
+        for problem in gsm8k_test
+        for place in PLACES
+        if not rule.judge(place.format(problem.gold), problem).correct
+    ]
+    assert not missed
+
+
+PIECES = st.sampled_from(
+    (*"0123456789.,-$%/:=*#{}()\n ?", "####", r"\boxed{", r"\frac{", "answer", " is ", "```",
+     "<think>", "</think>", "Q:", "A:", "one ", "hundred ", " or ", "So ", "=", "²", "½", "−",
+     "\ud800", "１")
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=40).map("".join), st.lists(PIECES, max_size=15).map("".join))
+def test_it_never_raises_and_reads_what_stands_there(text: str, question: str) -> None:
+    reading = read_completion(text, question)
+    if reading is not None:
+        assert 0 <= reading.start < reading.end <= len(text)
+        assert reading.value
+        assert reading == read_completion(text, question)
+
+
+@given(st.fractions(min_value=-(10**9), max_value=10**9, max_denominator=10**4))
+def test_values_are_exact(number: Fraction) -> None:
+    assert exact(str(number)) == number
+    (quantity,) = quantities(f"It is {number}.")
+    assert exact(quantity.value) == number
+
+
+@given(st.decimals(-(10**12), 10**12, places=3))
+def test_a_canonical_decimal_is_that_number(number: object) -> None:
+    assert exact(canonical(str(number))) == Fraction(str(number))
+    assert canonical(canonical(str(number))) == canonical(str(number))
+
+
+def test_golds_are_read_as_values() -> None:
+    golds = {"1,250": "1250", " -10 ": "-10", "18.00": "18", "3/4": "3/4", "blue": "blue"}
+    assert {gold: canonical_gold(gold) for gold in golds} == golds
+    assert same_answer("2:00", "2")
+    assert not same_answer("2:30", "2")
