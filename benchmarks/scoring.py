@@ -1,115 +1,287 @@
-"""How fast completions are scored: each rule alone, all rules together, a bare `re` beside them.
+"""How fast completions are scored: ours and the published harnesses on the same texts, in turn.
 
-    python benchmarks/scoring.py [--repeats 5] [--mix-rows 9000] [RULE ...]
+    python benchmarks/scoring.py [--corpus hashes distinct mix] [--rounds 3] [--json] [--no-peers]
 
-Two corpora, from GRADESCHOOL_DATA: the solutions that OpenAI published, their last lines rewritten
-to "#### N" so that every rule finds an answer, five times over (26,380 rows, 280 characters each);
-and a mix of all 28 recorded runs, each row once (long, boxed, run-on, code). Everything is timed in
-turn, in seconds of CPU of one core; the median of the repeats is printed.
+One of our rules stands beside the same rule in its harness, and all closed-form rules at once
+beside lm-eval's two filters. Peers run in their own environments (`python tests/peers/install.py`),
+slow ones on the stated part of the rows, evenly spread; one that is not installed is passed over in
+words. Each round asks everyone once; medians are of seconds of CPU, so that a busy machine disturbs
+little. A matrix is new in every round: what it remembers, it learns in that round.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import median
+from typing import Any, NamedTuple
 
-from gradeschool.datasets.files import DATA_VARIABLE
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.scoring_corpora import Corpus, corpora
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule
-from gradeschool.scoring.collect import Run, Sample
-from gradeschool.scoring.load import choose_rules, load_runs
-from gradeschool.scoring.score import score_run
+from gradeschool.protocols.registry import all_rules, get_rule
+from gradeschool.scoring.matrix import Matrix
+from tests.peers.install import missing, python_of
 
-OFFICIAL = re.compile(r"#### (\-?[0-9\.\,]+)")
-COPIES = 5
 Row = tuple[str, Problem]
+WORKER = Path(__file__).with_name("scoring_worker.py")
+# Rules whose verdict is ours, not a published one; it reads the question too.
+OWN = ("gradeschool/reader",)
+OFFICIAL = re.compile(r"#### (\-?[0-9\.\,]+)")
+FLEXIBLE = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
 
 
-def bare(rows: Sequence[Row]) -> int:
-    """Count right answers as the shortest script would: the official search and a comparison."""
-    golds = {id(problem): problem.gold.replace(",", "") for _, problem in rows}
-    right = 0
-    for text, problem in rows:
-        found = OFFICIAL.search(text)
-        right += found is not None and found.group(1).replace(",", "") == golds[id(problem)]
-    return right
+class PeerOf(NamedTuple):
+    """A peer's scorer, its environment, our same rules, and its part of the rows."""
+
+    scorer: str
+    environment: str
+    rules: tuple[str, ...]
+    every: int
 
 
-def alone(rule: Rule, rows: Sequence[Row]) -> int:
-    """Count right answers by one rule, without anything that `score` does to be faster."""
-    references = {id(problem): rule.reference(problem) for _, problem in rows}
-    return sum(rule.outcome(text, references[id(problem)]) == "correct" for text, problem in rows)
+PEERS = (
+    PeerOf(
+        "lm_eval", "lm_eval", ("lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract"), 50
+    ),
+    PeerOf("inspect", "inspect_ai", ("inspect/match-numeric@>=0.3.253",), 10),
+    PeerOf("math_verify", "verifiers", (), 100),
+    PeerOf("opencompass", "opencompass", ("opencompass/gsm8k",), 10),
+    PeerOf("verl_strict", "verl", ("verl/gsm8k/strict",), 1),
+    PeerOf("verl_flexible", "verl", ("verl/gsm8k/flexible",), 1),
+)
 
 
-def together(rules: Sequence[Rule], rows: Sequence[Row]) -> int:
-    """Score by all rules as `gradeschool score` does."""
-    samples = [Sample(problem, at, text, "", at) for at, (text, problem) in enumerate(rows)]
-    return score_run(Run("run", samples), rules).n
+class Timed(NamedTuple):
+    """What one contestant did in one round."""
+
+    seconds: float
+    rows: int
 
 
-def corpora(folder: Path, mix_rows: int) -> dict[str, list[Row]]:
-    rows = {
-        path.stem: [
-            (sample.text, sample.problem)
-            for run in load_runs(path, "gsm8k", lambda _: None)
-            for sample in run.samples
-            if sample.problem is not None
-        ]
-        for path in sorted(folder.glob("*.jsonl"))
-    }
-    published = [(text.replace("\nA: ", "\n#### "), gold) for text, gold in rows["openai_example"]]
-    every = [row for file in rows.values() for row in file]
-    step = max(1, len(every) // mix_rows)
-    return {"published": published * COPIES, "mix": every[::step]}
+Contest = dict[str, Callable[[], Timed]]
 
 
-def timed(work: Callable[[], int]) -> float:
+def timed(rows: Sequence[Row], work: Callable[[], object]) -> Timed:
     start = time.process_time()
     work()
-    return time.process_time() - start
+    return Timed(time.process_time() - start, len(rows))
 
 
-def medians(works: dict[str, Callable[[], int]], repeats: int) -> dict[str, float]:
-    """Return the median seconds of each work, done in turn."""
-    seconds: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(repeats):
-        for name, work in works.items():
-            seconds[name].append(timed(work))
-    return {name: median(found) for name, found in seconds.items()}
+def alone(names: Sequence[str], rows: Sequence[Row]) -> None:
+    """Judge by a few rules, one after the other, without anything that the matrix shares."""
+    for rule in map(get_rule, names):
+        references: dict[str, str] = {}
+        for text, problem in rows:
+            reference = references.get(problem.id)
+            if reference is None:
+                reference = references[problem.id] = rule.reference(problem)
+            rule.outcome(text, reference)
+
+
+def bare_official(rows: Sequence[Row]) -> int:
+    """Count right answers by the shortest script for "#### N"."""
+    golds = {problem.id: problem.gold.replace(",", "") for _, problem in rows}
+    found = ((OFFICIAL.search(text), problem.id) for text, problem in rows)
+    return sum(one is not None and one[1].replace(",", "") == golds[at] for one, at in found)
+
+
+def bare_flexible(rows: Sequence[Row]) -> int:
+    """Count right answers by the shortest script for the last number, with findall."""
+    golds = {problem.id: problem.gold.replace(",", "") for _, problem in rows}
+    found = ((FLEXIBLE.findall(text), problem.id) for text, problem in rows)
+    return sum(
+        bool(one) and max(one[-1]).replace(",", "").replace("$", "").rstrip(".") == golds[at]
+        for one, at in found
+    )
+
+
+def closed_form(own: bool) -> list[str]:
+    """Return the names of the rules that call no library."""
+    return [
+        name for name, rule in all_rules().items() if not rule.extra and (own or name not in OWN)
+    ]
+
+
+def together(names: Sequence[str], rows: Sequence[Row]) -> None:
+    """Judge by all these rules at once."""
+    codes = Matrix([get_rule(name) for name in names]).codes
+    for text, problem in rows:
+        codes(text, problem)
+
+
+shared_rows: Sequence[Row] = ()
+
+
+def half(job: tuple[list[str], int]) -> float:
+    """In a process of its own: judge every second problem's completions; return seconds of CPU."""
+    names, remainder = job
+    own = [row for row in shared_rows if int(row[1].id) % 2 == remainder]
+    return timed(own, lambda: together(names, own)).seconds
+
+
+def two_processes(names: list[str], rows: Sequence[Row]) -> Timed:
+    """Judge in two processes; the seconds are those of the slower one."""
+    global shared_rows
+    shared_rows = rows
+    with ProcessPoolExecutor(2) as pool:
+        return Timed(max(pool.map(half, [(names, 0), (names, 1)])), len(rows))
+
+
+class Peer:
+    """A peer's process with its rows."""
+
+    def __init__(self, peer: PeerOf, rows: Sequence[Row], folder: Path) -> None:
+        file = folder / f"{peer.scorer}.json"
+        picked = [[text, problem.gold, problem.solution] for text, problem in rows[:: peer.every]]
+        file.write_text(json.dumps(picked), "utf-8")
+        self.process = subprocess.Popen(
+            [python_of(peer.environment), WORKER, peer.scorer, file],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=folder,
+        )
+
+    def round(self) -> Timed:
+        """Ask for one round."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise SystemExit("a peer died; run its worker by hand: benchmarks/scoring_worker.py")
+        found = json.loads(answer)
+        return Timed(found["seconds"], found["rows"])
+
+    def end(self) -> None:
+        """End the process."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def contest(rows: list[Row], peers: dict[PeerOf, Peer], memory: bytes) -> Contest:
+    """Return everyone who takes part, by name, in the order of the table."""
+    published, every = closed_form(own=False), closed_form(own=True)
+    found: Contest = {
+        "bare re: official": lambda: timed(rows, lambda: bare_official(rows)),
+        "ours: openai/2021": lambda: timed(rows, lambda: alone(["openai/2021"], rows)),
+        "bare re: flexible": lambda: timed(rows, lambda: bare_flexible(rows)),
+        "ours: lm-eval/gsm8k/flexible-extract": lambda: timed(
+            rows, lambda: alone(["lm-eval/gsm8k/flexible-extract"], rows)
+        ),
+    }
+    for peer, process in peers.items():
+        found[f"peer: {peer.scorer}"] = process.round
+        if peer.rules:
+            found[f"ours: {' + '.join(peer.rules)}"] = lambda names=peer.rules: timed(
+                rows, lambda: alone(names, rows)
+            )
+    found[f"ours: {len(published)} published rules"] = lambda: timed(
+        rows, lambda: together(published, rows)
+    )
+    if len(every) > len(published):
+        found[f"ours: {len(every)} rules, {', '.join(OWN)} too"] = lambda: timed(
+            rows, lambda: together(every, rows)
+        )
+    found[f"ours: {len(published)} published rules, 2 processes"] = lambda: two_processes(
+        published, rows
+    )
+    found["limit: bytes.count over all texts"] = lambda: timed(rows, lambda: memory.count(b"\0"))
+    found["limit: a copy of all texts"] = lambda: timed(rows, lambda: bytearray(memory))
+    return found
+
+
+def tell(what: str) -> None:
+    """Show what is being done, where somebody looks."""
+    if sys.stderr.isatty():
+        print(f"\r{what}\033[K", end="", file=sys.stderr, flush=True)
+
+
+def measure(corpus: Corpus, rounds: int, with_peers: bool) -> dict[str, Any]:
+    """Return the median rates of everyone on a corpus."""
+    memory = "".join(text for text, _ in corpus.rows).encode("utf-8", "surrogatepass")
+    peers: dict[PeerOf, Peer] = {}
+    passed: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for peer in PEERS if with_peers else ():
+            if why := missing(peer.environment):
+                passed.append(f"{peer.scorer}: {why}")
+            else:
+                peers[peer] = Peer(peer, corpus.rows, Path(folder))
+        found = contest(corpus.rows, peers, memory)
+        seconds: dict[str, list[Timed]] = {name: [] for name in found}
+        for number in range(rounds):
+            for name, work in found.items():
+                tell(f"round {number + 1}: {name}")
+                seconds[name].append(work())
+        tell("")
+        for process in peers.values():
+            process.end()
+    rates = {
+        name: {
+            "per_second": median(one.rows / max(one.seconds, 1e-9) for one in rounds_of_one),
+            "rows": rounds_of_one[0].rows,
+        }
+        for name, rounds_of_one in seconds.items()
+    }
+    each = len(memory) / len(corpus.rows)
+    return {"corpus": corpus.name, "about": corpus.about, "bytes_each": each, "rates": rates,
+            "passed_over": passed}  # fmt: skip
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print a corpus's table: rates, and ours against the peer or bare script above it."""
+    rates = result["rates"]
+    print(f"\n{result['corpus']}: {result['about']}; {result['bytes_each']:.0f} bytes each")
+    print(f"  {'completions/s':>15} {'us each':>9} {'rows':>8}  of CPU, medians")
+    above = None
+    for name, one in rates.items():
+        rate = one["per_second"]
+        if name.startswith(("peer", "bare")):
+            above = rate
+        beside = f"   {rate / above:.2f} x" if above and name.startswith("ours") else ""
+        above = None if name.startswith("ours") else above
+        print(f"  {rate:15,.0f} {1e6 / rate:9.2f} {one['rows']:8,}  {name}{beside}")
+    all_at_once = next(
+        one["per_second"] for name, one in rates.items() if name.endswith("published rules")
+    )
+    if "peer: lm_eval" in rates:
+        ratio = all_at_once / rates["peer: lm_eval"]["per_second"]
+        print(f"  all published rules at once against lm-eval's two filters: {ratio:.0f} x")
+    for limit in (name for name in rates if name.startswith("limit")):
+        share = all_at_once / rates[limit]["per_second"]
+        gigabytes = rates[limit]["per_second"] * result["bytes_each"] / 1e9
+        print(f"  {share:.2%} of {limit.removeprefix('limit: ')} ({gigabytes:.1f} GB/s)")
+    for passed in result["passed_over"]:
+        print(f"  passed over: {passed}")
 
 
 def main() -> None:
-    import os
-
     parser = argparse.ArgumentParser(description="Time the scoring of completions.")
-    parser.add_argument("rules", nargs="*", metavar="RULE")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--mix-rows", type=int, default=9000)
+    names = ["hashes", "distinct", "mix"]
+    parser.add_argument("--corpus", nargs="+", choices=names, default=names)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--no-peers", action="store_true")
     options = parser.parse_args()
-    data = os.environ.get(DATA_VARIABLE)
-    if data is None:
-        raise SystemExit(f"set {DATA_VARIABLE} to the folder of the shared data")
-    rules = choose_rules(options.rules)
-    for name, rows in corpora(Path(data) / "completions", options.mix_rows).items():
-        works: dict[str, Callable[[], int]] = {"bare re": lambda rows=rows: bare(rows)}
-        for rule in rules:
-            works[rule.name] = lambda rule=rule, rows=rows: alone(rule, rows)
-        works[f"{len(rules)} rules together"] = lambda rows=rows: together(rules, rows)
-        seconds = medians(works, options.repeats)
-        length = sum(len(text) for text, _ in rows) / len(rows)
-        print(f"{name}: {len(rows)} completions, {length:.0f} characters each")
-        print(f"  {'completions/s':>13}  {'us each':>8}  {'of bare re':>10}")
-        for work, taken in seconds.items():
-            each = 1e6 * taken / len(rows)
-            ratio = seconds["bare re"] / taken
-            print(f"  {len(rows) / taken:13,.0f}  {each:8.2f}  {ratio:10.3f}  {work}", flush=True)
-        alone_sum = sum(seconds[rule.name] for rule in rules)
-        whole = seconds[f"{len(rules)} rules together"]
-        print(f"  together {alone_sum / whole:.1f} times as fast as one after the other")
+    for corpus in corpora(options.corpus):
+        result = measure(corpus, options.rounds, not options.no_peers)
+        if options.json:
+            print(json.dumps(result), flush=True)
+        else:
+            show(result)
 
 
 if __name__ == "__main__":

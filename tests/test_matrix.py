@@ -8,16 +8,19 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_rules
 from gradeschool.rule import Rule, RuleFailure
+from gradeschool.scan import Scan
+from gradeschool.scoring import matrix as matrices
 from gradeschool.scoring.matrix import Matrix
 
 CLOSED = [rule for rule in all_rules().values() if not rule.extra]
-CLAIMING = [rule for rule in CLOSED if rule.last_line is not None]
+CLAIMS = [(rule, claim) for rule in CLOSED for claim in rule.claims]
+SHORTCUTS = [rule for rule in CLOSED if rule.at_once is not None]
 GOLDS = ["18", "-10", "2,125", "131250", "0"]
 PIECES = [
     "18", "7", "-10", "10", "2,125", "2125", "1,2,3", "18.", "18.0",
@@ -59,27 +62,57 @@ def test_the_matrix_gives_every_rule_the_outcome_that_it_has_alone(text: str, go
     assert outcomes(matrix, text, problem) == expected  # from what it remembers
 
 
-@pytest.mark.parametrize("rule", CLAIMING, ids=lambda rule: rule.name)
-def test_a_rule_that_claims_its_last_line_is_held_to_it(rule: Rule) -> None:
-    claim = rule.last_line
-    assert claim is not None
-
-    @settings(max_examples=150, deadline=None)
-    @given(head=TEXTS, line=TEXTS, gold=st.sampled_from(GOLDS))
-    def check(head: str, line: str, gold: str) -> None:
-        line = "\n" + line.replace("\n", " ")
-        assume(line.strip() and "ſ" not in head + line)
-        assume(not any(marker in head.lower() for marker in claim.markers))
-        problem = Problem.from_gold(gold)
+@settings(max_examples=800, deadline=None)
+@given(text=TEXTS, gold=st.sampled_from(GOLDS))
+@example(text="The answer is $18. The answer is 18", gold="18")
+@example(text="1, 18 eggs", gold="18")
+def test_rules_are_held_to_the_parts_that_they_claim(text: str, gold: str) -> None:
+    """Where a part settles a rule, its outcome there is its outcome on the whole text."""
+    scan, problem = Scan(text), Problem.from_gold(gold)
+    for rule, claim in CLAIMS:
+        part = claim.part(scan) if claim.holds(scan.holds) else None
+        if part is None:
+            continue
         reference = rule.reference(problem)
         try:
-            answer = rule.read(line, reference)
+            answer = rule.read(part, reference)
         except RuleFailure:
-            return
-        if claim.settles(line, answer):
-            assert rule.outcome(head + line, reference) == rule.outcome(line, reference)
+            continue
+        if claim.settles(part, answer):
+            on_part, on_text = (rule.judge_against(one, reference) for one in (part, text))
+            assert on_part.outcome == on_text.outcome, (rule.name, claim.part.__name__, part)
 
-    check()
+
+@settings(max_examples=500, deadline=None)
+@given(text=TEXTS, gold=st.sampled_from(GOLDS))
+@example(text="She sells w$5$ and $18", gold="18")
+@example(text="The answer is 18", gold="18")
+@example(text="so 18 = x", gold="18")
+def test_an_outcome_that_is_seen_at_once_is_that_of_the_answer(text: str, gold: str) -> None:
+    problem = Problem.from_gold(gold)
+    for rule in SHORTCUTS:
+        assert rule.at_once is not None
+        seen = rule.at_once(text, rule.reference(problem))
+        assert seen in (None, rule.judge(text, problem).outcome), rule.name
+
+
+@pytest.mark.parametrize("text", ["", "18", "#### 18", "\\boxed{18}", "the ANSWER is: 18\nQ: 5?"])
+def test_rules_that_look_at_more_than_the_gold_are_not_confused(text: str) -> None:
+    """Problems with the same gold share what was read, unless a rule reads them differently."""
+    matrix = Matrix(CLOSED)
+    for gold, question in (("18", "How many eggs?"), ("18", "How many days?"), ("5", "How many?")):
+        problem = Problem(question, question, gold, f"#### {gold}")
+        for _ in range(2):
+            assert outcomes(matrix, text, problem) == alone(CLOSED, text, problem)
+
+
+def test_memory_is_bounded_and_forgetting_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrices, "MOST_TEXTS", 3)
+    monkeypatch.setattr(matrices, "MOST_PARTS", 5)
+    matrix, problem = Matrix(CLOSED), Problem.from_gold("18")
+    texts = [f"{word} {n}" for n in range(9) for word in ("####", "\\boxed{", "The answer is")] * 2
+    for text in texts:
+        assert outcomes(matrix, text, problem) == alone(CLOSED, text, problem)
 
 
 def test_the_matrix_agrees_on_real_completions(data: Path, gsm8k_test: Sequence[Problem]) -> None:

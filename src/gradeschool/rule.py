@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from gradeschool import scan
 from gradeschool.problem import Problem
+from gradeschool.scan import Scan
 from gradeschool.verdict import Answer, Outcome, Verdict
 
 
@@ -14,26 +16,46 @@ class RuleFailure(Exception):
     """The published rule itself fails on this text (raises, in its own code): outcome `error`."""
 
 
-class LastLine(NamedTuple):
-    """When a rule's verdict is that of a text's last line alone (with the line break before it).
+class Claim(NamedTuple):
+    """On which part of a text a rule has the same outcome as on the whole.
 
-    It is so where none of `markers` (lower case) occurs in the lower-cased text before that line
-    and `settles(line, what the rule reads in it)` is true. A test holds every rule to its claim;
-    scoring uses it to read a thousand completions that end alike once.
+    It is so for texts that hold all of `needs` and nothing of `unless` (bits of `scan.Scan.holds`),
+    where `part(scan)` is not None and `settles(part, what the rule reads in it)` is true. A test
+    holds every rule to its claims; scoring reads equal parts of many completions once.
     """
 
-    markers: tuple[str, ...]
+    part: Callable[[Scan], str | None]
     settles: Callable[[str, Answer | None], bool]
+    needs: int = 0
+    unless: int = 0
+
+    def holds(self, bits: int) -> bool:
+        """Tell whether the claim is about texts that hold these."""
+        return bits & self.needs == self.needs and not bits & self.unless
 
 
-def found(line: str, answer: Answer | None) -> bool:
+def found(part: str, answer: Answer | None) -> bool:
     """Settle a rule that takes the last of something: it is settled where there is one."""
     return answer is not None
 
 
-def always(line: str, answer: Answer | None) -> bool:
-    """Settle a rule that reads nothing but what its markers announce."""
+def always(part: str, answer: Answer | None) -> bool:
+    """Settle a rule that reads nothing but what stands in the part."""
     return True
+
+
+# A rule that reads what stands behind "####", wherever, and one whose pattern matches no white
+# space and takes the last match.
+HASHES_DECIDE = (
+    Claim(scan.nothing, always, unless=scan.HAS_HASHES),
+    Claim(scan.hashes, always, needs=scan.HAS_HASHES),
+)
+LAST_NUMBER_DECIDES = (Claim(scan.number, found),)
+
+
+def nothing(reference: str) -> object:
+    """Say that a rule reads a text without looking at the reference."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +69,10 @@ class Rule:
     read: (completion text, reference) -> the answer it finds, or None. Linear in the text's length;
     raises `RuleFailure` alone, where the published code raises.
     same: (answer value, reference) -> equal under the rule.
-    last_line: when the last line alone decides; None for a rule that makes no such claim.
+    claims: which part of a text decides; the first that is about a text counts.
+    depends: what of the reference `read` looks at; equal for references on which it reads alike.
+    at_once: the outcome of (text, reference) without an answer to show, where that is cheaper; None
+    says nothing.
     extra: the optional dependency that the rule calls, "" for none (`registry.available`).
     ahead: takes the (text, reference) pairs that `read` will be asked about next, for a rule that
     is faster in batches; None where it makes no difference.
@@ -59,7 +84,9 @@ class Rule:
     reference: Callable[[Problem], str]
     read: Callable[[str, str], Answer | None]
     same: Callable[[str, str], bool]
-    last_line: LastLine | None = None
+    claims: tuple[Claim, ...] = ()
+    depends: Callable[[str], object] = nothing
+    at_once: Callable[[str, str], Outcome | None] | None = None
     extra: str = ""
     ahead: Callable[[Sequence[tuple[str, str]]], None] | None = None
 
@@ -73,6 +100,8 @@ class Rule:
 
     def outcome(self, text: str, reference: str) -> Outcome:
         """Return the outcome alone: what a score needs of thousands of completions."""
+        if self.at_once is not None and (seen := self.at_once(text, reference)) is not None:
+            return seen
         try:
             answer = self.read(text, reference)
             if answer is None:

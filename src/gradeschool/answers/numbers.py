@@ -7,6 +7,8 @@ from decimal import Context, Decimal, InvalidOperation
 
 # An exponent may lengthen the written-out form by this many digits; past it a number stays as text.
 MAX_PADDING = 5_000
+# Whole numbers in the form in which they are compared: different ones are different numbers.
+WHOLE = re.compile(r"-?[1-9][0-9]*")
 TOLERANCE = Decimal("1e-6")
 # No traps: an overflow gives infinity instead of raising. 60 digits are enough to tell whether a
 # difference is under the tolerance.
@@ -54,6 +56,8 @@ def normalize(text: str) -> str:
     and never raises, unlike the same function written with `int(float(text))`.
     """
     cleaned = text.replace(",", "").strip(WHITE).rstrip(WHITE + ".")
+    if WHOLE.fullmatch(cleaned):
+        return cleaned
     number = parse_decimal(cleaned)
     written = None if number is None else plain(number, len(cleaned))
     return cleaned if written is None or "." in written else written
@@ -67,6 +71,8 @@ def answers_match(extracted: str, ground_truth: str) -> bool:
     left, right = normalize(extracted), normalize(ground_truth)
     if left == right:
         return True
+    if WHOLE.fullmatch(left) and WHOLE.fullmatch(right):
+        return False
     a, b = parse_decimal(left), parse_decimal(right)
     if a is None or b is None:
         return False

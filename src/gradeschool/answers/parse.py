@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 from typing import NamedTuple
 
 from gradeschool.answers.numbers import normalize
-from gradeschool.answers.search import last_box, last_match
+from gradeschool.answers.search import ends, last_box, last_match
+from gradeschool.scan import lower_in_place
 
 # A sign counts where no word, digit or bracket stands before it: "16-18" holds 16 and 18.
 NUMBER = (
@@ -45,6 +46,8 @@ FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 WORDS = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{[^{}]*\}")
 # Behind these a model that was not stopped writes its own next question.
 RUN_ON = re.compile(r"\n[ \t]{0,8}(?:Question|Q)[ \t]?:")
+DIGIT = re.compile(r"\d")
+CURRENCY = re.compile(r"[$€£]")
 THOUGHT_END = "</think>"
 LONGEST_FRACTION = 40
 
@@ -126,11 +129,7 @@ def _read(text: str) -> Reading | None:
 
 def _behind(marker: re.Pattern[str], text: str, how: str) -> Reading | None:
     """Return the number behind the last marker, or what it begins: an equation, a fraction."""
-    last = None
-    for found in marker.finditer(text):
-        opens_line = marker is HASHES or "\n" in text[found.start() : found.start(1)]
-        if not (opens_line and ITEM.match(text, found.end())):
-            last = found
+    last = next(filter(None, _from_the_end(marker, text)), None)
     if last is None:
         return None
     (start, end), number = last.span(1), _clean(last.group(1))
@@ -141,6 +140,16 @@ def _behind(marker: re.Pattern[str], text: str, how: str) -> Reading | None:
     if clock := CLOCK.match(text, end):
         return Reading(number + clock.group(), start, clock.end(), how)
     return Reading(number, start, end, how)
+
+
+def _from_the_end(marker: re.Pattern[str], text: str) -> Iterator[re.Match[str] | None]:
+    """Yield the matches of a marker with a number that is no item of a list, the last first."""
+    word, low = ("####", text) if marker is HASHES else ("answer", lower_in_place(text))
+    at = len(text)
+    while (at := low.rfind(word, 0, at)) >= 0:
+        found = marker.match(text, at)
+        opens_line = marker is HASHES or (found and "\n" in text[at : found.start(1)])
+        yield None if found and opens_line and ITEM.match(text, found.end()) else found
 
 
 def _in_box(text: str) -> Reading | None:
@@ -167,16 +176,29 @@ def _value_of_box(content: str) -> str | None:
 def _in_bold(text: str) -> Reading | None:
     """Return the number in the last bold words on the last line, behind their last ":" or "="."""
     end = len(text.rstrip())
-    last = None
-    for bold in BOLD.finditer(text, text.rfind("\n", 0, end) + 1, end):
-        label = last_match(LABEL, bold.group(1))
-        begin = bold.start(1) + (label.end() if label else 0)
-        last = ANY_NUMBER.search(text, begin, bold.end(1)) or last
-    return None if last is None else Reading(_clean(last.group()), *last.span(), "the last in bold")
+    start = text.rfind("\n", 0, end) + 1
+    if text.find("**", start) < 0:
+        return None
+    for bold in reversed([found.span(1) for found in BOLD.finditer(text, start, end)]):
+        label = last_match(LABEL, text[slice(*bold)])
+        number = ANY_NUMBER.search(text, bold[0] + (label.end() if label else 0), bold[1])
+        if number is not None:
+            return Reading(_clean(number.group()), *number.span(), "the last in bold")
+    return None
 
 
 def _last_number(text: str) -> Reading | None:
-    last = last_match(LOOSE_NUMBER, text)
+    if DIGIT.search(text) is None:
+        return None
+    for start in ends(text):
+        last = None
+        for last in LOOSE_NUMBER.finditer(text, start):  # noqa: B007
+            pass
+        # A currency sign before the white space at which the end begins would belong to the number.
+        if last is not None and not (
+            last.start() <= start + 4 and CURRENCY.search(text, max(start - 6, 0), start)
+        ):
+            return Reading(_clean(last.group()), *last.span(), "the last number")
     return None if last is None else Reading(_clean(last.group()), *last.span(), "the last number")
 
 

@@ -46,12 +46,31 @@ def ends(text: str) -> Iterator[int]:
 
 def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return what `last_match` does for a pattern that matches no space and no line break."""
+    if len(text) <= END:
+        return last_match(pattern, text)
     for start in ends(text):
         last = None
         for last in pattern.finditer(text, start):  # noqa: B007
             pass
         if last is not None:
             return last
+    return None
+
+
+# Applied once from left to right: "1,2,3" becomes "12,3".
+COMMA = re.compile(r"(\d),(\d)")
+
+
+def last_number_without_commas(pattern: re.Pattern[str], text: str) -> str | None:
+    r"""Return the last match once `COMMA` gave way to `\1\2`; no match holds white space.
+
+    What stands between the matches, joined with their groups, is that text.
+    """
+    for start in ends(text) if len(text) > END else (0,):
+        end = text[start:] if start else text
+        found = last_match(pattern, "".join(COMMA.split(end)) if "," in end else end)
+        if found is not None:
+            return found.group()
     return None
 
 

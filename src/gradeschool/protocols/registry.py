@@ -13,6 +13,7 @@ from gradeschool import protocols as rooms_package
 from gradeschool.errors import MissingExtraError, UnknownNameError
 from gradeschool.protocol import Protocol
 from gradeschool.rule import Rule
+from gradeschool.vote import Vote
 
 ENTRY_POINTS = "gradeschool.protocols"
 
@@ -43,6 +44,13 @@ def all_protocols() -> dict[str, Protocol]:
     return dict(sorted(found.items()))
 
 
+@cache
+def all_votes() -> dict[str, Vote]:
+    """Return every vote by name, sorted; rooms without any have no VOTES."""
+    found = {vote.name: vote for room in rooms() for vote in getattr(room, "VOTES", ())}
+    return dict(sorted(found.items()))
+
+
 def get_rule(name: str) -> Rule:
     """Return the rule of that name; UnknownNameError says which names are close."""
     try:
@@ -70,3 +78,11 @@ def get_protocol(name: str) -> Protocol:
         return all_protocols()[name]
     except KeyError:
         raise UnknownNameError("protocol", name, all_protocols()) from None
+
+
+def get_vote(name: str) -> Vote:
+    """Return the vote of that name; UnknownNameError says which names are close."""
+    try:
+        return all_votes()[name]
+    except KeyError:
+        raise UnknownNameError("vote", name, all_votes()) from None

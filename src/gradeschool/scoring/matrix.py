@@ -1,84 +1,63 @@
 """All rules over many completions: each distinct reading is done once, whatever the rules share.
 
-Three things make it fast and change no verdict: rules that read and compare alike are one group; a
-rule that claims `last_line` is asked about a last line once for all completions of a problem that
-end in it; and the outcomes of a completion are a few bytes, counted, not a list of forty objects.
+Three things make it fast and change no verdict. Rules that read and compare alike are one group. A
+text is scanned once, and groups that depend on the same short part of it (`rule.Claim`) are asked
+together: what they read in a part is remembered, and so are the outcomes against the references of
+a problem. A completion that repeats another one to the letter has its outcomes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from gradeschool.problem import Problem
-from gradeschool.rule import LastLine, Rule, RuleFailure
+from gradeschool.rule import Rule
+from gradeschool.scan import Scan
+from gradeschool.scoring.families import (
+    ALL,
+    BITS,
+    CORRECT,
+    ERROR,
+    LONGEST_PART,
+    NO_ANSWER,
+    NOT_YET,
+    OUTCOMES,
+    UNSETTLED,
+    WRONG,
+    Family,
+    Group,
+    Plan,
+    References,
+    Step,
+    families_of,
+    plan_for,
+)
 from gradeschool.verdict import Outcome
 
-# A code is an index into this; UNSETTLED stands where a last line alone does not decide.
-OUTCOMES = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR)
-CORRECT, WRONG, NO_ANSWER, ERROR, UNSETTLED = range(5)
+__all__ = ["CORRECT", "ERROR", "NO_ANSWER", "OUTCOMES", "UNSETTLED", "WRONG", "Group", "Matrix"]
 
-# Python's (?i) lets this letter match "s", and lower() keeps it: such texts are read whole.
-LONG_S = "ſ"
-# Last lines longer than this are not remembered: they will hardly come again.
-LONGEST_LINE = 400
-# Memory for last lines is bounded: past this many, what is remembered is forgotten.
-MOST_LINES = 1_000_000
+# Memory is bounded: past these many entries, what is remembered of texts or parts is forgotten.
+MOST_TEXTS, MOST_PARTS = 10_000, 200_000
 
 
-class Line(NamedTuple):
-    """What the rules make of a last line: a code for each group, and a bit for each unsettled."""
+class Known:
+    """What is known of problems that the claiming rules cannot tell apart: readings, outcomes."""
 
-    codes: bytes
-    unsettled: int
+    def __init__(
+        self, references: References, kinds: Sequence[object], families: Sequence[Family]
+    ) -> None:
+        self.references = references
+        self.readings = tuple(family.readings(kinds) for family in families)
+        self.parts: tuple[dict[str, int], ...] = tuple({} for _ in families)
 
 
-class Group:
-    """Rules that read, compare and refer alike, and so have the same outcome on every text."""
+class Asked:
+    """A problem: the references of all groups, and the outcomes of its texts."""
 
-    def __init__(self, rule: Rule) -> None:
-        self.rule = rule
-        self.claim = rule.last_line
-        self._references: dict[str, str | None] = {}
-
-    def reference(self, problem: Problem) -> str | None:
-        """Return the rule's reference, computed once a problem; None where the rule fails on it."""
-        if problem.id not in self._references:
-            try:
-                self._references[problem.id] = self.rule.reference(problem)
-            except RuleFailure:
-                self._references[problem.id] = None
-        return self._references[problem.id]
-
-    def code(self, text: str, problem: Problem) -> int:
-        """Return the outcome's code on a whole text."""
-        reference = self.reference(problem)
-        if reference is None:
-            return ERROR
-        try:
-            answer = self.rule.read(text, reference)
-            if answer is None:
-                return NO_ANSWER
-            return CORRECT if self.rule.same(answer.value, reference) else WRONG
-        except RuleFailure:
-            return ERROR
-
-    def line_code(self, line: str, problem: Problem, claim: LastLine | None) -> int:
-        """Return the outcome's code on a last line if the line settles it, else UNSETTLED."""
-        if claim is None:
-            return UNSETTLED
-        reference = self.reference(problem)
-        if reference is None:
-            return ERROR
-        try:
-            answer = self.rule.read(line, reference)
-            if not claim.settles(line, answer):
-                return UNSETTLED
-            if answer is None:
-                return NO_ANSWER
-            return CORRECT if self.rule.same(answer.value, reference) else WRONG
-        except RuleFailure:
-            return UNSETTLED
+    def __init__(self, references: References, known: Known) -> None:
+        self.references = references
+        self.known = known
+        self.texts: dict[str, bytes] = {}
 
 
 class Matrix:
@@ -88,74 +67,128 @@ class Matrix:
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        groups: dict[object, int] = {}
         self.rules = tuple(rules)
+        places: dict[object, int] = {}
         self.group_of = [
-            groups.setdefault((rule.read, rule.same, rule.reference), len(groups)) for rule in rules
+            places.setdefault((rule.read, rule.same, rule.reference), len(places)) for rule in rules
         ]
-        self.groups = [Group(rules[self.group_of.index(at)]) for at in range(len(groups))]
-        # marker -> a bit for each group that may not trust the last line where it stands before it
-        self._blocked: dict[str, int] = {}
-        for at, group in enumerate(self.groups):
-            for marker in group.claim.markers if group.claim else ():
-                self._blocked[marker] = self._blocked.get(marker, 0) | 1 << at
-        self._positions: dict[int, tuple[int, ...]] = {}
-        self._lines: dict[tuple[str, str], Line] = {}
+        firsts = (self.group_of.index(place) for place in range(len(places)))
+        self.groups = [Group(rules[first], place) for place, first in enumerate(firsts)]
+        self._families = families_of(self.groups)
+        self._plans: dict[int, Plan] = {}
+        self._problems: dict[str, Asked] = {}
+        self._known: dict[tuple[object, ...], Known] = {}
+        self._bytes: dict[int, bytes] = {}
+        self._texts = self._parts = 0
 
     def expect(self, pairs: Iterable[tuple[str, Problem]]) -> None:
         """Tell rules that are faster in batches which completions they will be asked about."""
-        known = list(pairs)
-        for group in self.groups:
-            if group.rule.ahead is not None:
-                asked = ((text, group.reference(problem)) for text, problem in known)
-                group.rule.ahead([(text, gold) for text, gold in asked if gold is not None])
+        batched = [group for group in self.groups if group.rule.ahead is not None]
+        known = list(pairs) if batched else []
+        for group in batched:
+            asked = (
+                (text, self._asked(problem).references[group.place]) for text, problem in known
+            )
+            assert group.rule.ahead is not None  # noqa: S101  (for the type checker)
+            group.rule.ahead([(text, gold) for text, gold in asked if gold is not None])
 
     def codes(self, text: str, problem: Problem) -> bytes:
         """Return the codes of every group's outcome on a completion."""
-        start = _last_line(text)
-        tail = text[start:]
-        if len(tail) > LONGEST_LINE or (LONG_S in text and not text.isascii()):
-            return bytes(group.code(text, problem) for group in self.groups)
-        line = self._line(tail, problem)
-        head = text[:start].lower()
-        unread = line.unsettled
-        for marker, groups in self._blocked.items():
-            if marker in head:
-                unread |= groups
-        if not unread:
-            return line.codes
-        codes = bytearray(line.codes)
-        for at in self._bits(unread):
-            codes[at] = self.groups[at].code(text, problem)
-        return bytes(codes)
+        asked = self._problems.get(problem.id) or self._asked(problem)
+        codes = asked.texts.get(text)
+        if codes is None:
+            codes = self._judge(text, asked)
+            if self._texts >= MOST_TEXTS:
+                self._forget()
+            self._texts += 1
+            asked.texts[text] = codes
+        return codes
 
     def outcomes(self, text: str, problem: Problem) -> list[Outcome]:
         """Return the outcome of every rule on a completion."""
         codes = self.codes(text, problem)
         return [OUTCOMES[codes[at]] for at in self.group_of]
 
-    def _line(self, tail: str, problem: Problem) -> Line:
-        key = (tail, problem.id)
-        line = self._lines.get(key)
-        if line is None:
-            codes = bytes(group.line_code(tail, problem, group.claim) for group in self.groups)
-            unsettled = sum(1 << at for at, code in enumerate(codes) if code == UNSETTLED)
-            line = Line(codes, unsettled)
-            if len(self._lines) >= MOST_LINES:
-                self._lines.clear()
-            self._lines[key] = line
-        return line
+    def _judge(self, text: str, asked: Asked) -> bytes:
+        scan = Scan(text)
+        plan = self._plans.get(scan.holds)
+        if plan is None:
+            plan = plan_for(scan.holds, self.groups, self._families)
+            self._plans[scan.holds] = plan
+        codes = 0
+        parts = asked.known.parts
+        for step in plan.steps:
+            at, part_of, mask, unsettled, not_yet, _ = step
+            part = part_of(scan)
+            settled = parts[at].get(part, not_yet) if part is not None else not_yet
+            if settled & unsettled:
+                codes |= self._settle(step, settled, part, text, asked)
+            else:
+                codes |= settled & mask
+        for group in plan.whole:
+            codes |= group.code(text, asked.references)
+        written = self._bytes.get(codes)
+        if written is None:
+            written = bytes(codes >> BITS * place & ALL for place in range(len(self.groups)))
+            self._bytes[codes] = written
+        return written
 
-    def _bits(self, mask: int) -> tuple[int, ...]:
-        if mask not in self._positions:
-            places = range(len(self.groups))
-            self._positions[mask] = tuple(at for at in places if mask >> at & 1)
-        return self._positions[mask]
+    def _settle(self, step: Step, settled: int, part: str | None, text: str, asked: Asked) -> int:
+        """Return the codes of a step: asks groups about a part that is new, then about the text."""
+        if part is None:
+            return sum([told[0].group.code(text, asked.references) for told in step.asked])
+        known, codes = asked.known, 0
+        references = known.references
+        seen = known.readings[step.family]
+        readings = seen.get(part) or self._families[step.family].unread.copy()
+        for member, index, place, shift, is_verbatim in step.asked:
+            code = settled >> shift & ALL
+            if code == NOT_YET:
+                reference = references[place]
+                reading = readings[index]
+                if reading is None:
+                    reading = readings[index] = member.read(part, reference)
+                if reading.__class__ is int or reference is None:
+                    code = ERROR if reference is None else int(reading)
+                elif is_verbatim:
+                    code = CORRECT if reading == reference else WRONG
+                else:
+                    code = member.compared(str(reading), reference)
+                settled ^= (NOT_YET ^ code) << shift
+            if code == UNSETTLED:
+                codes |= member.group.code(text, asked.references)
+            else:
+                codes |= code << shift
+        if len(part) <= LONGEST_PART:
+            self._parts += 1
+            known.parts[step.family][part] = settled
+            seen[part] = readings
+        return codes
 
+    def _asked(self, problem: Problem) -> Asked:
+        """Return what is known of a problem; a reference that cannot be had is None."""
+        if problem.id not in self._problems:
+            references = tuple([group.reference(problem) for group in self.groups])
+            told = [
+                (reference, group.kind(reference)) if group.rule.claims else (None, None)
+                for group, reference in zip(self.groups, references, strict=True)
+            ]
+            key = tuple(told)
+            if key not in self._known:
+                kinds = tuple([kind for _, kind in told])
+                self._known[key] = Known(references, kinds, self._families)
+            self._problems[problem.id] = Asked(references, self._known[key])
+        return self._problems[problem.id]
 
-def _last_line(text: str) -> int:
-    """Return where the last line that is not blank begins, the line break before it included."""
-    end = len(text)
-    if end and text[-1].isspace():
-        end = len(text.rstrip())
-    return max(text.rfind("\n", 0, end), 0)
+    def _forget(self) -> None:
+        """Forget the texts, and the parts if there are many."""
+        self._texts = 0
+        for asked in self._problems.values():
+            asked.texts.clear()
+        if self._parts >= MOST_PARTS:
+            self._parts = 0
+            self._bytes.clear()
+            for known in self._known.values():
+                for parts, readings in zip(known.parts, known.readings, strict=True):
+                    parts.clear()
+                    readings.clear()

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LastLine, Rule, always, verbatim
+from gradeschool.rule import HASHES_DECIDE, Rule, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "jaimetcf/ai-benchmarks @ 1dce72b2, benchmarks/gsm8k"
@@ -55,7 +55,7 @@ GSM8K_RULE = Rule(
     reference=reference,
     read=read,
     same=verbatim,
-    last_line=LastLine(("####",), always),
+    claims=HASHES_DECIDE,
 )
 
 GSM8K = Protocol(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+INTEGER = re.compile(r"-?[0-9]+")
 TEXT = "\\text{"
 BEFORE_UNITS = (
     ("tfrac", "frac"),
@@ -45,6 +46,8 @@ ROOT = "sqrt"
 
 def stripped(answer: str) -> str:
     """Return an answer without units, spaces and the LaTeX that makes no difference."""
+    if INTEGER.fullmatch(answer):
+        return answer
     answer = answer.strip().replace("\n", "").rstrip(".").replace("\\!", "")
     if answer.startswith(TEXT) and answer.endswith("}"):
         answer = answer[len(TEXT) : -1]

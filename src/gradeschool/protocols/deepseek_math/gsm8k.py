@@ -8,12 +8,25 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 from gradeschool.answers.search import Found, last_match_in_words
 from gradeschool.problem import Problem
 from gradeschool.protocols.deepseek_math.forms import stripped
 from gradeschool.protocols.deepseek_math.latex_number import number_in
-from gradeschool.rule import LastLine, Rule, found
+from gradeschool.rule import Claim, Rule, found
+from gradeschool.scan import (
+    HAS_BARE_BOX,
+    HAS_BOX,
+    HAS_FENCE,
+    HAS_FINAL_ANSWER_IS,
+    HAS_HE_ANSWER_IS,
+    HAS_Q,
+    Scan,
+    box,
+    number,
+    number_before,
+)
 from gradeschool.verdict import Answer
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
@@ -26,6 +39,7 @@ FEW_SHOT_NUMBER = re.compile(r"-?\d+\.?\d*")
 NEXT_QUESTION = "Q: "
 BRACE = re.compile(r"[{}]")
 TOLERANCE = 1e-3
+LONGEST_REMEMBERED = 40
 
 
 def find_answer(text: str) -> tuple[Found, str] | None:
@@ -98,6 +112,18 @@ def read_few_shot(text: str, reference: str) -> Answer | None:
     return Answer(found.group(), found.group(), found.span(), "the last number before 'Q: '")
 
 
+def announced_line(scan: Scan) -> str:
+    """Return what stands behind the last "he answer is" on its line, or else to the end."""
+    start = scan.text.rfind(ANNOUNCED)
+    line = scan.text[start:].partition("\n")[0]
+    return scan.text[start:] if len(line.rstrip()) == len(ANNOUNCED) else line
+
+
+def number_before_question(scan: Scan) -> str | None:
+    """Return the last word with a digit before a further question."""
+    return number_before(scan.text, NEXT_QUESTION)
+
+
 def reference(problem: Problem) -> str:
     """Return the gold without thousands commas."""
     return problem.gold.replace(",", "")
@@ -110,9 +136,13 @@ def same(value: str, reference: str) -> bool:
     """
     if value == reference:
         return True
-    answer, gold = _plain_number(value), _plain_number(reference)
+    if len(value) > LONGEST_REMEMBERED:
+        answer = _plain_number.__wrapped__(value)
+    else:
+        answer = _plain_number(value)
+    gold = _plain_number(reference)
     if answer is not None and gold is not None:
-        return any(_close(one, answer) for one in (gold / 100, gold, gold * 100))
+        return _close(gold, answer) or _close(gold / 100, answer) or _close(gold * 100, answer)
     name, equals, rest = value.partition("=")
     if equals and "=" not in rest + reference and len(name.strip()) <= 2:
         return same(rest, reference)
@@ -124,6 +154,7 @@ def _close(one: float, other: float) -> bool:
     return math.isclose(one, other, abs_tol=TOLERANCE)
 
 
+@lru_cache(1 << 14)
 def _plain_number(text: str) -> float | None:
     """Return the float that a text spells without its commas; a "%" at the end is a hundredth."""
     text = text.replace(",", "")
@@ -146,7 +177,20 @@ ZERO_SHOT_RULE = Rule(
     reference=reference,
     read=read_zero_shot,
     same=same,
-    last_line=LastLine((*map(str.lower, HOPE), "boxed", ANNOUNCED, OUTPUT), found),
+    claims=(
+        Claim(box, found, HAS_BOX, unless=HAS_FINAL_ANSWER_IS),
+        Claim(
+            announced_line,
+            found,
+            HAS_HE_ANSWER_IS,
+            unless=HAS_BOX | HAS_BARE_BOX | HAS_FINAL_ANSWER_IS,
+        ),
+        Claim(
+            number,
+            found,
+            unless=HAS_BOX | HAS_BARE_BOX | HAS_FINAL_ANSWER_IS | HAS_HE_ANSWER_IS | HAS_FENCE,
+        ),
+    ),
 )
 
 FEW_SHOT_RULE = Rule(
@@ -156,5 +200,8 @@ FEW_SHOT_RULE = Rule(
     reference=reference,
     read=read_few_shot,
     same=same,
-    last_line=LastLine((NEXT_QUESTION.lower(),), found),
+    claims=(
+        Claim(number, found, unless=HAS_Q),
+        Claim(number_before_question, found, needs=HAS_Q),
+    ),
 )

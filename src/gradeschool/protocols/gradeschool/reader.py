@@ -23,9 +23,14 @@ def reference(problem: Problem) -> GoldAndQuestion:
     return gold
 
 
+def question_of(reference: str) -> str:
+    """Return the question that comes with a reference, empty where none does."""
+    return getattr(reference, "question", "")
+
+
 def read(text: str, reference: str) -> Answer | None:
     """Read the answer that the completion commits to."""
-    reading = read_completion(text, getattr(reference, "question", ""))
+    reading = read_completion(text, question_of(reference))
     if reading is None:
         return None
     span = (reading.start, reading.end)
@@ -39,4 +44,5 @@ READER = Rule(
     reference=reference,
     read=read,
     same=same_answer,
+    depends=question_of,
 )

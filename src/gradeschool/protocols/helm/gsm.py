@@ -13,12 +13,14 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LastLine, Rule, found, verbatim
+from gradeschool.rule import LAST_NUMBER_DECIDES, Claim, Rule, always, verbatim
+from gradeschool.scan import Scan
 from gradeschool.verdict import Answer
 
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
 # The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
 NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
+LAST_SENTENCE = " The answer is"
 # What `sample_examples(seed=0)` draws from the train split, the same for every problem.
 SHOT_ROWS = (162, 5795, 5430, 5542, 94)
 
@@ -47,7 +49,9 @@ def read_last_token(text: str, reference: str) -> Answer | None:
 
 def final_number(problem: Problem) -> str:
     """Return the last number of the reference sentence."""
-    found = last_match(NUMBER, as_sentence(problem))
+    sentence = as_sentence(problem)
+    start = sentence.rfind(LAST_SENTENCE)
+    found = last_match(NUMBER, sentence[start:]) or last_match(NUMBER, sentence)
     return "" if found is None else found.group().replace(",", "")
 
 
@@ -59,6 +63,11 @@ def last_token(problem: Problem) -> str:
 def same_number(value: str, reference: str) -> bool:
     """Compare as strings without outer white space."""
     return value.strip() == reference.strip()
+
+
+def last_words(scan: Scan) -> str:
+    """Return what follows the last space."""
+    return scan.text.strip().rpartition(" ")[2]
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
@@ -75,7 +84,7 @@ FINAL_NUMBER = Rule(
     reference=final_number,
     read=read_final_number,
     same=same_number,
-    last_line=LastLine((), found),
+    claims=LAST_NUMBER_DECIDES,
 )
 
 EXACT_MATCH_INDICATOR = Rule(
@@ -85,7 +94,7 @@ EXACT_MATCH_INDICATOR = Rule(
     reference=last_token,
     read=read_last_token,
     same=verbatim,
-    last_line=LastLine((), lambda line, answer: " " in line.strip()),
+    claims=(Claim(last_words, always),),
 )
 
 GSM = Protocol(

@@ -3,7 +3,7 @@
 from gradeschool.protocols.inspect_ai.aime import AIME2025, AIME_RULE
 from gradeschool.protocols.inspect_ai.match import MATCH_0_3_220, MATCH_0_3_253
 from gradeschool.protocols.inspect_ai.match_0_3_221 import MATCH_0_3_221, MATCH_0_3_253_260
-from gradeschool.protocols.inspect_ai.prompts import GSM8K
+from gradeschool.protocols.inspect_ai.prompts import GSM8K, GSM8K_0, GSM8K_5, MGSM_EN
 
 RULES = (MATCH_0_3_220, MATCH_0_3_221, MATCH_0_3_253_260, MATCH_0_3_253, AIME_RULE)
-PROTOCOLS = (GSM8K, AIME2025)
+PROTOCOLS = (GSM8K, GSM8K_5, GSM8K_0, MGSM_EN, AIME2025)

@@ -13,7 +13,8 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.inspect_ai.match import read_0_3_253, same_0_3_253
-from gradeschool.rule import LastLine, Rule
+from gradeschool.rule import Claim, Rule, always, found
+from gradeschool.scan import HAS_LAST_LINE, HAS_PLAIN, Scan, bare_number_in, number
 from gradeschool.verdict import Answer
 
 SOURCE = "inspect-evals 0.26.0, src/inspect_evals/utils/aime_common.py"
@@ -60,9 +61,16 @@ def read(text: str, gold: str) -> Answer | None:
     return answer._replace(span=span, how=f"the last line: {answer.how}")
 
 
-def settles(line: str, answer: Answer | None) -> bool:
-    """Tell whether a last line decides: it holds more than marks, and an answer."""
-    return answer is not None and MARKS_ALONE.match(line) is None
+def words_of_last_line(scan: Scan) -> str | None:
+    """Return the last words of the last line that might be numbers, its box opened."""
+    text = scan.text
+    end = len(text.rstrip())
+    start = text.rfind("\n", 0, end) + 1
+    line = text[start:end]
+    if len(line.splitlines()) > 1 or MARKS_ALONE.match(line):
+        return None
+    line = without_box(line)
+    return None if BOX in line else bare_number_in(line, len(line))
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
@@ -79,7 +87,10 @@ AIME_RULE = Rule(
     reference=lambda problem: problem.gold,
     read=read,
     same=same_0_3_253,
-    last_line=LastLine((), settles),
+    claims=(
+        Claim(number, found, HAS_PLAIN | HAS_LAST_LINE),
+        Claim(words_of_last_line, always, unless=HAS_LAST_LINE),
+    ),
 )
 
 AIME2025 = Protocol(

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
+from typing import NamedTuple
 
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
-from gradeschool.rule import LastLine, Rule, RuleFailure, found
+from gradeschool.rule import Claim, Rule, RuleFailure
+from gradeschool.scan import HAS_PLAIN, NO_NUMBER, bare_number, number
 from gradeschool.verdict import Answer
 
 ESCAPED = re.compile(r"\\([$,£€*_])")
@@ -21,59 +23,86 @@ DROPPED = str.maketrans("", "", "$,£€*_")
 PERIOD = re.compile(r"\.(?=\s|$|\D)")
 PUNCTUATION = string.whitespace + string.punctuation
 TRIMMED = "!?:;()[]{}'\"`"
-CHUNK = 64
+CHUNK, LONGEST_REMEMBERED = 64, 32
+ASCII_DIGIT = re.compile(r"[0-9]")
+LAST_NUMBER = "the last word that is a number"
 WORD_OF_DIGITS = "the last word of digits, by its end"
 
 
-def words_from_the_end(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the words of a text, last first, with their starts; a few cost no full split."""
-    head, end = text, len(text)
+class Word(NamedTuple):
+    """A word of a text, where it begins, and what was read in it."""
+
+    text: str
+    start: int
+    value: str
+
+
+def last_word(text: str, value_of: Callable[[str], str | None]) -> Word | None:
+    """Return the last word of which `value_of` says anything; a few words cost no full split."""
+    head = text
     for chunk in (CHUNK, -1):
-        parts = head.rsplit(None, chunk)
-        rest = parts.pop(0) if chunk > 0 and len(parts) > chunk else ""
-        for word in reversed(parts):
-            end = text.rindex(word, 0, end)
-            yield word, end
+        words = head.rsplit(None, chunk)
+        rest = words.pop(0) if len(words) > chunk > 0 else ""
+        refused = None
+        for behind, word in enumerate(reversed(words)):
+            if word == refused:
+                continue
+            value = value_of(word)
+            if value is not None:
+                end = len(head.rsplit(None, behind)[0]) if behind else len(head.rstrip())
+                return Word(word, end - len(word), value)
+            refused = word
         head = rest
         if not head:
-            return
+            break
+    return None
+
+
+def remembering(value_of: Callable[[str], str | None]) -> Callable[[str], str | None]:
+    """Return the same function, quick on plain words, and on short ones that come again."""
+    remembered = lru_cache(4096)(value_of)
+
+    def quick(word: str) -> str | None:
+        if word.isascii() and (not ASCII_DIGIT.search(word) or NO_NUMBER.search(word)):
+            return None
+        return remembered(word) if len(word) <= LONGEST_REMEMBERED else value_of(word)
+
+    return quick
 
 
 def without_punctuation(word: str) -> str:
     """Drop currency, emphasis and commas, and periods that no digit follows."""
-    return PERIOD.sub("", word.translate(DROPPED))
+    word = word.translate(DROPPED)
+    return PERIOD.sub("", word) if "." in word else word
 
 
 def finite(word: str) -> float | None:
-    """Return the finite number that a cleaned word spells, as 0.3.253 and later parse it."""
-    return _remembered(word) if len(word) <= 32 else _parsed(word)
+    """Return the finite number that a cleaned word spells, as 0.3.261 and later parse it."""
+    return finite_untrimmed(word.strip(TRIMMED))
 
 
-def _parsed(word: str) -> float | None:
-    trimmed = word.strip(TRIMMED)
+def finite_untrimmed(word: str) -> float | None:
+    """Return the finite number that a cleaned word spells, its punctuation left on.
+
+    Raises RuleFailure on Chinese numerals past the range of floats, where upstream raises.
+    """
     for parse in (float, unicode_number):
         try:
-            number = parse(trimmed)
+            number = parse(word)
         except ValueError:
             continue
+        except OverflowError as error:
+            raise RuleFailure(f"OverflowError on {word[:40]!r}") from error
         if math.isfinite(number):
             return number
-        if trimmed.isascii():
+        if word.isascii():
             return None  # infinite for both, and the second is slow on long words
     return None
-
-
-_remembered = lru_cache(4096)(_parsed)  # short words alone: the cache must stay small
 
 
 def five_digits(number: float) -> str:
     """Write a number with 5 significant digits: 131254 and 131250 become the same."""
     return format(number, ".5g")
-
-
-def _might_be_number(word: str) -> bool:
-    """Rule out plain words cheaply; `nan` and `inf` are no numbers here."""
-    return not word.isascii() or any(char.isdigit() for char in word)
 
 
 def _unescaped(word: str) -> str:
@@ -87,18 +116,20 @@ def _target_0_3_253(gold: str) -> str | None:
     return None if number is None else five_digits(number)
 
 
+@remembering
+def _value_0_3_253(word: str) -> str | None:
+    number = finite(without_punctuation(_unescaped(word.casefold())))
+    return None if number is None else five_digits(number)
+
+
 def read_0_3_253(text: str, gold: str) -> Answer | None:
     """Read the last word that is a number."""
     if _target_0_3_253(gold) is None:
         return _whole_text(text)
-    for word, start in words_from_the_end(text):
-        if not _might_be_number(word):
-            continue
-        number = finite(without_punctuation(_unescaped(word.casefold())))
-        if number is not None:
-            span = (start, start + len(word))
-            return Answer(word, five_digits(number), span, "the last word that is a number")
-    return None
+    word = last_word(text, _value_0_3_253)
+    if word is None:
+        return None
+    return Answer(word.text, word.value, (word.start, word.start + len(word.text)), LAST_NUMBER)
 
 
 def same_0_3_253(value: str, gold: str) -> bool:
@@ -134,20 +165,23 @@ def _target_0_3_220(gold: str) -> str | None:
     return _normalized_0_3_220(without_punctuation(target)) if target.isnumeric() else None
 
 
+@remembering
+def _value_0_3_220(word: str) -> str | None:
+    cleaned = without_punctuation(word.casefold())
+    return _normalized_0_3_220(cleaned) if cleaned.replace(".", "").isnumeric() else None
+
+
 def read_0_3_220(text: str, gold: str) -> Answer | None:
     """Read the last word of digits, else the last word; golds with "-" or "," match as text."""
     if _target_0_3_220(gold) is None:
         return _whole_text(text)
-    last: Answer | None = None
-    for word, start in words_from_the_end(text):
-        cleaned = without_punctuation(word.casefold())
-        span = (start, start + len(word))
-        if cleaned.replace(".", "").isnumeric():
-            value = _normalized_0_3_220(cleaned)
-            return Answer(word, value, span, WORD_OF_DIGITS)
-        if last is None:
-            last = Answer(word, cleaned, span, "no word of digits: the last word, by its end")
-    return last
+    word, how = last_word(text, _value_0_3_220), WORD_OF_DIGITS
+    if word is None:
+        how = "no word of digits: the last word, by its end"
+        word = last_word(text, lambda word: without_punctuation(word.casefold()))
+    if word is None:
+        return None
+    return Answer(word.text, word.value, (word.start, word.start + len(word.text)), how)
 
 
 def same_0_3_220(value: str, gold: str) -> bool:
@@ -156,12 +190,27 @@ def same_0_3_220(value: str, gold: str) -> bool:
     return value.endswith(gold.strip().casefold().strip(PUNCTUATION) if target is None else target)
 
 
+def _kind(gold: str) -> tuple[bool, bool]:
+    """Return how a gold is read: what is no number is compared with the whole text."""
+    return _target_0_3_253(gold) is None, _target_0_3_220(gold) is None
+
+
+def settles(part: str, answer: Answer | None) -> bool:
+    """Tell whether a part decides: a word of it was read."""
+    return answer is not None and answer.how in (WORD_OF_DIGITS, LAST_NUMBER)
+
+
+CLAIMS = (
+    Claim(number, settles, needs=HAS_PLAIN),
+    Claim(bare_number, settles, unless=HAS_PLAIN),
+)
+
+
 def _rule(
     versions: str,
     summary: str,
     read: Callable[[str, str], Answer | None],
     same: Callable[[str, str], bool],
-    settles: Callable[[str, Answer | None], bool],
 ) -> Rule:
     return Rule(
         name=f"inspect/match-numeric@{versions}",
@@ -170,7 +219,8 @@ def _rule(
         reference=lambda problem: problem.gold,
         read=read,
         same=same,
-        last_line=LastLine((), settles),
+        depends=_kind,
+        claims=CLAIMS,
     )
 
 
@@ -179,12 +229,10 @@ MATCH_0_3_220 = _rule(
     "the last word of digits ends with the gold",
     read_0_3_220,
     same_0_3_220,
-    lambda line, answer: answer is not None and answer.how == WORD_OF_DIGITS,
 )
 MATCH_0_3_253 = _rule(
     ">=0.3.253",
     "the last word that is a number, equal in 5 significant digits",
     read_0_3_253,
     same_0_3_253,
-    found,
 )

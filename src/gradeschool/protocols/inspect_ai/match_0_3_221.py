@@ -7,23 +7,24 @@ https://github.com/UKGovernmentBEIS/inspect_ai/commit/660c48251
 
 from __future__ import annotations
 
-import math
 import string
 from collections.abc import Callable
 from functools import lru_cache
 
 from gradeschool.protocols.inspect_ai.match import (
+    CLAIMS,
     ESCAPED,
+    LAST_NUMBER,
+    finite_untrimmed,
     five_digits,
+    last_word,
+    remembering,
     without_punctuation,
-    words_from_the_end,
 )
-from gradeschool.protocols.inspect_ai.unicode_numbers import unicode_number
-from gradeschool.rule import LastLine, Rule
+from gradeschool.rule import Rule
 from gradeschool.verdict import Answer
 
 PUNCTUATION = string.whitespace + string.punctuation
-LAST_NUMBER = "the last word that is a number"
 
 
 def as_it_is(word: str) -> str:
@@ -36,48 +37,31 @@ def unescaped(word: str) -> str:
     return ESCAPED.sub(r"\1", word)
 
 
-def settles(line: str, answer: Answer | None) -> bool:
-    """Tell whether a last line decides: a number is in it."""
-    return answer is not None and answer.how == LAST_NUMBER
-
-
-def _finite(word: str) -> float | None:
-    for parse in (float, unicode_number):
-        try:
-            number = parse(word)
-        except ValueError:
-            continue
-        if math.isfinite(number):
-            return number
-        if word.isascii():
-            return None  # infinite for both, and the second is slow on long words
-    return None
-
-
 @lru_cache(4096)
 def _target(gold: str, prepare: Callable[[str], str]) -> tuple[str, bool]:
     """Return what the gold is compared by, and whether that is a number."""
     stripped = without_punctuation(prepare(gold.strip().casefold()))
-    number = _finite(stripped)
+    number = finite_untrimmed(stripped)
     if number is None:
         return stripped.strip(PUNCTUATION), False
     return five_digits(number), True
 
 
 def _rule(versions: str, prepare: Callable[[str], str]) -> Rule:
+    @remembering
+    def value_of(word: str) -> str | None:
+        number = finite_untrimmed(without_punctuation(prepare(word.casefold())))
+        return None if number is None else five_digits(number)
+
     def read(text: str, gold: str) -> Answer | None:
         """Read the last word that is a number; the whole text for golds that are none."""
         if not _target(gold, prepare)[1]:
             value = text.strip().casefold().strip(PUNCTUATION)
             return Answer(text, value, (0, len(text)), "the whole text, by its end")
-        for word, start in words_from_the_end(text):
-            if word.isascii() and not any(char.isdigit() for char in word):
-                continue
-            number = _finite(without_punctuation(prepare(word.casefold())))
-            if number is not None:
-                span = (start, start + len(word))
-                return Answer(word, five_digits(number), span, LAST_NUMBER)
-        return None
+        word = last_word(text, value_of)
+        if word is None:
+            return None
+        return Answer(word.text, word.value, (word.start, word.start + len(word.text)), LAST_NUMBER)
 
     def same(value: str, gold: str) -> bool:
         """Compare 5 significant digits; other golds match at the end of the text."""
@@ -91,7 +75,8 @@ def _rule(versions: str, prepare: Callable[[str], str]) -> Rule:
         reference=lambda problem: problem.gold,
         read=read,
         same=same,
-        last_line=LastLine((), settles),
+        depends=lambda gold: _target(gold, prepare)[1],
+        claims=CLAIMS,
     )
 
 

@@ -1,15 +1,17 @@
 """`inspect/gsm8k`: ten shots in one system message, the answer on a last line "ANSWER: N".
 
-inspect_evals 0.26.0, src/inspect_evals/gsm8k/gsm8k.py (task version 2-A).
+inspect_evals 0.26.0, src/inspect_evals/gsm8k/gsm8k.py (task version 2-A), with its options
+`-T fewshot=5` and `-T fewshot=0`; src/inspect_evals/mgsm/mgsm.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
-from gradeschool.protocol import Protocol
+from gradeschool.protocol import Protocol, Render
 
 # `Dataset.shuffle(seed=42)` of the train split, first ten:
 # numpy.random.default_rng(42).permutation(7473)[:10].
@@ -25,12 +27,37 @@ TEMPLATE = (
 )
 
 
-def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the shots as one system message and the template as the user message."""
-    examples = "\n\n".join(_example(shots[row]) for row in SHOT_ROWS)
+MGSM_TEMPLATE = (
+    "Solve this math problem. Give the reasoning steps before giving the final answer on the last "
+    'line by itself in the format of "Answer:". Do not add anything other than the integer answer '
+    'after "Answer:".\n\n{question}'
+)
+MATCH = "inspect/match-numeric@>=0.3.253"
+
+
+def few_shot(count: int) -> Render:
+    """Return what renders this many shots as one system message, and the template."""
+
+    def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+        examples = "\n\n".join(_example(shots[row]) for row in SHOT_ROWS[:count])
+        for prompt in zero_shot(problems, shots):
+            yield Prompt(messages=(Message("system", examples), *prompt.messages))
+
+    return prompts
+
+
+def zero_shot(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the template as the user message."""
     for problem in problems:
         question = TEMPLATE.replace("{question}", problem.question)
-        yield Prompt(messages=(Message("system", examples), Message("user", question)))
+        yield Prompt(messages=(Message("user", question),))
+
+
+def mgsm(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the English instruction of MGSM as the user message."""
+    for problem in problems:
+        question = MGSM_TEMPLATE.replace("{question}", problem.question)
+        yield Prompt(messages=(Message("user", question),))
 
 
 def _example(shot: Problem) -> str:
@@ -38,15 +65,44 @@ def _example(shot: Problem) -> str:
     return f"{shot.question}\n\nReasoning:\n{reasoning}\n\nANSWER: {shot.gold}"
 
 
+# The tasks set nothing: temperature, nucleus and length are the provider's defaults.
+PROVIDERS_OWN = Decoding(temperature=None, top_p=None, max_tokens=None)
+
 GSM8K = Protocol(
     name="inspect/gsm8k",
     summary="10 shots in the system message, 'ANSWER: N' on the last line, the provider's decoding",
     source="inspect-evals 0.26.0, src/inspect_evals/gsm8k/gsm8k.py",
-    render=prompts,
-    # The task sets nothing: temperature, nucleus and length are the provider's defaults.
-    decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
-    rules=("inspect/match-numeric@>=0.3.253",),
+    render=few_shot(10),
+    decoding=PROVIDERS_OWN,
+    rules=(MATCH,),
     shots="gsm8k:train",
     shot_count=10,
+    is_chat=True,
+)
+
+GSM8K_5 = replace(
+    GSM8K,
+    name="inspect/gsm8k-5shot",
+    summary="the same with the first 5 shots (-T fewshot=5)",
+    render=few_shot(5),
+    shot_count=5,
+)
+
+GSM8K_0 = replace(
+    GSM8K,
+    name="inspect/gsm8k-0shot",
+    summary="the same without shots and system message (-T fewshot=0)",
+    render=zero_shot,
+    shots="",
+    shot_count=0,
+)
+
+MGSM_EN = Protocol(
+    name="inspect/mgsm-en",
+    summary="zero-shot chat, the prompt of simple-evals read by inspect's match, 'Answer:' last",
+    source="inspect-evals 0.26.0, src/inspect_evals/mgsm/mgsm.py",
+    render=mgsm,
+    decoding=PROVIDERS_OWN,
+    rules=(MATCH,),
     is_chat=True,
 )

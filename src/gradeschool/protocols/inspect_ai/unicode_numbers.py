@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import takewhile
 
 MINUS, PLUS = "-−﹣－负負", "+＋﹢正"
 EXPONENT_MINUS, EXPONENT_PLUS = "-−﹣－", "+＋﹢"
@@ -49,6 +48,7 @@ FRACTIONS = {
     "⅑": 1 / 9,
     "⅒": 0.1,
 }
+SUPERSCRIPT = re.compile(f"[{SUPERSCRIPT_DIGITS}]")
 LEADING_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 
 
@@ -77,10 +77,11 @@ def superscript_number(text: str) -> float:
     """
     if text in FRACTIONS:
         return FRACTIONS[text]
-    base = "".join(takewhile(lambda char: char not in SUPERSCRIPT_DIGITS, text))
+    superscript = None if text.isascii() else SUPERSCRIPT.search(text)
+    base = text if superscript is None else text[: superscript.start()]
     exponent = text[len(base) :]
-    fractions = [char for char in base if char in FRACTIONS]
-    digits = "".join(char for char in base if char not in FRACTIONS)
+    fractions = [] if base.isascii() else [char for char in base if char in FRACTIONS]
+    digits = "".join(char for char in base if char not in FRACTIONS) if fractions else base
     if len(fractions) > 1 or not text:
         raise ValueError(f"no number: {text[:40]!r}")
     value = 0.0 if fractions else 1.0

@@ -1,4 +1,4 @@
-"""EleutherAI lm-evaluation-harness: the gsm8k tasks of 0.4.2 to 0.4.13, and that of 0.3.0."""
+"""EleutherAI lm-evaluation-harness: gsm8k and gsm8k_platinum of 0.4.2 to 0.4.13, gsm8k of 0.3.0."""
 
 from gradeschool.protocols.lm_eval.chat import CHAT_FORMS, MULTITURN_FORMS
 from gradeschool.protocols.lm_eval.cot_prompts import COT_SELF_CONSISTENCY, COT_ZEROSHOT
@@ -9,16 +9,18 @@ from gradeschool.protocols.lm_eval.cot_rules import (
     ZEROSHOT_STRICT,
 )
 from gradeschool.protocols.lm_eval.hrm8k import HRM8K, HRM8K_RULE
-from gradeschool.protocols.lm_eval.llama_prompts import COT_LLAMA, LLAMA
+from gradeschool.protocols.lm_eval.llama_prompts import COT_LLAMA, COT_LLAMA_3, LLAMA
 from gradeschool.protocols.lm_eval.llama_rules import (
     COT_LLAMA_FLEXIBLE,
     COT_LLAMA_STRICT,
     LLAMA_FLEXIBLE,
     LLAMA_STRICT,
 )
+from gradeschool.protocols.lm_eval.platinum import PLATINUM_FORMS
 from gradeschool.protocols.lm_eval.prompts import GSM8K, GSM8K_COT
 from gradeschool.protocols.lm_eval.rules import COT_STRICT, FLEXIBLE, STRICT
 from gradeschool.protocols.lm_eval.version_0_3 import GSM8K_0_3, GSM8K_0_3_RULE
+from gradeschool.protocols.lm_eval.votes import MAJ_8, MAJ_64
 
 RULES = (
     STRICT,
@@ -35,15 +37,18 @@ RULES = (
     HRM8K_RULE,
     GSM8K_0_3_RULE,
 )
+VOTES = (MAJ_64, MAJ_8)
 PROTOCOLS = (
     GSM8K,
     GSM8K_COT,
     COT_ZEROSHOT,
     COT_SELF_CONSISTENCY,
     COT_LLAMA,
+    COT_LLAMA_3,
     LLAMA,
     *CHAT_FORMS,
     *MULTITURN_FORMS,
+    *PLATINUM_FORMS,
     HRM8K,
     GSM8K_0_3,
 )

@@ -31,11 +31,16 @@ COT_ZEROSHOT = Protocol(
 
 COT_SELF_CONSISTENCY = Protocol(
     name="lm-eval/gsm8k-cot-self-consistency",
-    summary="the prompt of gsm8k-cot, 64 samples (--samples 64) at temperature 0.2, 256 tokens",
+    summary="the prompt of gsm8k-cot, 64 samples at temperature 0.2, 256 tokens",
     source=f"{SOURCE}/gsm8k-cot-self-consistency.yaml (version 2.0)",
     render=cot_prompts,
     decoding=Decoding(temperature=0.2, max_tokens=MAX_TOKENS, stop=("Q:", "\n\n")),
     rules=("lm-eval/gsm8k-cot-self-consistency/score-first",),
     shots="wei2022",
     shot_count=8,
+    samples=64,
+    votes=(
+        "lm-eval/gsm8k-cot-self-consistency/maj@64",
+        "lm-eval/gsm8k-cot-self-consistency/maj@8",
+    ),
 )

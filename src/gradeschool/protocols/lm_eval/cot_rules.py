@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.protocols.lm_eval.rules import (
+    ANNOUNCED_DECIDES,
     SOURCE,
     cleaned,
     gold_alone,
@@ -16,7 +17,7 @@ from gradeschool.protocols.lm_eval.rules import (
     read_flexible,
     whole_answer,
 )
-from gradeschool.rule import LastLine, Rule, always, found, verbatim
+from gradeschool.rule import LAST_NUMBER_DECIDES, Rule, verbatim
 from gradeschool.verdict import Answer
 
 # Unlike gsm8k_cot's pattern this one must end in a digit: "The answer is 18" at the end is read.
@@ -39,7 +40,7 @@ COT_FLEXIBLE = Rule(
     reference=gold_alone,
     read=read_flexible,
     same=verbatim,
-    last_line=LastLine((), found),
+    claims=LAST_NUMBER_DECIDES,
 )
 
 ZEROSHOT_STRICT = Rule(
@@ -49,7 +50,7 @@ ZEROSHOT_STRICT = Rule(
     reference=whole_answer,
     read=read_cot,
     same=verbatim,
-    last_line=LastLine(("the answer is",), always),
+    claims=ANNOUNCED_DECIDES,
 )
 
 ZEROSHOT_FLEXIBLE = Rule(
@@ -59,7 +60,7 @@ ZEROSHOT_FLEXIBLE = Rule(
     reference=whole_answer,
     read=read_flexible,
     same=verbatim,
-    last_line=LastLine((), found),
+    claims=LAST_NUMBER_DECIDES,
 )
 
 SCORE_FIRST = Rule(
@@ -69,5 +70,5 @@ SCORE_FIRST = Rule(
     reference=gold_alone,
     read=read_self_consistency,
     same=verbatim,
-    last_line=LastLine(("the answer is",), always),
+    claims=ANNOUNCED_DECIDES,
 )

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from gradeschool.answers.search import Found, last_match, last_match_in_words
+from gradeschool.answers.search import Found, last_match_in_words
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.lm_eval.hendrycks import as_number, stripped
-from gradeschool.rule import LastLine, Rule, found
-from gradeschool.verdict import Answer
+from gradeschool.rule import Claim, Rule, found
+from gradeschool.scan import HAS_BARE_BOX, HAS_BOX, HAS_DOLLARS, HAS_EQUALS, box, number
+from gradeschool.verdict import Answer, Outcome
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (version 1.1)"
 BRACE = re.compile(r"[{}]")
 BOX = "\\boxed{"
-# From the first "$" of a line to its last: `.` is no line break.
-BETWEEN_DOLLARS = re.compile(r"\$(.*)\$")
+LONGEST_REMEMBERED = 40
+# In none of the numbers that `float` reads ("1e5", "infinity", "nan"), nor in what is removed.
+NO_NUMBER = re.compile(r"[b-dg-hj-mo-su-xzB-DG-HJ-MO-SU-XZ]")
 # `(?:\$)?\d+(?:\.\d+)?(?![\w\d])` with the same matches: a run of digits is tried once, from its
 # start, since all its tails fail where it fails.
 NUMBER = re.compile(r"\$?(?<!\d)\d++(?:\.\d++(?!\w)|(?!\w))")
@@ -36,9 +39,9 @@ def find_answer(text: str) -> tuple[Found, str] | None:
     """Return the piece of text that upstream takes for the answer, and how it was found."""
     if "\\boxed" in text:
         return _boxed(text)
-    between = last_match(BETWEEN_DOLLARS, text)
+    between = _between_dollars(text)
     if between is not None:
-        piece = _behind_equals(Found(between.group(1), *between.span(1)))
+        piece = _behind_equals(between)
         if piece.text:
             return piece, "between the dollar signs of the last line that has two"
     if "=" in text:
@@ -47,6 +50,18 @@ def find_answer(text: str) -> tuple[Found, str] | None:
         return Found(value, piece.start, piece.start + len(value)), "behind the last '='"
     number = last_match_in_words(NUMBER, text)
     return None if number is None else (Found(number.group(), *number.span()), "the last number")
+
+
+def _between_dollars(text: str) -> Found | None:
+    r"""Return the last match of group 1 of `\$(.*)\$`, found from the end."""
+    end = len(text)
+    while (last := text.rfind("$", 0, end)) >= 0:
+        line = text.rfind("\n", 0, last) + 1
+        first = text.find("$", line)
+        if first < last:
+            return Found(text[first + 1 : last], first + 1, last)
+        end = line
+    return None
 
 
 def _boxed(text: str) -> tuple[Found, str] | None:
@@ -93,9 +108,29 @@ def reference(problem: Problem) -> str:
 def same(value: str, reference: str) -> bool:
     """Compare Hendrycks' string forms, the answer's as a number."""
     try:
+        if len(value) <= LONGEST_REMEMBERED:
+            return _remembered_number(value) == _remembered_form(reference)
         return as_number(stripped(value)) == stripped(reference)
     except (AssertionError, IndexError):
         return value == reference
+
+
+@lru_cache(1 << 14)
+def _remembered_number(value: str) -> str:
+    return as_number(stripped(value))
+
+
+_remembered_form = lru_cache(1 << 12)(stripped)
+
+
+def rejects(text: str, reference: str) -> bool:
+    """Tell of a text without a box whether letters stand behind its last "="; none are removed."""
+    if "\\" in text or "=" not in text or NO_NUMBER.search(reference):
+        return False
+    dollar = text.find("$")
+    if dollar >= 0 and text.find("$", dollar + 1) >= 0:
+        return False
+    return NO_NUMBER.search(text, text.rfind("=")) is not None
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
@@ -111,7 +146,11 @@ HRM8K_RULE = Rule(
     reference=reference,
     read=read,
     same=same,
-    last_line=LastLine(("\\boxed", "$", "="), found),
+    at_once=lambda text, gold: Outcome.WRONG if rejects(text, gold) else None,
+    claims=(
+        Claim(box, found, HAS_BOX),
+        Claim(number, found, unless=HAS_BOX | HAS_BARE_BOX | HAS_DOLLARS | HAS_EQUALS),
+    ),
 )
 
 HRM8K = Protocol(

@@ -7,6 +7,7 @@ published numbers of Llama 3 were made; the plain form is what the task does wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
@@ -41,6 +42,15 @@ def cot_llama_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> 
         yield Prompt(text="\n\n".join([*examples, _asked(problem, end="\n")]))
 
 
+def cot_llama_spaced_prompts(
+    problems: Sequence[Problem], shots: Sequence[Problem]
+) -> Iterator[Prompt]:
+    """Render the text of task version 3.0, in which a space stands before an answer."""
+    examples = [(_asked(shot, end="\n"), _answered(shot, period="")) for shot in shots]
+    for problem in problems:
+        yield Prompt(text=shots_as_text(examples, _asked(problem, end="\n")))
+
+
 def cot_llama_turns(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
     """Render exemplars and question as turns of a chat."""
     examples = [(_asked(shot, end="\n"), _answered(shot, period="")) for shot in shots]
@@ -71,6 +81,14 @@ COT_LLAMA = Protocol(
     rules=("lm-eval/gsm8k-cot-llama/strict-match", "lm-eval/gsm8k-cot-llama/flexible-extract"),
     shots="wei2022",
     shot_count=8,
+)
+
+COT_LLAMA_3 = replace(
+    COT_LLAMA,
+    name="lm-eval/gsm8k-cot-llama@0.4.5-0.4.9.2",
+    summary="the same with a space before each answer of a shot (task version 3.0)",
+    source=f"{SOURCE}/gsm8k-cot-llama.yaml (version 3.0; lm-eval 0.4.5 to 0.4.9.2)",
+    render=cot_llama_spaced_prompts,
 )
 
 LLAMA = Protocol(

@@ -9,8 +9,14 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.search import last_match
-from gradeschool.protocols.lm_eval.rules import SOURCE, cleaned, gold_alone, read_flexible
-from gradeschool.rule import LastLine, Rule, always, found, verbatim
+from gradeschool.protocols.lm_eval.rules import (
+    ANNOUNCED_DECIDES,
+    SOURCE,
+    cleaned,
+    gold_alone,
+    read_flexible,
+)
+from gradeschool.rule import LAST_NUMBER_DECIDES, Rule, verbatim
 from gradeschool.verdict import Answer
 
 LLAMA3_SOURCE = (
@@ -44,7 +50,7 @@ COT_LLAMA_STRICT = Rule(
     reference=gold_alone,
     read=read_cot_llama,
     same=verbatim,
-    last_line=LastLine(("final answer is",), always),
+    claims=ANNOUNCED_DECIDES,
 )
 
 COT_LLAMA_FLEXIBLE = Rule(
@@ -54,7 +60,7 @@ COT_LLAMA_FLEXIBLE = Rule(
     reference=gold_alone,
     read=read_flexible,
     same=verbatim,
-    last_line=LastLine((), found),
+    claims=LAST_NUMBER_DECIDES,
 )
 
 LLAMA_STRICT = Rule(
@@ -64,7 +70,7 @@ LLAMA_STRICT = Rule(
     reference=gold_alone,
     read=read_llama,
     same=verbatim,
-    last_line=LastLine(("final answer is",), always),
+    claims=ANNOUNCED_DECIDES,
 )
 
 LLAMA_FLEXIBLE = Rule(
@@ -74,5 +80,5 @@ LLAMA_FLEXIBLE = Rule(
     reference=gold_alone,
     read=read_flexible,
     same=verbatim,
-    last_line=LastLine((), found),
+    claims=LAST_NUMBER_DECIDES,
 )

@@ -10,14 +10,39 @@ import re
 
 from gradeschool.answers.search import last_match_in_words
 from gradeschool.problem import Problem
-from gradeschool.rule import LastLine, Rule, always, found, verbatim
-from gradeschool.verdict import Answer
+from gradeschool.rule import HASHES_DECIDE, LAST_NUMBER_DECIDES, Claim, Rule, always, verbatim
+from gradeschool.scan import HAS_ANSWER, Scan, nothing
+from gradeschool.verdict import Answer, Outcome
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/gsm8k"
 STRICT_PATTERN = re.compile(r"#### (\-?[0-9\.\,]+)")
 FLEXIBLE_PATTERN = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
 # The last "." is not escaped upstream: it takes one more character, be it a digit of the answer.
 COT_PATTERN = re.compile(r"The answer is (\-?[0-9\.\,]+).")
+
+
+CORRECT, WRONG, NO_ANSWER = Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER
+ANNOUNCING, BY_LLAMA = "The answer is ", "final answer is"
+WORD = re.compile(r"\S*\s?")
+
+
+def announced(scan: Scan) -> str:
+    """Return the word behind the only "The answer is", or all from the first announcement on."""
+    text = scan.text
+    start = text.find(ANNOUNCING)
+    if BY_LLAMA in text:
+        final = max(text.find(BY_LLAMA) - len("The "), 0)
+        return text[final if start < 0 else min(start, final) :]
+    if start < 0 or text.find(ANNOUNCING, start + 1) >= 0:
+        return "" if start < 0 else text[start:]
+    word = WORD.match(text, start + len(ANNOUNCING))
+    return text[start : word.end()] if word else text[start:]
+
+
+ANNOUNCED_DECIDES = (
+    Claim(nothing, always, unless=HAS_ANSWER),
+    Claim(announced, always, needs=HAS_ANSWER),
+)
 
 
 def cleaned(text: str) -> str:
@@ -55,6 +80,16 @@ def read_strict(text: str, reference: str) -> Answer | None:
     return None if found is None else _answer(found, 1, "the first '#### N'")
 
 
+def strict_at_once(text: str, reference: str) -> Outcome:
+    """Return the outcome of the strict filter without the answer."""
+    found = STRICT_PATTERN.search(text)
+    if found is None:
+        return NO_ANSWER
+    # Of what `cleaned` removes, the pattern matches commas and a last period alone.
+    number = found[1].replace(",", "").removesuffix(".")
+    return CORRECT if number == reference else WRONG
+
+
 def read_flexible(text: str, reference: str) -> Answer | None:
     """Read the last number-like run: two or more of "$0-9.,", or digits."""
     found = last_match_in_words(FLEXIBLE_PATTERN, text)
@@ -74,7 +109,8 @@ STRICT = Rule(
     reference=whole_answer,
     read=read_strict,
     same=verbatim,
-    last_line=LastLine(("####",), always),
+    claims=HASHES_DECIDE,
+    at_once=strict_at_once,
 )
 
 FLEXIBLE = Rule(
@@ -84,7 +120,7 @@ FLEXIBLE = Rule(
     reference=whole_answer,
     read=read_flexible,
     same=verbatim,
-    last_line=LastLine((), found),
+    claims=LAST_NUMBER_DECIDES,
 )
 
 COT_STRICT = Rule(
@@ -94,5 +130,5 @@ COT_STRICT = Rule(
     reference=gold_alone,
     read=read_cot,
     same=verbatim,
-    last_line=LastLine(("the answer is",), always),
+    claims=ANNOUNCED_DECIDES,
 )

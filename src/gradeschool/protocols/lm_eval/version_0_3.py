@@ -13,7 +13,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import shots_as_text
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LastLine, Rule, RuleFailure, always, verbatim
+from gradeschool.rule import HASHES_DECIDE, Rule, RuleFailure, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "lm-eval 0.3.0 (PyPI), lm_eval/tasks/gsm8k.py"
@@ -61,7 +61,7 @@ GSM8K_0_3_RULE = Rule(
     reference=reference,
     read=read,
     same=verbatim,
-    last_line=LastLine(("####",), always),
+    claims=HASHES_DECIDE,
 )
 
 GSM8K_0_3 = Protocol(

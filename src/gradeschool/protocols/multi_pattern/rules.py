@@ -7,9 +7,20 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import Found, last_flat_box, last_match, last_match_in_words
+from gradeschool.answers.search import BOX, Found, last_flat_box, last_match, last_match_in_words
 from gradeschool.problem import Problem
-from gradeschool.rule import LastLine, Rule, RuleFailure
+from gradeschool.rule import Claim, Rule, RuleFailure, found
+from gradeschool.scan import (
+    HAS_ANSWER,
+    HAS_ANSWERS,
+    HAS_BARE_BOX,
+    HAS_BOX,
+    HAS_HASHES,
+    Scan,
+    box,
+    hashes,
+    number,
+)
 from gradeschool.verdict import Answer
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
@@ -17,14 +28,17 @@ HASHES = re.compile(r"####\s*([\d,.\-]+)")
 ANSWER_IS = re.compile(r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)")
 ANSWER_COLON = re.compile(r"(?i)answer\s*:\s*\$?([\d,.\-]+)")
 NUMBER = re.compile(r"(-?[\d,]+\.?\d*)")
+LAST_HASHES, LAST_BOX = "the last '#### N'", r"the last \boxed{}"
+LAST_NUMBER = "the last number"
+BEFORE, FARTHEST = ("the ", "the final "), 40
 TOLERANCE = 1e-6
 
 
 def read(text: str, reference: str) -> Answer | None:
     """Read the last match of the first pattern that matches at all."""
     for pattern, how in (
-        (HASHES, "the last '#### N'"),
-        (None, r"the last \boxed{}"),
+        (HASHES, LAST_HASHES),
+        (None, LAST_BOX),
         (ANSWER_IS, "the last 'the answer is N'"),
         (ANSWER_COLON, "the last 'answer: N'"),
     ):
@@ -32,7 +46,7 @@ def read(text: str, reference: str) -> Answer | None:
         if found is not None:
             return _answer(found, how)
     found = _group(last_match_in_words(NUMBER, text))
-    return None if found is None else _answer(found, "the last number")
+    return None if found is None else _answer(found, LAST_NUMBER)
 
 
 def _answer(found: Found, how: str) -> Answer:
@@ -71,9 +85,35 @@ def reference(problem: Problem) -> str:
     return _normalize(problem.gold)
 
 
-def settles(line: str, answer: Answer | None) -> bool:
-    """Tell whether a last line decides: "The" may stand on the line before "answer is N"."""
-    return answer is not None and not line.lstrip().lower().startswith(("answer", "final"))
+def flat_box(scan: Scan) -> str | None:
+    """Return the last box, unless it stands in one that is not closed before it."""
+    start = scan.boxed - 1
+    before = scan.text.rfind(BOX, 0, start)
+    return None if before >= 0 and scan.text.find("}", before, start) < 0 else box(scan)
+
+
+def from_answer(scan: Scan) -> str:
+    """Return the line of the only "answer" from there on, with the words that stand before it."""
+    start, low = scan.answer, scan.low
+    known = (before for before in BEFORE if low.endswith(before, 0, start))
+    start -= len(next(known, "")) or FARTHEST
+    end = low.find("\n", scan.answer)
+    return scan.text[max(start, 0) : len(low) if end < 0 else end]
+
+
+def stated(part: str, answer: Answer | None) -> bool:
+    """Tell whether a part decides: what its marker announces was read."""
+    return answer is not None and answer.how != LAST_NUMBER
+
+
+def boxed(part: str, answer: Answer | None) -> bool:
+    """Tell whether a part that is a box decides."""
+    return answer is not None and answer.how == LAST_BOX
+
+
+def hashed(part: str, answer: Answer | None) -> bool:
+    """Tell whether a part with "####" decides."""
+    return answer is not None and answer.how == LAST_HASHES
 
 
 MULTI_PATTERN = Rule(
@@ -83,5 +123,15 @@ MULTI_PATTERN = Rule(
     reference=reference,
     read=read,
     same=same,
-    last_line=LastLine(("####", "\\boxed{", "answer"), settles),
+    claims=(
+        Claim(hashes, hashed, HAS_HASHES),
+        Claim(flat_box, boxed, HAS_BOX, unless=HAS_HASHES),
+        Claim(
+            from_answer,
+            stated,
+            HAS_ANSWER,
+            unless=HAS_HASHES | HAS_BOX | HAS_BARE_BOX | HAS_ANSWERS,
+        ),
+        Claim(number, found, unless=HAS_HASHES | HAS_BOX | HAS_BARE_BOX | HAS_ANSWER),
+    ),
 )

@@ -13,7 +13,7 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LastLine, Rule, always, verbatim
+from gradeschool.rule import HASHES_DECIDE, Rule, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "karpathy/nanochat @ 92d63d4e, tasks/gsm8k.py"
@@ -54,7 +54,8 @@ GSM8K_RULE = Rule(
     reference=reference,
     read=read,
     same=verbatim,
-    last_line=LastLine(("####",), always),
+    depends=lambda reference: reference == NO_GOLD,
+    claims=HASHES_DECIDE,
 )
 
 GSM8K = Protocol(

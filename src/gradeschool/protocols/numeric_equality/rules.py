@@ -9,16 +9,18 @@ import re
 
 from gradeschool.answers.search import last_match, last_match_in_words
 from gradeschool.problem import Problem
-from gradeschool.rule import LastLine, Rule, RuleFailure, found, verbatim
+from gradeschool.rule import Claim, Rule, RuleFailure, found, verbatim
+from gradeschool.scan import COLON, HAS_ANSWER_COLON, Scan, number
 from gradeschool.verdict import Answer
 
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
+LAST_ANSWER = "the last 'ANSWER: N'"
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
 
 
 def read(text: str, reference: str) -> Answer | None:
     """Read the last "ANSWER: N" in any case, else the last number."""
-    found, how, group = last_match(ANSWER, text), "the last 'ANSWER: N'", 1
+    found, how, group = last_match(ANSWER, text), LAST_ANSWER, 1
     if found is None:
         found, how, group = last_match_in_words(NUMBER, text), "the last number", 0
     if found is None:
@@ -38,6 +40,17 @@ def _normalize(text: str) -> str:
         return cleaned
 
 
+def behind_colon(scan: Scan) -> str | None:
+    """Return the text from the last "answer:" on."""
+    colon = last_match(COLON, scan.low)
+    return None if colon is None else scan.text[colon.start() :]
+
+
+def answered(part: str, answer: Answer | None) -> bool:
+    """Tell whether a part decides: its "answer:" was read."""
+    return answer is not None and answer.how == LAST_ANSWER
+
+
 def reference(problem: Problem) -> str:
     """Return the gold, normalised."""
     return _normalize(problem.gold)
@@ -50,5 +63,8 @@ NUMERIC_EQUALITY = Rule(
     reference=reference,
     read=read,
     same=verbatim,
-    last_line=LastLine(("answer",), found),
+    claims=(
+        Claim(number, found, unless=HAS_ANSWER_COLON),
+        Claim(behind_colon, answered, needs=HAS_ANSWER_COLON),
+    ),
 )

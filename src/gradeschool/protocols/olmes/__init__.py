@@ -1,7 +1,14 @@
-"""AI2 OLMES (oe_eval): gsm8k::tulu, the protocol of the Tulu-3 paper, and gsm8k::olmes."""
+"""AI2 OLMES (oe_eval): gsm8k::tulu, the protocol of the Tulu-3 paper, gsm8k::olmes, variants."""
 
 from gradeschool.protocols.olmes.base import BASE
 from gradeschool.protocols.olmes.tulu import TULU, TULU_RULE
+from gradeschool.protocols.olmes.variants import (
+    OLMO3_N8,
+    OLMO3_N8_V2,
+    OLMO3_N32,
+    ZERO_SHOT,
+    ZERO_SHOT_R1,
+)
 
 RULES = (TULU_RULE,)
-PROTOCOLS = (TULU, BASE)
+PROTOCOLS = (TULU, BASE, ZERO_SHOT, ZERO_SHOT_R1, OLMO3_N8, OLMO3_N8_V2, OLMO3_N32)

@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.search import ends, last_match
+from gradeschool.answers.search import last_number_without_commas
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_turns
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LastLine, Rule, found, verbatim
+from gradeschool.rule import LAST_NUMBER_DECIDES, Rule, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "allenai/olmes gsm8k::tulu (tasks.py as in goodfire-ai/olmes @ acbb7467)"
-# Applied once from left to right: "1,2,3" becomes "12,3".
-COMMA = re.compile(r"(\d),(\d)")
 # The sign belongs to the decimals alone: integers lose theirs, on both sides.
 NUMBER = re.compile(r"[-+]?\d*\.\d+|\d+")
 PREFIX = "Answer:"
@@ -28,11 +26,7 @@ STOPS = ("Question:", "</s>", "<|im_end|>")
 
 def last_number(text: str) -> str | None:
     """Return the last number once commas between digits are gone."""
-    for start in ends(text):
-        found = last_match(NUMBER, COMMA.sub(r"\1\2", text[start:]))
-        if found is not None:
-            return found.group()
-    return None
+    return last_number_without_commas(NUMBER, text)
 
 
 def _span(text: str, number: str) -> tuple[int, int] | None:
@@ -77,7 +71,7 @@ TULU_RULE = Rule(
     reference=reference,
     read=read,
     same=verbatim,
-    last_line=LastLine((), found),
+    claims=LAST_NUMBER_DECIDES,
 )
 
 TULU = Protocol(

@@ -8,17 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.search import ends, last_match
+from gradeschool.answers.search import last_number_without_commas
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LastLine, Rule, found
+from gradeschool.rule import LAST_NUMBER_DECIDES, Rule
 from gradeschool.verdict import Answer
 
 SOURCE = "allenai/olmo-eval @ e8b88f19, src/olmo_eval/evals/tasks/gsm8k.py"
-# Applied once from left to right: "1,2,3" becomes "12,3".
-COMMA = re.compile(r"(\d),(\d)")
 # In older versions the second part was `\d+`: integers lost their sign, as in OLMES.
 NUMBER = re.compile(r"[-+]?\d*\.\d+|[-+]?\d+")
 STOPS = ("Question:", "\n\n")
@@ -27,11 +25,7 @@ OLMO3BASE_STOPS = ("Question:", "</s>", "<|im_end|>", "\n\n")
 
 def last_number(text: str) -> str | None:
     """Return the last number once commas between digits are gone."""
-    for start in ends(text):
-        found = last_match(NUMBER, COMMA.sub(r"\1\2", text[start:]))
-        if found is not None:
-            return found.group()
-    return None
+    return last_number_without_commas(NUMBER, text)
 
 
 def read(text: str, reference: str) -> Answer | None:
@@ -71,7 +65,7 @@ GSM8K_RULE = Rule(
     reference=reference,
     read=read,
     same=same,
-    last_line=LastLine((), found),
+    claims=LAST_NUMBER_DECIDES,
 )
 
 GSM8K = Protocol(
@@ -87,11 +81,12 @@ GSM8K = Protocol(
 
 OLMO3BASE = Protocol(
     name="olmo-eval/gsm8k-olmo3base",
-    summary="the same prompt, 8 samples (--samples 8) at temperature 0.6, top_p 0.6",
+    summary="the same prompt, 8 samples at temperature 0.6, top_p 0.6",
     source=f"{SOURCE}, variant olmo3base",
     render=prompts,
     decoding=Decoding(temperature=0.6, top_p=0.6, max_tokens=512, stop=OLMO3BASE_STOPS),
     rules=("olmo-eval/gsm8k",),
     shots="wei2022",
     shot_count=8,
+    samples=8,
 )

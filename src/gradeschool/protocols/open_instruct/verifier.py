@@ -7,25 +7,23 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import ends, last_match
+from gradeschool.answers.search import last_number_without_commas
 from gradeschool.problem import Problem
-from gradeschool.rule import LastLine, Rule, found
+from gradeschool.rule import Claim, Rule
+from gradeschool.scan import number
 from gradeschool.verdict import Answer
 
 SOURCE = "allenai/open-instruct @ e6c3044a, open_instruct/ground_truth_utils.py, GSM8KVerifier"
-# Applied once from left to right: "1,2,3" becomes "12,3".
-COMMA = re.compile(r"(\d),(\d)")
 # In older versions `[-+]?\d*\.\d+|\d+`: integers lost their sign, as in OLMES.
 NUMBER = re.compile(r"[-+]?(?:\d*\.\d+|\d+)")
 
 
+LAST_NUMBER = "the last number, commas removed"
+
+
 def last_number(text: str) -> str | None:
     """Return the last number once commas between digits are gone."""
-    for start in ends(text):
-        found = last_match(NUMBER, COMMA.sub(r"\1\2", text[start:]))
-        if found is not None:
-            return found.group()
-    return None
+    return last_number_without_commas(NUMBER, text)
 
 
 def read(text: str, reference: str) -> Answer | None:
@@ -37,7 +35,12 @@ def read(text: str, reference: str) -> Answer | None:
         return Answer(text, text, (0, len(text)), "the whole text")
     start = text.rfind(number)  # with a comma inside it does not stand there literally
     span = None if start < 0 else (start, start + len(number))
-    return Answer(number, number, span, "the last number, commas removed")
+    return Answer(number, number, span, LAST_NUMBER)
+
+
+def settles(part: str, answer: Answer | None) -> bool:
+    """Tell whether a part decides: a number is in it."""
+    return answer is not None and answer.how == LAST_NUMBER
 
 
 def reference(problem: Problem) -> str:
@@ -57,5 +60,5 @@ GSM8K_VERIFIER = Rule(
     reference=reference,
     read=read,
     same=same,
-    last_line=LastLine((), found),
+    claims=(Claim(number, settles),),
 )

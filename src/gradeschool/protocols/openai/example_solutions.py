@@ -6,7 +6,8 @@ Those solutions end in a last line "A: N", which the released extractor does not
 from __future__ import annotations
 
 from gradeschool.problem import Problem
-from gradeschool.rule import LastLine, Rule, always, verbatim
+from gradeschool.rule import Claim, Rule, always, verbatim
+from gradeschool.scan import Scan
 from gradeschool.verdict import Answer
 
 MARK = "A: "
@@ -22,6 +23,12 @@ def read(text: str, reference: str) -> Answer | None:
     return Answer(read, read.replace(",", ""), (start, len(text)), "the last line behind 'A: '")
 
 
+def marked_line(scan: Scan) -> str:
+    """Return the last line if it is marked."""
+    start = scan.text.rfind("\n") + 1
+    return scan.text[start:] if scan.text.startswith(MARK, start) else ""
+
+
 def reference(problem: Problem) -> str:
     """Return the gold without thousands commas; the flags ignore them on both sides."""
     return problem.gold.replace(",", "")
@@ -34,5 +41,5 @@ EXAMPLE_SOLUTIONS = Rule(
     reference=reference,
     read=read,
     same=verbatim,
-    last_line=LastLine((), always),
+    claims=(Claim(marked_line, always),),
 )

@@ -12,11 +12,12 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LastLine, Rule, always, verbatim
-from gradeschool.verdict import Answer
+from gradeschool.rule import HASHES_DECIDE, Rule, verbatim
+from gradeschool.verdict import Answer, Outcome
 
 SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
 ANSWER = re.compile(r"#### (\-?[0-9\.\,]+)")
+CORRECT, WRONG, NO_ANSWER = Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER
 INVALID = "[invalid]"
 # Appendix B of the paper: temperature 0 and 400 tokens at most. The demo script stops at 100.
 MAX_TOKENS = 400
@@ -30,6 +31,14 @@ def read(text: str, reference: str = "") -> Answer | None:
     return Answer(
         found.group(1), found.group(1).replace(",", ""), found.span(1), "the first '#### N'"
     )
+
+
+def at_once(text: str, reference: str) -> Outcome:
+    """Return the outcome without the answer."""
+    found = ANSWER.search(text)
+    if found is None:
+        return NO_ANSWER
+    return CORRECT if found[1].replace(",", "") == reference else WRONG
 
 
 def extract_answer(completion: str) -> str:
@@ -69,7 +78,8 @@ OFFICIAL_RULE = Rule(
     reference=lambda problem: extract_answer(problem.solution),
     read=read,
     same=verbatim,
-    last_line=LastLine(("####",), always),
+    claims=HASHES_DECIDE,
+    at_once=at_once,
 )
 
 OFFICIAL = Protocol(

@@ -1,5 +1,6 @@
-"""OpenCompass: the evaluators of its gsm8k configurations, and its zero-shot prompts."""
+"""OpenCompass: the evaluators of its gsm8k configurations, its four-shot and zero-shot prompts."""
 
+from gradeschool.protocols.opencompass.few_shot import FEW_SHOT, FEW_SHOT_STOP
 from gradeschool.protocols.opencompass.rules import GSM8K
 from gradeschool.protocols.opencompass.zero_shot import (
     V2_RULE,
@@ -10,4 +11,11 @@ from gradeschool.protocols.opencompass.zero_shot import (
 )
 
 RULES = (GSM8K, V2_RULE)
-PROTOCOLS = (ZERO_SHOT, ZERO_SHOT_V2, ZERO_SHOT_V2_LONG, ZERO_SHOT_NOCOT)
+PROTOCOLS = (
+    FEW_SHOT,
+    FEW_SHOT_STOP,
+    ZERO_SHOT,
+    ZERO_SHOT_V2,
+    ZERO_SHOT_V2_LONG,
+    ZERO_SHOT_NOCOT,
+)

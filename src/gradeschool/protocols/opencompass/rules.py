@@ -9,7 +9,8 @@ import re
 
 from gradeschool.answers.search import last_match_in_words
 from gradeschool.problem import Problem
-from gradeschool.rule import LastLine, Rule, found
+from gradeschool.rule import Claim, Rule, found
+from gradeschool.scan import HAS_QUESTION, Scan, number, number_before
 from gradeschool.verdict import Answer
 
 NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")
@@ -39,6 +40,11 @@ def same(value: str, reference: str) -> bool:
         return False
 
 
+def number_before_question(scan: Scan) -> str | None:
+    """Return the last word with a digit before a further question."""
+    return number_before(scan.text, RUN_ON)
+
+
 GSM8K = Rule(
     name="opencompass/gsm8k",
     summary="the last number before 'Question:' (a comma splits it), equal within 1e-6",
@@ -46,5 +52,8 @@ GSM8K = Rule(
     reference=reference,
     read=read,
     same=same,
-    last_line=LastLine(("question:",), found),
+    claims=(
+        Claim(number, found, unless=HAS_QUESTION),
+        Claim(number_before_question, found, needs=HAS_QUESTION),
+    ),
 )

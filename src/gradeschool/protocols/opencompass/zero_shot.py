@@ -18,14 +18,24 @@ from gradeschool.protocol import Protocol
 from gradeschool.protocols.opencompass.hendrycks import hendrycks
 from gradeschool.protocols.opencompass.minerva import minerva
 from gradeschool.protocols.opencompass.rules import reference
-from gradeschool.rule import LastLine, Rule
-from gradeschool.verdict import Answer
+from gradeschool.rule import Claim, Rule
+from gradeschool.scan import HAS_BOX, box
+from gradeschool.verdict import Answer, Outcome
 
 SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"
 CONFIGS = f"{SOURCE}, opencompass/configs/datasets/gsm8k"
 BOX = "\\boxed{"
 BOXED = "the last box"
 LONGEST_REMEMBERED = 400
+PLAIN_GOLD = re.compile(r"-?[0-9]+\Z")
+DIGITS = re.compile(r"[0-9]+")
+ANNOUNCED_INTEGER = re.compile(r"[^\\${.]*answer is (-?[0-9]+)")
+# A "w" behind which, once the phrases that Minerva removes are gone, an "e" may stand.
+MIGHT_ANNOUNCE = re.compile(r"w(?:[ swidmfhkupcge\"\n\r\f]|a[ an]|\Z)")
+NO_PIECE = re.compile(r"[\\{.$]")
+# Characters that stay in every form; with three of them before "=" nothing is cut there.
+STAYING, SHORT_NAME = re.compile(r"[0-9A-Zvz()+*]"), 3
+LASTING = re.compile(r"[A-Zjvxz()+*]")
 BRACE = re.compile(r"[{}]")
 DOUBLE_BRACED = re.compile(r"^\{(.*)\}$")
 # Upstream looks for these in each piece between periods, in lower case.
@@ -59,11 +69,22 @@ def _without_double_braces(text: str, start: int, end: int) -> Found:
 
 def announcing_piece(text: str) -> Found:
     """Return the first piece between periods that announces an answer, else the first piece."""
-    announced = ANNOUNCED.search(text)
-    start = 0 if announced is None else text.rfind(".", 0, announced.start()) + 1
+    at = _announced(text)
+    start = 0 if at < 0 else text.rfind(".", 0, at) + 1
     end = text.find(".", start)
     end = len(text) if end < 0 else end
     return Found(text[start:end], start, end)
+
+
+def _announced(text: str) -> int:
+    if not text.isascii():
+        found = ANNOUNCED.search(text)
+        return -1 if found is None else found.start()
+    low = text.lower()
+    if "answer" not in low:
+        return -1
+    found = ANNOUNCED.search(low)
+    return -1 if found is None else found.start()
 
 
 def read(text: str, reference: str) -> Answer | None:
@@ -72,10 +93,21 @@ def read(text: str, reference: str) -> Answer | None:
     if found is not None and found.text:
         return Answer(found.text, found.text, (found.start, found.end), BOXED)
     found = announcing_piece(text)
-    value = forms(found.text).minerva
+    value = minerva_form(found.text)
     if not value:
         return None
     return Answer(found.text, value, (found.start, found.end), "a piece between periods")
+
+
+def minerva_form(answer: str) -> str:
+    """Return the Minerva form; "The answer is 18" alone is seen at once, short ones remembered."""
+    announced = ANNOUNCED_INTEGER.fullmatch(answer)
+    if announced is not None and answer.count("w") == 1:
+        return announced.group(1)
+    return _minerva(answer) if len(answer) <= LONGEST_REMEMBERED else minerva(answer)
+
+
+_minerva = lru_cache(1 << 14)(minerva)
 
 
 class Forms(NamedTuple):
@@ -104,6 +136,11 @@ def forms(answer: str) -> Forms:
 
 def same(value: str, reference: str) -> bool:
     """Compare Hendrycks' forms, their Minerva forms, the Minerva forms, the strings."""
+    if PLAIN_GOLD.match(reference):
+        if PLAIN_GOLD.match(value):
+            return value == reference  # each form of such a number is the number
+        if not NO_PIECE.search(value) and _differs(value, reference, from_text=False):
+            return False
     one, other = forms(value), forms(reference)
     if one.hendrycks is not None and other.hendrycks is not None:
         if one.hendrycks == other.hendrycks:
@@ -113,6 +150,39 @@ def same(value: str, reference: str) -> bool:
     return one.minerva == other.minerva or value == reference
 
 
+def rejects(text: str, reference: str) -> bool:
+    """Tell of most texts without a box, and of golds of digits, that no form equals the gold."""
+    if "\\boxed" in text or not PLAIN_GOLD.match(reference):
+        return False
+    piece = announcing_piece(text).text
+    return "\\" not in piece and "{" not in piece and _differs(piece, reference, from_text=True)
+
+
+def _differs(piece: str, gold: str, from_text: bool) -> bool:
+    """Tell whether the forms of a piece without backslash, brace and period are not a plain gold.
+
+    No form loses a digit or a capital behind the last "w" of a possible "answer is": it is cut
+    there, at pairs of "$", and at an only "=" with up to two characters before it alone. So its
+    digits there must be the last ones of the gold; and without any digit it is not the gold, but no
+    missing answer in a text either if a character remains that is in none of the removed phrases.
+    """
+    cut = -1
+    for found in MIGHT_ANNOUNCE.finditer(piece):
+        cut = found.start()
+    if (dollars := piece.count("$")) > 1:
+        if cut >= 0:
+            return False
+        piece = piece.split("$")[dollars // 2 * 2 - 1]
+    kept = piece[cut + 1 :]
+    name, equals, value = kept.partition("=")
+    if equals and "=" not in value and len(STAYING.findall(name)) < SHORT_NAME:
+        kept = value
+    digits = "".join(DIGITS.findall(kept))
+    if digits:
+        return not gold.endswith(digits)
+    return DIGITS.search(piece) is None and not (from_text and LASTING.search(kept) is None)
+
+
 V2_RULE = Rule(
     name="opencompass/gsm8k-0shot-v2",
     summary="the last box, else the sentence with 'answer is'; equal as LaTeX strings",
@@ -120,7 +190,8 @@ V2_RULE = Rule(
     reference=reference,
     read=read,
     same=same,
-    last_line=LastLine((), lambda line, answer: answer is not None and answer.how == BOXED),
+    claims=(Claim(box, lambda part, answer: answer is not None and answer.how == BOXED, HAS_BOX),),
+    at_once=lambda text, gold: Outcome.WRONG if rejects(text, gold) else None,
 )
 
 

@@ -12,7 +12,7 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LastLine, Rule, RuleFailure, always, verbatim
+from gradeschool.rule import HASHES_DECIDE, Rule, RuleFailure, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "oumi 0.9, oumi/datasets/grpo"
@@ -51,7 +51,7 @@ GSM8K_REWARD = Rule(
     reference=reference,
     read=read,
     same=verbatim,
-    last_line=LastLine(("####",), always),
+    claims=HASHES_DECIDE,
 )
 
 GSM8K = Protocol(

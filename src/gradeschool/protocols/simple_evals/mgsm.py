@@ -12,7 +12,8 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LastLine, Rule, always
+from gradeschool.rule import Claim, Rule, always
+from gradeschool.scan import HAS_ANSWER, Scan, nothing
 from gradeschool.verdict import Answer
 
 SOURCE = "openai/simple-evals @ ee3b0318, mgsm_eval.py"
@@ -46,6 +47,12 @@ def same(value: str, reference: str) -> bool:
     return (value.rstrip("0").rstrip(".") if "." in value else value) == reference
 
 
+def behind_answer(scan: Scan) -> str:
+    """Return the text from the last "Answer" on."""
+    start = scan.text.rfind(PREFIX)
+    return "" if start < 0 else scan.text[start:]
+
+
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
     """Render the instruction and the question as one user message."""
     for problem in problems:
@@ -60,7 +67,10 @@ MGSM_RULE = Rule(
     reference=lambda problem: problem.gold.replace(",", ""),
     read=read,
     same=same,
-    last_line=LastLine(("answer",), always),
+    claims=(
+        Claim(nothing, always, unless=HAS_ANSWER),
+        Claim(behind_answer, always, needs=HAS_ANSWER),
+    ),
 )
 
 MGSM_EN = Protocol(

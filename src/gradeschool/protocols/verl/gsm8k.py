@@ -9,17 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.search import last_match
+from gradeschool.answers.search import ends, last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LastLine, Rule, RuleFailure, always, verbatim
-from gradeschool.verdict import Answer
+from gradeschool.rule import HASHES_DECIDE, Claim, Rule, RuleFailure, verbatim
+from gradeschool.scan import number
+from gradeschool.verdict import Answer, Outcome
 
 SOURCE = "verl 0.9.1, verl/utils/reward_score/gsm8k.py"
 CLIP = 300  # characters
 ANSWER = re.compile(r"#### (\-?[0-9\.\,]+)")
 NUMBER = re.compile(r"(\-?[0-9\.\,]+)")
+MARKER = "#### "
+CORRECT, WRONG, NO_ANSWER = Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER
 # A prompt that defines the protocol, to the letter.
 INSTRUCTION = 'Let\'s think step by step and output the final answer after "####".'
 
@@ -50,6 +53,29 @@ def read_flexible(text: str, reference: str) -> Answer | None:
     return Answer(found.group(), found.group(), _span(found, text), "the last number near the end")
 
 
+def strict_at_once(text: str, reference: str) -> Outcome:
+    """Return the strict outcome without the answer: the last "#### " with a number counts."""
+    end = text[-CLIP:]
+    at = len(end)
+    while (at := end.rfind(MARKER, 0, at)) >= 0:
+        found = ANSWER.match(end, at)
+        if found is not None:
+            return CORRECT if found[1].replace(",", "") == reference else WRONG
+    return NO_ANSWER
+
+
+def flexible_at_once(text: str, reference: str) -> Outcome:
+    """Return the flexible outcome without the answer, looked for from the end."""
+    end = text[-CLIP:]
+    for start in ends(end):
+        for run in reversed(NUMBER.findall(end, start)):
+            if run != ".":
+                return CORRECT if run == reference else WRONG
+    if "." not in end:
+        return NO_ANSWER
+    return CORRECT if reference == "." else WRONG
+
+
 def _span(found: re.Match[str], text: str) -> tuple[int, int]:
     offset = max(0, len(text) - CLIP)
     start, end = found.span(1)
@@ -76,8 +102,9 @@ STRICT = Rule(
     source=f"{SOURCE}, method strict",
     reference=reference,
     read=read_strict,
+    at_once=strict_at_once,
     same=verbatim,
-    last_line=LastLine(("####",), always),
+    claims=HASHES_DECIDE,
 )
 
 FLEXIBLE = Rule(
@@ -86,8 +113,9 @@ FLEXIBLE = Rule(
     source=f"{SOURCE}, method flexible",
     reference=reference,
     read=read_flexible,
+    at_once=flexible_at_once,
     same=verbatim,
-    last_line=LastLine((), lambda line, answer: answer is not None and answer.value != "."),
+    claims=(Claim(number, lambda part, answer: answer is not None and answer.value != "."),),
 )
 
 GSM8K = Protocol(

@@ -31,7 +31,7 @@ CHAT = Protocol(
     source="gradeschool's own wording; the rule reads every usual form",
     render=chat_prompts,
     decoding=Decoding(temperature=0.0, max_tokens=1024),
-    rules=("gradeschool/parse-answer",),
+    rules=("gradeschool/reader",),
     is_chat=True,
 )
 
@@ -41,5 +41,5 @@ COT = Protocol(
     source="Kojima et al. 2022, arXiv 2205.11916 (first of its two stages)",
     render=cot_prompts,
     decoding=Decoding(temperature=0.0, max_tokens=512, stop=("Q:", "</s>", "<|im_end|>")),
-    rules=("gradeschool/parse-answer",),
+    rules=("gradeschool/reader",),
 )

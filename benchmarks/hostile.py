@@ -1,0 +1,95 @@
+"""How long the rules take on hostile texts of 10 MB: one shape repeated to the end.
+
+    python benchmarks/hostile.py [--megabytes 10] [--limit 1.0] [--json] [RULE ...]
+
+Prints, for each shape, the slowest rules with their seconds of CPU and the time of all rules at
+once, and at the end every rule that took longer than the limit. Without names: every rule that
+calls no library, those that read alike once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+
+from gradeschool.problem import Problem
+from gradeschool.rule import Rule
+from gradeschool.scoring.load import choose_rules
+from gradeschool.scoring.matrix import Matrix
+
+SHAPES = {
+    "digits": "9",
+    "boxes": "\\boxed{",
+    "closed boxes": "\\boxed{5} ",
+    "commas": ",",
+    "digits and commas": "1,",
+    "hashes": "####",
+    "hashes and spaces": "#### ",
+    "answer is": "answer is ",
+    "The answer is": "The answer is ",
+    "ANSWER:": "ANSWER: ",
+    "minus signs": "-",
+    "surrogates": "\ud8001\udfff ",
+    "other scripts": "½ 5² 十八 ٣ ",
+    "invisible": "\u200d1 ",
+    "decimals": "1.5 ",
+    "dollars": "$5 ",
+    "equations": "=5",
+    "bold": "**1**",
+    "questions": "Question: ",
+    "line breaks": "\n",
+    "spaces": " ",
+    "braces": "{}",
+    "fractions": "\\frac",
+}
+SLOWEST = 3
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def measure(rules: list[Rule], unit: str, length: int) -> tuple[list[tuple[float, str]], float]:
+    """Return the seconds of each rule alone, the slowest first, and of all at once."""
+    text = (unit * (length // len(unit) + 1))[:length]
+    problem = Problem.from_gold("18")
+    alone = [
+        (seconds(lambda rule=rule: rule.outcome(text, rule.reference(problem))), rule.name)
+        for rule in rules
+    ]
+    return sorted(alone, reverse=True), seconds(lambda: Matrix(rules).codes(text, problem))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Time rules on hostile texts.")
+    parser.add_argument("rules", nargs="*", metavar="RULE")
+    parser.add_argument("--megabytes", type=float, default=10)
+    parser.add_argument("--limit", type=float, default=1.0, help="seconds for one rule")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    rules = list({rule.read: rule for rule in choose_rules(options.rules)}.values())
+    length = int(options.megabytes * 1e6)
+    over: list[tuple[float, str, str]] = []
+    if not options.json:
+        print(f"{len(rules)} rules, {length:,} characters of each shape; seconds of CPU")
+    for shape, unit in SHAPES.items():
+        alone, together = measure(rules, unit, length)
+        over += [(taken, name, shape) for taken, name in alone if taken > options.limit]
+        if options.json:
+            row = {"shape": shape, "together": together, "alone": {n: s for s, n in alone}}
+            print(json.dumps(row), flush=True)
+            continue
+        slowest = ", ".join(f"{taken:.2f} {name}" for taken, name in alone[:SLOWEST])
+        print(f"  {shape:18} all at once {together:6.2f}   {slowest}", flush=True)
+    if not options.json:
+        print(f"over {options.limit:g} s: {len(over)} of {len(rules) * len(SHAPES)}")
+        for taken, name, shape in sorted(over, reverse=True):
+            print(f"  {taken:6.2f}  {name}, {shape}")
+
+
+if __name__ == "__main__":
+    main()
