@@ -38,7 +38,7 @@ def test_every_source_is_complete_and_pinned(name: str) -> None:
     source = SOURCES[name]
     assert source.name == name
     assert source.summary
-    assert source.licence == "MIT"
+    assert source.licence in ("MIT", "Apache-2.0")
     assert source.rows > 0
     if source.url:
         assert source.url.startswith("https://")
@@ -56,6 +56,8 @@ def test_the_digests_of_gsm8k_are_those_of_the_official_files() -> None:
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_every_source_loads_with_its_rows_and_digest(name: str, data: Path) -> None:
+    if not load.is_here(name):
+        pytest.skip(f"{name} is not on this machine")
     dataset = load_dataset(name)
     file = files.locate(SOURCES[name])
     assert len(dataset) == SOURCES[name].rows
@@ -578,7 +580,7 @@ def test_the_golds_of_the_sample_hold_what_the_real_ones_hold() -> None:
 
 
 def test_every_sample_solution_is_right_under_the_main_rules() -> None:
-    for name in ("openai/2021", "lm-eval/gsm8k/flexible-extract", "gradeschool/parse-answer"):
+    for name in ("openai/2021", "lm-eval/gsm8k/flexible-extract", "gradeschool/reader"):
         rule = get_rule(name)
         verdicts = [rule.judge(p.solution, p).correct for p in load_dataset("sample").problems]
         assert all(verdicts), name

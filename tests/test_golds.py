@@ -1,14 +1,13 @@
-"""Every gold, written as a protocol asks for it, is right under the protocol's rules.
+"""Right and wrong answers to all 1,319 problems in six forms, and the numbers of real scorers.
 
-And the same over all 1,319 problems for right and wrong answers in six forms: the numbers of the
-real scorers (protocols.md, section 6).
+protocols.md, section 6. Golds in each protocol's own form: test_own_golds.py.
 """
 
 from collections.abc import Callable, Sequence
 
 import pytest
 
-from gradeschool import Problem, all_protocols, all_rules, get_rule, normalize
+from gradeschool import Problem, get_rule, normalize
 from gradeschool.verdict import Outcome
 
 Problems = Sequence[Problem]
@@ -46,54 +45,6 @@ def correct(rule_name: str, form: str, problems: Problems) -> int:
     return outcomes.count(Outcome.CORRECT)
 
 
-# The form that each protocol asks for; the exceptions are faults of the published code.
-OWN_FORM = {
-    "ai-benchmarks/gsm8k": "hashes",
-    "gradeschool/few-shot-cot": "hashes",
-    "inspect/gsm8k": "ANSWER",
-    "lm-eval/gsm8k": "reference",
-    "lm-eval/gsm8k-cot": "the answer is",
-    "olmes/gsm8k-tulu": "so the answer is",
-    "openai/2021": "reference",
-    "zero-shot/chat": "hashes",
-    "zero-shot/cot": "the answer is",
-}
-# Rules that call some gold wrong in every form: faults of the published code (protocols.md).
-EXCEPTIONS = {
-    **dict.fromkeys(  # they do not take commas off the answer, the gold or both: 14 golds
-        ("opencompass/gsm8k", "verl/gsm8k/flexible", "deepseek-math/few-shot-cot"), 1_305
-    ),
-    "lm-eval/hrm8k-gsm8k-en": 1_305,  # the comma of a gold stays, that of an answer does not
-    "simple-evals/mgsm-en": 1_317,  # no sign: -10 and -3 (its own data hold no negative gold)
-}
-
-
-@pytest.mark.parametrize("name", OWN_FORM)
-def test_every_gold_in_a_protocols_own_form_is_right_under_all_its_rules(
-    name: str, gsm8k_test: Problems
-) -> None:
-    for rule in all_protocols()[name].rules:
-        assert correct(rule, OWN_FORM[name], gsm8k_test) == 1_319, rule
-
-
-# Rules that call a library take milliseconds a text; test_library_rules.py reads golds with them.
-USED = {rule for protocol in all_protocols().values() for rule in protocol.rules}
-CLOSED_FORM = sorted(name for name in USED if not all_rules()[name].extra)
-
-
-@pytest.mark.parametrize("name", CLOSED_FORM)
-def test_every_rule_of_a_protocol_reads_the_golds_in_some_form(
-    name: str, gsm8k_test: Problems
-) -> None:
-    """A protocol whose rules call a perfect answer wrong is broken, or is listed in EXCEPTIONS."""
-    right = max(correct(name, form, gsm8k_test) for form in RIGHT_FORMS)
-    assert right == EXCEPTIONS.get(name, 1_319)
-
-
-def test_every_protocol_named_here_exists() -> None:
-    assert set(OWN_FORM) <= set(all_protocols())
-
-
 # reference, hashes, the answer is, ANSWER, box, then of 14: no comma, then what is wrong.
 COLUMNS = (
     *("reference", "hashes", "the answer is", "ANSWER", "box"),
@@ -113,6 +64,7 @@ WIDE_RUN = {
     "opencompass/gsm8k": (1305, 1305, 1305, 1305, 1305, 14, 0, 0, 0),
     # Ours: every right form, no wrong one.
     "gradeschool/parse-answer": (1319, 1319, 1319, 1319, 1319, 14, 0, 0, 0),
+    "gradeschool/reader": (1319, 1319, 1319, 1319, 1319, 14, 0, 0, 0),
 }
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gradeschool import Problem, Prompt, Protocol, all_protocols, get_protocol, load_dataset
 from gradeschool.completion import Decoding, Message
+from gradeschool.datasets.load import is_here
 from gradeschool.prompts.rendering import format_chat, rationale, shots_as_text, shots_as_turns
 from gradeschool.protocols.inspect_ai.prompts import SHOT_ROWS
 from gradeschool.protocols.lm_eval.prompts import SEED
@@ -48,6 +49,36 @@ def text_of(prompt: Prompt) -> str:
 def digest_of(texts: Iterable[str]) -> str:
     """SHA-256 of texts in UTF-8, each followed by a NUL byte."""
     return hashlib.sha256(b"".join(text.encode() + b"\0" for text in texts)).hexdigest()
+
+
+# The same over the 1,209 problems of GSM8K-Platinum: lm-eval 0.4.13's, by tests/peers.
+PLATINUM_PROMPTS = {
+    "lm-eval/gsm8k-platinum": "d7f5f98ffc9774a6bdbb601c48691a024a4741e9dded0dac654c300d9d76f58e",
+    "lm-eval/gsm8k-platinum-cot-llama": (
+        "c09aa7b273ba3654f3fcb5166edb01b56181179e9ca412b2a3f3656cee318df6"
+    ),
+}
+FIRST_PLATINUM_DRAW = [902, 239, 15, 185, 1192]  # of the 1,209; the sixth, 71, is left over
+
+
+@pytest.mark.parametrize("name", PLATINUM_PROMPTS)
+def test_all_1209_prompts_are_those_of_the_real_harness(name: str, data: object) -> None:
+    prompts = render(name, load_dataset("gsm8k-platinum").problems)
+    assert digest_of(map(text_of, prompts)) == PLATINUM_PROMPTS[name]
+
+
+def test_platinum_draws_its_shots_from_the_test_split_and_never_the_problem_itself(
+    data: object,
+) -> None:
+    problems = load_dataset("gsm8k-platinum").problems
+    prompts = [text_of(prompt) for prompt in render("lm-eval/gsm8k-platinum", problems)]
+    assert all(prompt.count("Question: ") == 6 for prompt in prompts)
+    assert all(
+        prompt.count(problem.question) == 1
+        for prompt, problem in zip(prompts, problems, strict=True)
+    )
+    places = [prompts[0].index(problems[row].question) for row in FIRST_PLATINUM_DRAW]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize("name", ALL_PROMPTS)
@@ -135,6 +166,8 @@ def test_the_ai_benchmarks_prompt_asks_for_a_marked_number(gsm8k_test: Problems)
 @pytest.mark.parametrize("name", all_protocols())
 def test_every_protocol_renders_each_problem_once_and_in_order(name: str, data: object) -> None:
     sample = load_dataset("sample").problems
+    if (shots := get_protocol(name).shots) and not is_here(shots):
+        pytest.skip(f"{shots} is not on this machine")
     prompts = render(name, sample)
     assert len(prompts) == len(sample)
     for problem, prompt in zip(sample, prompts, strict=True):

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from typing import Any
 
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
@@ -26,8 +27,10 @@ class Protocol:
     shots: the dataset that few-shot examples come from ("gsm8k:train", "wei2022"), "" for none.
     shot_count: how many examples a prompt holds.
     rules: the rules that the published number is made of; the first is the headline.
-    source: repository, commit and files. answers_file: name of the extra file that the published
-    script writes ("{model}" is filled in), "" for none.
+    votes: what counts the samples of a problem together (`gradeschool.vote`). source: repository,
+    commit and files. answers_file: name of the extra file that the published script writes
+    ("{model}" is filled in), "" for none. dataset: what it is published on. samples: completions
+    of each problem.
     """
 
     name: str
@@ -40,17 +43,31 @@ class Protocol:
     shot_count: int = 0
     is_chat: bool = False
     answers_file: str = ""
+    dataset: str = "gsm8k"
+    samples: int = 1
+    votes: tuple[str, ...] = ()
+
+    def example_prompt(self) -> Prompt:
+        """Return the prompt of a problem that nobody asks, with shots of its kind."""
+        return next(self.render(_probes(2), _probes(LARGEST_SHOT_SOURCE)))
 
     def digest(self) -> str:
         """Return 12 hex digits that change when anything that the protocol does changes.
 
         Hashes the decoding, the rules and the prompts of two probe problems with probe shots.
         """
-        prompts = [
-            asdict(prompt) for prompt in self.render(_probes(2), _probes(LARGEST_SHOT_SOURCE))
-        ]
-        facts = [self.name, prompts, asdict(self.decoding), self.rules, self.shots]
-        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]
+        return _digest(self)
+
+
+@cache
+def _digest(protocol: Protocol) -> str:
+    probes = protocol.render(_probes(2), _probes(LARGEST_SHOT_SOURCE))
+    prompts = [asdict(prompt) for prompt in probes]
+    decoding = asdict(protocol.decoding)
+    facts: list[Any] = [protocol.name, prompts, decoding, protocol.rules, protocol.shots]
+    if (protocol.samples, protocol.votes) != (1, ()):
+        facts += [protocol.samples, protocol.votes]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]
 
 
 @cache

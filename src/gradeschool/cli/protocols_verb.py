@@ -1,4 +1,4 @@
-"""`gradeschool protocols list | prompts`."""
+"""`gradeschool protocols list | show | diff | prompts`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradeschool.cli.options import dataset_option, json_option, print_json, stdout_console
+from gradeschool.cli.protocols_diff import diff_command
+from gradeschool.cli.protocols_show import show_command
 
 if TYPE_CHECKING:
     from gradeschool.completion import Prompt
@@ -20,14 +22,18 @@ LONGEST_NAME = 32
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """List protocols and rules, print their prompts."""
+    """List, show and compare protocols and rules; print prompts."""
+
+
+command.add_command(show_command)
+command.add_command(diff_command)
 
 
 @command.command("list")
 @json_option
 def list_command(as_json: bool) -> None:
     """List every protocol and every rule."""
-    from gradeschool.protocols.registry import all_protocols, all_rules
+    from gradeschool.protocols.registry import all_protocols, all_rules, all_votes
 
     if as_json:
         protocols: list[dict[str, Any]] = [
@@ -37,7 +43,10 @@ def list_command(as_json: bool) -> None:
                 "summary": protocol.summary,
                 "form": _form(protocol),
                 "shots": protocol.shot_count,
+                "dataset": protocol.dataset,
+                "samples": protocol.samples,
                 "rules": list(protocol.rules),
+                "votes": list(protocol.votes),
                 "source": protocol.source,
             }
             for protocol in all_protocols().values()
@@ -51,14 +60,18 @@ def list_command(as_json: bool) -> None:
             }
             for rule in all_rules().values()
         ]
-        print_json({"protocols": protocols, "rules": rules})
+        votes = [
+            {"name": vote.name, "summary": vote.summary, "source": vote.source}
+            for vote in all_votes().values()
+        ]
+        print_json({"protocols": protocols, "rules": rules, "votes": votes})
         return
     _print_lists()
 
 
 def _print_lists() -> None:
     """Print names with what they stand for, beside them or, where a name is long, below."""
-    from gradeschool.protocols.registry import all_protocols, all_rules
+    from gradeschool.protocols.registry import all_protocols, all_rules, all_votes
 
     protocols = [
         (protocol.name, f"[{_form(protocol)}] {protocol.summary}")
@@ -68,11 +81,13 @@ def _print_lists() -> None:
         (rule.name, f"{rule.summary} [extra: {rule.extra}]" if rule.extra else rule.summary)
         for rule in all_rules().values()
     ]
+    votes = [(vote.name, vote.summary) for vote in all_votes().values()]
     width = stdout_console().width
     formatter = click.HelpFormatter(width=width)
     for heading, rows in (
         ("Protocols: how a model is asked", protocols),
         ("Rules: what is read of a completion, and how it is compared", rules),
+        ("Votes: one verdict from all samples of a problem", votes),
     ):
         with formatter.section(heading):
             formatter.write_dl(rows, col_max=max(LONGEST_NAME, width * 2 // 5))
@@ -98,40 +113,21 @@ def _form(protocol: Protocol) -> str:
 def prompts_command(name: str, dataset: str | None, limit: int | None, form: str) -> None:
     """Print every prompt of a protocol, in order."""
     from gradeschool.datasets.load import load_dataset
+    from gradeschool.protocols.prompt_json import prompt_bytes
     from gradeschool.protocols.registry import get_protocol
 
     protocol = get_protocol(name)
-    problems = load_dataset(dataset or "gsm8k").problems[:limit]
+    problems = load_dataset(dataset or protocol.dataset).problems[:limit]
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
     out = sys.stdout.buffer
     for problem, prompt in zip(problems, protocol.render(problems, shots), strict=True):
-        out.write(_nul(prompt) if form == "nul" else _jsonl(problem, prompt))
+        out.write(prompt_bytes(prompt) + b"\0" if form == "nul" else _jsonl(problem, prompt))
     out.flush()
-
-
-def _messages(prompt: Prompt) -> list[dict[str, str]]:
-    messages = [message._asdict() for message in prompt.messages]
-    if prompt.prefix is not None:
-        messages.append({"role": "assistant", "content": prompt.prefix})
-    return messages
-
-
-def _nul(prompt: Prompt) -> bytes:
-    """Return the prompt's bytes and a NUL; the messages of a chat as one line of JSON."""
-    import json
-
-    text = json.dumps(_messages(prompt)) if prompt.text is None else prompt.text
-    return text.encode("utf-8", "surrogatepass") + b"\0"
 
 
 def _jsonl(problem: Problem, prompt: Prompt) -> bytes:
     import json
 
-    fields: dict[str, Any] = {"id": problem.id}
-    if prompt.text is not None:
-        fields["prompt"] = prompt.text
-    else:
-        fields["messages"] = _messages(prompt)
-        if prompt.prefix is not None:
-            fields["continue_final_message"] = True
-    return json.dumps(fields).encode() + b"\n"
+    from gradeschool.protocols.prompt_json import prompt_json
+
+    return json.dumps({"id": problem.id, **prompt_json(prompt)}).encode() + b"\n"

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from gradeschool.answers.numbers import normalize
-from gradeschool.datasets.files import locate
+from gradeschool.datasets.files import find_file, locate
+from gradeschool.datasets.opencompass_config import config_shots
+from gradeschool.datasets.platinum import platinum_problems
 from gradeschool.datasets.sources import ALIASES, SOURCES, Source
 from gradeschool.errors import DataError, InputError, UnknownNameError
 from gradeschool.problem import MARKER, Problem
@@ -64,6 +66,12 @@ def load_dataset(name: str) -> Dataset:
     raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES])
 
 
+def is_here(name: str) -> bool:
+    """Whether a dataset can be loaded without fetching anything; True for the path of a file."""
+    source = SOURCES.get(ALIASES.get(name, name))
+    return source is None or find_file(source) is not None
+
+
 def source_named(name: str) -> Source:
     """Return the named source; raises UnknownNameError."""
     try:
@@ -78,10 +86,15 @@ def _load_source(name: str) -> Dataset:
     file = locate(source)
     if file.layout == "lm-eval-yaml":
         problems = _built(_exemplar, _yaml_samples(file.path), name)
+    elif file.layout == "opencompass-config":
+        problems = _built(_exemplar, config_shots(file.path), name)
     else:
         build = _exemplar if file.layout == "exemplars" else _row
         with closing(read_rows(file.path)) as rows:
             problems = _built(build, rows, name)
+    if file.layout == "platinum":
+        kept = platinum_problems(problems, name)
+        problems = tuple(replace(one, meta={**one.meta, "row": one.id}) for one in kept)
     if len(problems) != source.rows:
         raise DataError(f"{str(file.path)!r} holds {len(problems)} problems, not {source.rows}")
     return Dataset(name, problems, _digest(file.path))

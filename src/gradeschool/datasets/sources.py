@@ -13,6 +13,12 @@ LM_EVAL_REPOSITORY = (
     "https://raw.githubusercontent.com/EleutherAI/lm-evaluation-harness/v0.4.13/lm_eval/tasks/gsm8k"
 )
 
+# The digest below was taken from the wheel of opencompass 0.5.4.
+OPENCOMPASS_REPOSITORY = (
+    "https://raw.githubusercontent.com/open-compass/opencompass/"
+    "b2e2a3342c64f79468c17f15ed0c33ec201601cd"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -20,8 +26,9 @@ class Source:
 
     path: the file below GRADESCHOOL_DATA or the cache. sha256: of the file's bytes. rows: problems
     in it. url: the origin, "" for what the package ships. layout: "gsm8k" (question, answer),
-    "exemplars" (question, rationale, answer) or "lm-eval-yaml". alternative: another file with the
-    same content that GRADESCHOOL_DATA may hold instead: (path, sha256, layout).
+    "platinum" (the same, then relabelled), "exemplars" (question, rationale, answer),
+    "lm-eval-yaml" or "opencompass-config". alternative: another file with the same content that
+    GRADESCHOOL_DATA may hold instead: (path, sha256, layout).
     """
 
     name: str
@@ -81,6 +88,26 @@ SOURCES = {
             ),
         ),
         Source(
+            name="gsm8k-platinum",
+            summary="the test split with the labels of GSM8K-Platinum (Vendrow et al. 2025)",
+            path="gsm8k/test.jsonl",
+            sha256="3730d312f6e3440559ace48831e51066acaca737f6eabec99bccb9e4b3c39d14",
+            rows=1209,
+            url=f"{GSM8K_REPOSITORY}/test.jsonl",
+            licence="MIT",
+            layout="platinum",
+        ),
+        Source(
+            name="opencompass:shots",
+            summary="the 4 examples of OpenCompass's gsm8k_gen_1d7fe4, rewritten train rows",
+            path="exemplars/gsm8k_gen_1d7fe4.py",
+            sha256="9c7da59940ec1dc481341f002095dafdb1357b2a17e25209b5748a839bbfb0ed",
+            rows=4,
+            url=f"{OPENCOMPASS_REPOSITORY}/configs/datasets/gsm8k/gsm8k_gen_1d7fe4.py",
+            licence="Apache-2.0",
+            layout="opencompass-config",
+        ),
+        Source(
             name="sample",
             summary="48 problems written for this package, shipped with it",
             path="sample/problems.jsonl",
@@ -104,5 +131,6 @@ SOURCES = {
 ALIASES = {
     "gsm8k:test": "gsm8k",
     "gsm8k-main": "gsm8k",
+    "gsm8k-platinum:test": "gsm8k-platinum",
     "gsm8k-socratic:test": "gsm8k-socratic",
 }

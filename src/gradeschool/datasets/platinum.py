@@ -1,0 +1,92 @@
+"""GSM8K-Platinum as a layer over the official test split: 110 rows removed, 10 golds revised.
+
+Vendrow et al. 2025, "Do Large Language Model Benchmarks Test Reliability?", read every problem that
+strong models missed: ambiguous and self-contradicting questions are out, wrong labels are mended.
+Facts read from th789/evolm @ f7302b5569d28a3cdbe2b3ebf23eebc92c1b3c62 (evaluation/cot-eval-harness/
+data/cooked/GSM8KPlatinum.jsonl: 1,209 rows, every question equal to the official text, in order).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from gradeschool.errors import InputError
+from gradeschool.problem import MARKER, Problem
+
+# Rows of the official test split, from 0.
+# fmt: off
+REMOVED = (
+    4, 12, 16, 40, 62, 78, 85, 93, 100, 114, 119, 146, 152, 161, 174, 184, 186, 187, 195, 227, 231,
+    234, 241, 245, 252, 255, 258, 267, 272, 280, 293, 304, 306, 337, 340, 353, 368, 371, 380, 398,
+    406, 409, 410, 423, 425, 466, 510, 515, 517, 526, 527, 539, 542, 552, 611, 638, 652, 671, 675,
+    689, 696, 709, 711, 717, 768, 780, 782, 796, 814, 835, 852, 854, 873, 877, 880, 894, 902, 912,
+    926, 951, 956, 962, 973, 984, 989, 997, 1001, 1028, 1042, 1046, 1048, 1059, 1067, 1074, 1082,
+    1104, 1119, 1161, 1163, 1176, 1179, 1183, 1187, 1192, 1193, 1198, 1223, 1227, 1288, 1298,
+)
+REVISED = {
+    288: "4", 403: "135", 454: "240", 649: "160000", 749: "6",
+    823: "18", 952: "1800", 1035: "40", 1071: "257", 1309: "2180",
+}
+# fmt: on
+OFFICIAL_ROWS = 1319
+# Of every question and gold of the test split, each closed by a NUL.
+OFFICIAL_SHA256 = "b06228cdbfae6398c914e37a5cbc5fdf4063001ba3c12e95e7e1355bbcd9b49e"
+
+
+def platinum_labels() -> Mapping[int, str | None]:
+    """Return what Platinum changes, by official row: the new gold, None for a removed row."""
+    return MappingProxyType({**dict.fromkeys(REMOVED), **REVISED})
+
+
+def is_official_test(problems: Sequence[Problem]) -> bool:
+    """Tell whether problems are the official test split of GSM8K, in its order."""
+    return len(problems) == OFFICIAL_ROWS and _digest(problems) == OFFICIAL_SHA256
+
+
+def platinum_changes(problems: Sequence[Problem], name: str) -> dict[str, Problem | None]:
+    """Return the problems that Platinum changes, by id: relabelled, None where removed.
+
+    problems: the official test split, in its order; name: what messages call them. Raises
+    InputError for any other problems: the layer knows rows, and would relabel the wrong ones.
+    """
+    if not is_official_test(problems):
+        raise InputError(
+            f"Platinum's labels are for the official test split of GSM8K, and {name!r} is not that "
+            f"({len(problems)} problems); leave them out, or give -d gsm8k"
+        )
+    return {
+        problems[row].id: None if gold is None else _relabelled(problems[row], gold)
+        for row, gold in platinum_labels().items()
+    }
+
+
+def disputed(problems: Sequence[Problem]) -> dict[str, Problem | None]:
+    """Return what `platinum_changes` does; nothing for problems that are not the test split."""
+    return platinum_changes(problems, "gsm8k") if is_official_test(problems) else {}
+
+
+def platinum_problems(problems: Sequence[Problem], name: str = "gsm8k") -> list[Problem]:
+    """Return the 1,209 problems of GSM8K-Platinum, in official order and with official ids.
+
+    Raises InputError where `problems` are not the official test split.
+    """
+    changes = platinum_changes(problems, name)
+    layered = (changes.get(problem.id, problem) for problem in problems)
+    return [problem for problem in layered if problem is not None]
+
+
+def _relabelled(problem: Problem, gold: str) -> Problem:
+    """Return a problem with another gold; the reference solution still argues for the old one."""
+    solution = f"{problem.solution.rpartition(MARKER)[0]}{MARKER} {gold}"
+    meta = {**problem.meta, "labels": "platinum", "official gold": problem.gold}
+    return replace(problem, gold=gold, solution=solution, meta=meta)
+
+
+def _digest(problems: Sequence[Problem]) -> str:
+    digest = hashlib.sha256()
+    for problem in problems:
+        digest.update(f"{problem.question}\0{problem.gold}\0".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

@@ -1,0 +1,173 @@
+"""The card of a protocol or a rule in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gradeschool.completion import Decoding
+from gradeschool.protocols.card import Example, ProtocolCard, RuleCard
+from gradeschool.protocols.card_json import vote_json
+from gradeschool.protocols.contrast import prompt_lines
+from gradeschool.protocols.prompt_json import prompt_bytes
+from gradeschool.protocols.sources import Quirk
+from gradeschool.reports.printable import printable
+from gradeschool.vote import Vote
+
+PLACES = {
+    "text": "in the text before the question",
+    "system": "in the system message",
+    "user": "in the user's message before the question",
+    "turns": "as turns of the chat",
+}
+SAID = {"correct": "correct", "wrong": "wrong", "nothing read": "no answer", "error": "error"}
+
+
+def print_protocol(card: ProtocolCard, console: Console) -> None:
+    """Print everything about a protocol, the exact prompt of its example last."""
+    protocol = card.protocol
+    _heading(protocol.name, f"protocol, digest {card.digest}", protocol.summary, console)
+    _fields(facts(card), console)
+    _links(card.links, console)
+    console.print("\nParts of the prompt", style="bold")
+    _fields(parts(card), console)
+    for rule in card.rules:
+        console.print()
+        _heading(rule.rule.name, "rule", rule.rule.summary, console)
+        _fields([("source", rule.rule.source)], console)
+        _quirks(rule.quirks, console)
+    if card.example is not None:
+        _example(card.example, console)
+
+
+def print_rule(card: RuleCard, console: Console) -> None:
+    """Print everything about a rule."""
+    rule = card.rule
+    _heading(rule.name, "rule", rule.summary, console)
+    rows = [
+        ("source", rule.source),
+        ("part of", _lines(card.protocols) or "no protocol of ours"),
+    ]
+    if rule.extra:
+        state = "installed" if card.available else f"pip install 'gradeschool[{rule.extra}]'"
+        rows.append(("calls", f"{rule.extra} ({state})"))
+    _fields(rows, console)
+    _links(card.links, console)
+    _quirks(card.quirks, console)
+
+
+def print_vote(vote: Vote, console: Console) -> None:
+    """Print everything about a vote."""
+    _heading(vote.name, "vote", vote.summary, console)
+    about = vote_json(vote)
+    rows = [
+        ("source", vote.source),
+        ("voters", f"the first {vote.voters} samples of each problem"),
+        ("no answer", f"votes {vote.nothing!r}, which may win"),
+        ("part of", _lines(about["protocols"])),
+    ]
+    _fields(rows, console)
+    _links(about["links"], console)
+
+
+def facts(card: ProtocolCard) -> list[tuple[str, str]]:
+    """Return what a protocol is made of beside its prompt, in words."""
+    protocol = card.protocol
+    rules = [f"{name}{' (headline)' * (not at)}" for at, name in enumerate(protocol.rules)]
+    return [
+        ("form", "chat: messages" if protocol.is_chat else "completion: one text"),
+        ("dataset", protocol.dataset),
+        ("shots", _shots(card)),
+        ("decoding", decoding(protocol.decoding)),
+        ("stops", " ".join(map(repr, protocol.decoding.stop)) or "none"),
+        ("samples", f"{protocol.samples} of each problem"),
+        ("rules", _lines([*rules, *(f"{vote.name} (vote)" for vote in card.votes)])),
+        ("source", protocol.source),
+    ]
+
+
+def parts(card: ProtocolCard) -> list[tuple[str, str]]:
+    """Return the parts of the prompt that are there, to the character."""
+    found = card.shape
+    named = (
+        ("system", found.system),
+        ("opening", found.opening),
+        ("one shot", found.shot),
+        ("between", found.joiner),
+        ("question", found.question),
+        ("answer begun", found.prefix),
+    )
+    return [(name, repr(part)) for name, part in named if part]
+
+
+def decoding(chosen: Decoding) -> str:
+    """Return a decoding in words."""
+    if chosen.temperature is None:
+        how = "the server's own"
+    else:
+        how = "greedy" if chosen.temperature == 0 else f"temperature {chosen.temperature:g}"
+    if chosen.temperature and chosen.top_p is not None:
+        how += f", top_p {chosen.top_p:g}"
+    limit = "no limit of its own" if chosen.max_tokens is None else f"{chosen.max_tokens} tokens"
+    return f"{how}, {limit}"
+
+
+def _shots(card: ProtocolCard) -> str:
+    if not card.shape.rows:
+        return "none"
+    drawn = "drawn anew for each problem" if card.redrawn else "the same for every problem"
+    rows = ", ".join(map(str, card.shape.rows))
+    whose = "this problem's rows" if card.redrawn and card.example else "rows"
+    where = PLACES[card.shape.place]
+    source = f"{len(card.shape.rows)} of {card.protocol.shots}, {where}, {drawn}"
+    return source if card.redrawn and not card.example else f"{source}\n{whose} {rows}"
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "\n".join(texts)
+
+
+def _heading(name: str, kind: str, summary: str, console: Console) -> None:
+    console.print(Text.assemble((name, "bold"), (f"  {kind}", "dim")), soft_wrap=True)
+    console.print(summary)
+
+
+def _fields(rows: Sequence[tuple[str, str]], console: Console) -> None:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(f"  {name}", printable(value))
+    console.print(table)
+
+
+def _links(links: Iterable[str], console: Console) -> None:
+    """Print links whole, so that a terminal can open them."""
+    for link in links:
+        console.print(f"  {link}", style="dim", soft_wrap=True)
+
+
+def _quirks(quirks: Sequence[Quirk], console: Console) -> None:
+    if not quirks:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("  completion", "gold", "says", "what it shows"):
+        table.add_column(name, overflow="fold")
+    for quirk in quirks:
+        text = f"  {printable(quirk.completion, keep='')}"
+        table.add_row(text, quirk.gold, SAID.get(quirk.says, quirk.says), quirk.shows)
+    console.print(table)
+
+
+def _example(example: Example, console: Console) -> None:
+    problem, size = example.problem, len(prompt_bytes(example.prompt))
+    title = f"Prompt of problem {printable(problem.id, keep='')} of {example.dataset}"
+    console.print(f"\n{title}, {size:,} bytes", style="bold")
+    console.print(f"SHA-256 {example.sha256}", style="dim")
+    console.rule(style="dim")
+    console.print(printable("\n".join(prompt_lines(example.prompt))), soft_wrap=True)
+    console.rule(style="dim")

@@ -1,0 +1,54 @@
+"""A vote: one verdict from all samples of a problem, counted as a harness counts them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gradeschool.errors import InputError
+from gradeschool.problem import Problem
+from gradeschool.rule import clip
+from gradeschool.verdict import Answer, Outcome, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """How one published protocol lets the samples of a problem vote.
+
+    name: `harness/task/filter`. voters: how many samples vote, the first ones. ballot: the string
+    that a completion's text votes for. nothing: the ballot of a text without an answer, which is a
+    candidate like any other. reference: what the winner is compared with. same: (winner, reference)
+    -> equal under the protocol. Of candidates with equally many ballots the first one seen wins.
+    """
+
+    name: str
+    summary: str
+    source: str
+    voters: int
+    ballot: Callable[[str], str]
+    nothing: str
+    reference: Callable[[Problem], str]
+    same: Callable[[str, str], bool]
+
+    def judge(self, texts: Sequence[str], problem: Problem) -> Verdict:
+        """Return the verdict on the samples of a problem, in order; later ones do not vote.
+
+        Raises InputError where there are fewer samples than voters, as the harnesses do.
+        """
+        if len(texts) < self.voters:
+            raise InputError(
+                f"{self.name!r} counts {self.voters} samples of a problem, but problem "
+                f"{problem.id!r} has {len(texts)}; record more, or take a smaller vote"
+            )
+        counted = Counter(map(self.ballot, texts[: self.voters]))
+        winner, ballots = counted.most_common(1)[0]
+        how = f"{ballots} of {self.voters} votes"
+        if winner == self.nothing:
+            return Verdict(self.name, Outcome.NO_ANSWER, None, f"{how}: no answer was read")
+        reference = self.reference(problem)
+        right = self.same(winner, reference)
+        relation = "matches" if right else "is not"
+        reason = f"{how}: {clip(winner)!r} {relation} {clip(reference)!r}"
+        outcome = Outcome.CORRECT if right else Outcome.WRONG
+        return Verdict(self.name, outcome, Answer(winner, winner, None, how), reason)

@@ -1,0 +1,227 @@
+"""`gradeschool protocols show`: the parts of a prompt, the exact prompt, quirks, sources."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from gradeschool import Problem, all_protocols, all_rules, load_dataset
+from gradeschool.completion import Prompt
+from gradeschool.datasets.load import is_here
+from gradeschool.prompts.rendering import rationale
+from gradeschool.prompts.shape import SHOT_NAME, shape
+from gradeschool.protocols.card import protocol_card, rule_card
+from gradeschool.protocols.prompt_json import messages, prompt_bytes
+from gradeschool.protocols.registry import all_votes, rooms
+from gradeschool.protocols.sources import links, quirks, room_of
+from tests.support.command import Command, run_script
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+# The first of 1,319 prompts of lm-eval/gsm8k-cot, as the real harness makes it (protocols.md, P4).
+FIRST_COT_PROMPT = "901fead9abd2535b6d0610c3c90125f38cad81678c4b2b98ec8fb818e3948bde"
+SHOWN = sorted({"lm-eval/gsm8k", "inspect/gsm8k", "olmes/gsm8k-tulu", "helm/gsm", "openai/2021"})
+
+
+def filled(text: str, problem: Problem, shots: tuple[Problem, ...]) -> str:
+    """A template with its names replaced by what they stand for."""
+
+    def part(shot: Problem, name: str) -> str:
+        return {"question": shot.question, "reasoning": rationale(shot), "answer": shot.gold}[name]
+
+    pieces = SHOT_NAME.split(text)
+    out = []
+    for at, piece in enumerate(pieces):
+        if at % 3 == 0:
+            out.append(piece.replace("{question}", problem.question))
+        elif at % 3 == 1:
+            out.append(part(shots[int(pieces[at + 1])], piece))
+    return "".join(out)
+
+
+def needed(name: str) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """The problems and the examples of a protocol; skips where they are not at hand."""
+    protocol = all_protocols()[name]
+    for one in (protocol.dataset, protocol.shots):
+        if one and not is_here(one):
+            pytest.skip(f"{one} is not on this machine")
+    shots = load_dataset(protocol.shots).problems if protocol.shots else ()
+    return load_dataset(protocol.dataset).problems[:40], shots
+
+
+@pytest.mark.parametrize("name", all_protocols())
+def test_a_template_is_the_prompt_with_names_in_it(name: str, data: Path) -> None:
+    """Put what the names stand for in their place, and there is the prompt itself."""
+    protocol = all_protocols()[name]
+    problems, shots = needed(name)
+    for at in (0, 13):
+        template = shape(protocol, problems, shots, at).template
+        real = list(protocol.render(problems, shots))[at]
+        made = Prompt(
+            text=None if template.text is None else filled(template.text, problems[at], shots),
+            messages=tuple(
+                turn._replace(content=filled(turn.content, problems[at], shots))
+                for turn in template.messages
+            ),
+            prefix=template.prefix,
+        )
+        if name == "helm/gsm":  # it writes solutions on one line
+            made, real = (Prompt(text=(one.text or "").replace("\n", " ")) for one in (made, real))
+        assert made == real
+
+
+@pytest.mark.parametrize("name", all_protocols())
+def test_the_parts_make_the_prompt(name: str) -> None:
+    """Opening, one shot for each row, joiners and question: nothing else is in a prompt."""
+    protocol = all_protocols()[name]
+    found = shape(protocol, [Problem("0", "", "", "")], (), 0)
+    assert "{question}" in found.question
+    assert len(found.rows) == protocol.shot_count
+    blocks = []
+    for row in found.rows:
+        block = found.shot
+        for part in ("question", "reasoning", "answer"):
+            block = block.replace(f"{{{part}}}", f"{{{part} of shot {row}}}")
+        blocks.append(block)
+    template = found.template
+    if found.place == "turns":
+        turns = [f"{turn.role}: {turn.content}" for turn in template.messages]
+        assert "\n".join(turns[:-1]) == "\n".join(blocks)
+        assert template.messages[-1].content == found.question
+    elif found.place == "system":
+        assert template.messages[0].content == found.opening + found.joiner.join(blocks)
+    else:
+        flat = template.messages[-1].content if template.is_chat else template.text
+        assert flat == found.opening + found.joiner.join([*blocks, found.question])
+
+
+def test_the_exact_prompt_and_its_digest(gradeschool: Command, data: Path) -> None:
+    found = gradeschool("protocols", "show", "lm-eval/gsm8k-cot", "--json").json()
+    example = found["example"]
+    assert example["sha256"] == FIRST_COT_PROMPT
+    assert hashlib.sha256(example["prompt"].encode()).hexdigest() == FIRST_COT_PROMPT
+    assert (example["dataset"], example["problem"], example["gold"]) == ("gsm8k", "0", "18")
+    other = gradeschool("protocols", "show", "lm-eval/gsm8k-cot", "--problem", "7", "--json").json()
+    assert other["example"]["problem"] == "7"
+    assert other["example"]["sha256"] != FIRST_COT_PROMPT
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_card_holds_everything(gradeschool: Command, data: Path, name: str) -> None:
+    """JSON is complete, and the terminal shows it all, the exact prompt to the letter."""
+    protocol = all_protocols()[name]
+    found = gradeschool("protocols", "show", name, "--json").json()
+    assert found["digest"] == protocol.digest()
+    assert found["decoding"]["stop"] == list(protocol.decoding.stop)
+    assert found["decoding"]["max_tokens"] == protocol.decoding.max_tokens
+    assert [rule["name"] for rule in found["rules"]] == list(protocol.rules)
+    assert all(rule["quirks"] for rule in found["rules"])
+    assert found["shots"]["count"] == len(found["shots"]["rows"]) == protocol.shot_count
+    assert all(link.startswith("https://") for link in found["links"])
+    shown = gradeschool("protocols", "show", name, columns=100).out
+    for part in (protocol.digest(), protocol.summary, found["example"]["sha256"], *protocol.rules):
+        assert part in shown
+    problem = load_dataset("gsm8k").problems[0]
+    assert problem.question in shown
+    for stop in protocol.decoding.stop:
+        assert repr(stop) in shown
+
+
+def test_shots_are_said_to_be_drawn_anew(gradeschool: Command, data: Path) -> None:
+    shown = gradeschool("protocols", "show", "lm-eval/gsm8k", "--problem", "1").out
+    assert "5 of gsm8k:train, in the text before the question, drawn anew for each" in shown
+    assert "this problem's rows 7462, 6610, 4769, 286, 5501" in shown
+    fixed = gradeschool("protocols", "show", "inspect/gsm8k").out
+    assert "10 of gsm8k:train, in the system message, the same for every problem" in fixed
+
+
+def test_a_chat_is_shown_by_turns(gradeschool: Command, data: Path) -> None:
+    shown = gradeschool("protocols", "show", "olmes/gsm8k-tulu", "-d", "sample").out
+    assert shown.count("\n[user]\n") == 9
+    assert "\n[assistant, to be continued]\nAnswer:\n" in shown
+    assert "  answer begun  'Answer:'" in shown
+
+
+def test_a_rule_is_shown_with_its_quirks(gradeschool: Command) -> None:
+    found = gradeschool("protocols", "show", "multi-pattern", "--json").json()
+    assert (found["kind"], found["protocols"]) == ("rule", [])
+    assert {"completion", "gold", "says", "shows", "rule"} == set(found["quirks"][0])
+    shown = gradeschool("protocols", "show", "lm-eval/gsm8k/strict-match").out
+    assert "#### 18..              18    wrong      a second one stays" in shown
+    assert "  part of  lm-eval/gsm8k " in shown
+    library = gradeschool("protocols", "show", "evalscope/gsm8k", "--json").json()
+    assert library["rules"][0]["extra"] == "math-verify"
+
+
+def test_a_vote_is_shown(gradeschool: Command) -> None:
+    name = "lm-eval/gsm8k-cot-self-consistency/maj@8"
+    found = gradeschool("protocols", "show", name, "--json").json()
+    assert (found["kind"], found["voters"], len(found["protocols"])) == ("vote", 8, 6)
+    shown = gradeschool("protocols", "show", name).out
+    assert "votes '[invalid]', which may win" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["lm-eval/gsm9k"], "no protocol or rule is called 'lm-eval/gsm9k'; did you mean"),
+        (
+            ["openai/2021", "-d", "sample", "--problem", "x"],
+            "no problem of 'sample' has the id 'x'; its ids go from '0' to '47'",
+        ),
+        (["openai/2021", "-d", "nope"], "no dataset is called 'nope'"),
+    ],
+)
+def test_what_is_not_there(gradeschool: Command, words: list[str], message: str) -> None:
+    done = gradeschool("protocols", "show", *words)
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(f"gradeschool: {message}")
+
+
+def test_without_the_data_everything_but_the_prompt_is_shown(
+    gradeschool: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nothing is fetched to show a card."""
+    monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
+    monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    done = run_script("protocols", "show", "lm-eval/gsm8k", "--json")
+    assert done.status == 0
+    assert "no prompt is shown: gsm8k, gsm8k:train is not on this machine" in done.err
+    found = json.loads(done.out)
+    assert found["example"] is None
+    assert found["prompt"]["shot"] == "Question: {question}\nAnswer: {reasoning}\n#### {answer}"
+    wanted = run_script("protocols", "show", "lm-eval/gsm8k", "--problem", "3")
+    assert wanted.status == 2
+    assert "HF_HUB_OFFLINE forbids" in wanted.err
+
+
+def test_every_name_has_a_room_and_a_card() -> None:
+    for name in all_rules():
+        card = rule_card(name)
+        assert card.protocols == tuple(p.name for p in all_protocols().values() if name in p.rules)
+    for protocol in all_protocols().values():
+        card = protocol_card(protocol)
+        assert card.example is None
+        assert room_of(protocol.name) in rooms()
+        assert [vote.name for vote in card.votes] == [*protocol.votes]
+        assert protocol.dataset in ("gsm8k", "gsm8k-platinum")
+
+
+def test_the_list_names_the_votes(gradeschool: Command) -> None:
+    found = gradeschool("protocols", "list", "--json").json()
+    assert [vote["name"] for vote in found["votes"]] == list(all_votes())
+    by_name = {one["name"]: one for one in found["protocols"]}
+    sampled = by_name["lm-eval/gsm8k-cot-self-consistency"]
+    assert (sampled["samples"], len(sampled["votes"])) == (64, 2)
+
+
+def test_quirks_and_links_are_read_from_the_rooms() -> None:
+    assert sum(len(quirks(room)) for room in rooms()) > 200
+    assert sum(bool(links(room)) for room in rooms()) > 18
+
+
+def test_bytes_of_a_chat_are_its_messages_as_json() -> None:
+    (prompt,) = all_protocols()["zero-shot/chat"].render([Problem("0", "é?", "1", "#### 1")], [])
+    assert json.loads(prompt_bytes(prompt)) == messages(prompt)
+    assert prompt_bytes(prompt).isascii()
