@@ -6,7 +6,8 @@ import codecs
 import csv
 import io
 import json
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -21,6 +22,52 @@ class Row(NamedTuple):
     fault: str = ""
 
 
+class Lines(NamedTuple):
+    """Lines of JSONL that are not parsed yet, each with its row number."""
+
+    numbered: Sequence[tuple[int, bytes]]
+
+    def rows(self) -> Iterator[Row]:
+        """Parse the lines."""
+        return (Row(number, *parse_line(line)) for number, line in self.numbered)
+
+
+class Cells(NamedTuple):
+    """A record batch of Parquet, with the number of each row."""
+
+    numbers: Sequence[int]
+    batch: Any
+
+    def rows(self) -> Iterator[Row]:
+        """Make Python values of the cells. Raises InputError for text that is no UTF-8."""
+        names = self.batch.schema.names
+        columns = [_values(column) for column in self.batch.columns]
+        for number, *values in zip(self.numbers, *columns, strict=True):
+            yield Row(number, dict(zip(names, values, strict=True)))
+
+
+class Parsed(NamedTuple):
+    """Rows as they are."""
+
+    parsed: Sequence[Row]
+
+    def rows(self) -> Iterator[Row]:
+        """Yield them."""
+        return iter(self.parsed)
+
+
+# Some rows of a file, small enough to be sent to another process, which then does the parsing.
+Batch = Lines | Cells | Parsed
+BATCH_ROWS = 1024
+BATCH_BYTES = 4 * 2**20  # JSONL: a batch ends with the line that reaches this
+Wanted = Callable[[int], bool]
+
+
+def everything(number: int) -> bool:
+    """Want every row."""
+    return True
+
+
 def read_rows(path: Path) -> Generator[Row, None, None]:
     """Yield the rows of a .jsonl, .csv or .parquet file (any other ending is read as JSONL).
 
@@ -29,27 +76,62 @@ def read_rows(path: Path) -> Generator[Row, None, None]:
     Raises InputError where the file itself cannot be read, MissingExtraError for Parquet without
     pyarrow.
     """
+    for batch in read_batches(path):
+        yield from batch.rows()
+
+
+def read_batches(path: Path, wanted: Wanted = everything) -> Generator[Batch, None, None]:
+    """Yield the rows of a file whose numbers are wanted, in batches; see `read_rows`.
+
+    One batch at a time is in memory, however long the file is.
+    """
     if not path.is_file():
         kind = "is a folder" if path.is_dir() else "does not exist"
         raise InputError(f"{str(path)!r} {kind}; give the path of a file")
     if path.suffix == ".parquet":
-        yield from _parquet_rows(path)
+        yield from _parquet_batches(path, wanted)
         return
     try:
         with path.open("rb") as file:
-            yield from _csv_rows(file) if path.suffix == ".csv" else jsonl_rows(file)
+            if path.suffix == ".csv":
+                yield from _in_batches(row for row in _csv_rows(file) if wanted(row.number))
+            else:
+                yield from _line_batches(file, wanted)
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
 
 
 def jsonl_rows(file: BinaryIO) -> Iterator[Row]:
     r"""Yield the rows of JSONL. Lines end at "\n" alone; empty lines are passed over."""
+    return (Row(number, *parse_line(line)) for number, line in _lines(file))
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     for number, line in enumerate(file, start=1):
         if number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
-        if not line.strip():
+        if not line.isspace() and line:
+            yield number, line
+
+
+def _line_batches(file: BinaryIO, wanted: Wanted) -> Iterator[Lines]:
+    batch: list[tuple[int, bytes]] = []
+    size = 0
+    for number, line in _lines(file):
+        if not wanted(number):
             continue
-        yield Row(number, *parse_line(line))
+        batch.append((number, line))
+        size += len(line)
+        if len(batch) == BATCH_ROWS or size >= BATCH_BYTES:
+            yield Lines(batch)
+            batch, size = [], 0
+    if batch:
+        yield Lines(batch)
+
+
+def _in_batches(rows: Iterator[Row]) -> Iterator[Parsed]:
+    while batch := tuple(islice(rows, BATCH_ROWS)):
+        yield Parsed(batch)
 
 
 def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
@@ -88,18 +170,36 @@ def _csv_rows(file: BinaryIO) -> Iterator[Row]:
         text.detach()  # the caller closes the file
 
 
-def _parquet_rows(path: Path) -> Iterator[Row]:
+def _parquet_batches(path: Path, wanted: Wanted) -> Iterator[Cells]:
     try:
         import pyarrow as arrow
         import pyarrow.parquet as parquet
     except ImportError:
         raise MissingExtraError("reading Parquet", "parquet") from None
-    number = 0
+    last = 0
     try:
-        with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches():
-                for fields in batch.to_pylist():
-                    number += 1
-                    yield Row(number, fields)
+        # Not buffered ahead: a row group may be as large as the file.
+        with parquet.ParquetFile(path, pre_buffer=False) as file:
+            for batch in file.iter_batches(batch_size=BATCH_ROWS):
+                numbers = range(last + 1, last + 1 + batch.num_rows)
+                last += batch.num_rows
+                if wanted is everything:
+                    yield Cells(numbers, batch)
+                elif kept := [number for number in numbers if wanted(number)]:
+                    yield Cells(kept, batch.take([number - numbers.start for number in kept]))
     except (arrow.ArrowException, OSError) as error:
         raise InputError(f"{str(path)!r} is not a readable Parquet file: {error}") from error
+
+
+def _values(column: Any) -> list[Any]:
+    """Return the cells of a column as Python values."""
+    import pyarrow as arrow
+
+    try:
+        if arrow.types.is_dictionary(column.type):  # each word is made once: 50 times as fast
+            words, places = _values(column.dictionary), column.indices.to_pylist()
+            return [None if place is None else words[place] for place in places]
+        plain: list[Any] = column.to_pylist()
+    except (UnicodeDecodeError, arrow.ArrowException) as error:
+        raise InputError(f"a column of the Parquet file cannot be read: {error}") from error
+    return plain

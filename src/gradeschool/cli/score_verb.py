@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from gradeschool.cli.options import (
     dataset_option,
     files_and_rules,
     json_option,
+    labels_option,
     print_json,
     stdout_console,
     warn,
     warn_of_faults,
 )
+
+if TYPE_CHECKING:
+    from gradeschool.rule import Rule
+    from gradeschool.scoring.totals import Totals
+    from gradeschool.scoring.votes import VoteScore
 
 
 @click.command()
@@ -20,50 +31,122 @@ from gradeschool.cli.options import (
 @click.option("--rule", "--rules", "rules", multiple=True, metavar="NAME...",
               help="Names from `gradeschool protocols list`; by default all that call no library, "
                    "with 'all' those too.")  # fmt: skip
+@click.option("--vote", "votes", multiple=True, metavar="NAME",
+              help="Count a published vote over the samples of each problem too.")  # fmt: skip
 @dataset_option
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write a row of verdicts for each completion: .jsonl, .parquet.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(0), default=1, show_default=True,
+              help="Processes that score; 0 is one for each core.")  # fmt: skip
+@click.option("--shard", metavar="I/N",
+              help="Score one row in N, the I-th share counted from 1, into -o.")  # fmt: skip
+@click.option("--merge", is_flag=True, help="FILES are the tables (-o) of all shards: join them.")
+@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
+              help="Where to score: here, or Parquet files on a Ray cluster.")  # fmt: skip
+@labels_option
+@click.option("--causes", is_flag=True,
+              help="Count why completions are not correct, by run and rule.")  # fmt: skip
 @json_option
 def command(
-    files: tuple[str, ...], rules: tuple[str, ...], dataset: str | None, as_json: bool
+    files: tuple[str, ...],
+    rules: tuple[str, ...],
+    votes: tuple[str, ...],
+    dataset: str | None,
+    output: Path | None,
+    jobs: int,
+    shard: str | None,
+    merge: bool,
+    engine: str,
+    labels: str | None,
+    causes: bool,
+    as_json: bool,
 ) -> None:
     """Score recorded completions under every rule.
 
     FILES are run folders, rows in JSONL, CSV or Parquet (index, id, question_id or question for
     the problem; completion, answer, output or response for the text; run or model and sample where
-    there are several), lm-eval samples, inspect logs or OpenAI batch output. Rows that cannot be
-    used are counted as errors, and the exit status is 3.
+    there are several), lm-eval samples, inspect logs or OpenAI batch output. A quoted pattern
+    ('answers/*.parquet') or a folder of Parquet files is one table. Rows that cannot be used are
+    counted as errors, and the exit status is 3.
 
     Rules that call a library ("extra" in `gradeschool protocols list`) are about a thousand times
     slower: `--rule all` adds them, where they are installed.
 
     Example: gradeschool score answers.jsonl --rule multi-pattern openai/2021
     """
-    from gradeschool.protocols.registry import all_rules
-    from gradeschool.reports.terminal import Origin, score_table, spread_lines
-    from gradeschool.scoring.load import ALL, choose_rules, load_runs
-    from gradeschool.scoring.matrix import Matrix
-    from gradeschool.scoring.score import score_with
+    from gradeschool.scoring.cause_counts import causes_in_files
+    from gradeschool.scoring.choice import Work, merged, score_shard, scored
+    from gradeschool.scoring.votes import votes_on
 
-    paths, names = files_and_rules(files, rules)
+    if merge:
+        if rules or votes or dataset or shard or labels or causes or engine != "local":
+            raise click.UsageError("--merge takes tables that are scored already, and -o alone")
+        totals, counted = merged([Path(name) for name in files], output, warn), []
+        found = {}
+    else:
+        paths, names = files_and_rules(files, rules)
+        chosen = _rules(names)
+        given = [name for name in dict.fromkeys(files) if Path(name) in paths]
+        work = Work(given, dataset, chosen, output, jobs, engine)
+        if shard is not None:
+            if output is None or engine != "local" or votes or labels or causes:
+                raise click.UsageError("--shard needs -o FILE and the engine 'local', no counts")
+            warn(score_shard(work, shard))
+            return
+        if labels:
+            _check_labels(given, dataset)
+        totals = scored(work, warn)
+        found = causes_in_files(given, dataset, chosen) if causes else {}
+        counted = votes_on(paths, votes, dataset, warn) if votes else []
+    if not labels:
+        totals.scores = [replace(score, platinum=None) for score in totals.scores]
+    named = {name: found[place] for name, place in totals.found.items() if place in found}
+    _show(totals, counted, named, as_json)
+    warn_of_faults(totals.faults)
+
+
+def _check_labels(names: Sequence[str], dataset: str | None) -> None:
+    from gradeschool.scoring.labels import check_labels
+    from gradeschool.scoring.sources import sources
+
+    check_labels([source.dataset for source in sources(names, dataset)])
+
+
+def _rules(names: Sequence[str]) -> list[Rule]:
+    """Return the rules of these names; say what "all" leaves out."""
+    from gradeschool.protocols.registry import all_rules
+    from gradeschool.scoring.load import ALL, choose_rules
+
     chosen = choose_rules(names)
     if ALL in names and (left_out := all_rules().keys() - {rule.name for rule in chosen}):
         extras = ", ".join(sorted({all_rules()[name].extra for name in left_out}))
         hint = f"pip install 'gradeschool[{extras}]'"
         warn(f"{len(left_out)} rules that call a library are left out: {hint}")
-    scores, faults = [], 0
-    origins: dict[str, Origin] = {}
-    for path in paths:
-        matrix = Matrix(chosen)  # one a file: files may be of different datasets
-        for run in load_runs(path, dataset, warn):
-            origin = Origin(path, run.name)
-            if run.name in origins:
-                run.name = f"{run.name} ({path})"
-            faults += run.faults
-            scores.append(score_with(matrix, run))
-            origins[run.name] = origin
+    return chosen
+
+
+def _show(
+    totals: Totals,
+    votes: Sequence[VoteScore],
+    causes: Mapping[str, dict[str, dict[str, int]]],
+    as_json: bool,
+) -> None:
+    from gradeschool.reports.causes import print_cause_counts
+    from gradeschool.reports.terminal import Origin, score_table, spread_lines
+    from gradeschool.reports.votes import print_votes
+
     if as_json:
-        print_json({"runs": [score.as_json() for score in scores]})
-    else:
-        score_table(scores, stdout_console())
-        for line in spread_lines(scores, origins):
-            click.echo(line)
-    warn_of_faults(faults)
+        counted = {"votes": [one.as_json() for one in votes]} if votes else {}
+        runs = [score.as_json() for score in totals.scores]
+        for run in runs:
+            for rule, counts in causes.get(run["run"], {}).items():
+                run["rules"][rule]["causes"] = counts
+        print_json({"runs": runs, **counted})
+        return
+    score_table(totals.scores, stdout_console())
+    origins = {name: Origin(Path(found.source), found.run) for name, found in totals.found.items()}
+    for line in spread_lines(totals.scores, origins):
+        click.echo(line)
+    print_cause_counts(causes, stdout_console())
+    if votes:
+        print_votes(votes, stdout_console())

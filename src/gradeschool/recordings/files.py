@@ -2,41 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.recordings.inspect_log import inspect_archive, inspect_json, is_inspect
 from gradeschool.recordings.lm_eval_samples import LmEvalSamples, is_lm_eval
 from gradeschool.recordings.openai_batch import batch, is_batch
 from gradeschool.recordings.openai_solutions import is_openai_solutions, openai_solutions
-from gradeschool.recordings.own_run import last_of_each_key
+from gradeschool.recordings.own_run import counting_rows, is_own
 from gradeschool.recordings.plain import plain
 from gradeschool.recordings.recorded import UNNAMED, Recorded, faulty
 from gradeschool.recordings.whole_json import array_rows, read_whole
-from gradeschool.tables import Row, read_rows
+from gradeschool.tables import (
+    BATCH_ROWS,
+    Batch,
+    Parsed,
+    Row,
+    Wanted,
+    everything,
+    read_batches,
+    read_rows,
+)
 
 COMPLETIONS_FILE = "completions.jsonl"
 MANIFEST_FILE = "run.json"
+LOG_BATCH = 256  # samples of a log, which may be long
 
 
-def read_recordings(path: Path) -> list[Recorded]:
+class Reader:
+    """Reads the rows of one file. Small, so that a copy of it can go to another process."""
+
+    def __init__(self, path: Path, default_run: str) -> None:
+        self.default_run = default_run
+        self.samples = LmEvalSamples(path, default_run)
+
+    def begin(self, first: Row) -> None:
+        """Learn from the first row of a file that can be read how the others are read."""
+        if is_lm_eval(first.fields):
+            list(self.samples.read(first))  # which of lm-eval's filters is the first
+
+    def read(self, row: Row) -> Iterator[Recorded]:
+        """Yield the completions of a row: one, several, or none."""
+        if row.fault:
+            yield faulty(row.number, UNNAMED, row.fault)
+        elif is_lm_eval(row.fields):
+            yield from self.samples.read(row)
+        elif is_openai_solutions(row.fields):
+            yield from openai_solutions(row)
+        elif is_batch(row.fields):
+            yield from batch(row, self.default_run)
+        else:
+            yield from plain(row, self.default_run)
+
+
+class Unread(NamedTuple):
+    """Rows of a file, and who reads them."""
+
+    reader: Reader
+    rows: Batch
+
+    def recorded(self) -> Iterator[Recorded]:
+        """Yield the completions."""
+        for row in self.rows.rows():
+            yield from self.reader.read(row)
+
+
+class Read(NamedTuple):
+    """Completions of a log that is not made of rows."""
+
+    completions: Sequence[Recorded]
+
+    def recorded(self) -> Iterator[Recorded]:
+        """Yield the completions."""
+        return iter(self.completions)
+
+
+Recordings = Unread | Read
+
+
+def read_recordings(path: Path, default_run: str | None = None) -> list[Recorded]:
     """Return the completions of a file or run folder, in order.
+
+    default_run: the run of rows that name none, else the name of the file.
 
     Formats: a run folder of ours, plain rows (JSONL, a JSON array, CSV, Parquet), lm-eval
     `samples_*.jsonl`, inspect logs (`.json`, `.eval`), OpenAI batch output, OpenAI's
     example_model_solutions. Rows that cannot be used come with their `fault`. Raises InputError
     where the file as a whole cannot be read or is empty.
     """
+    batches = recording_batches(path, default_run=default_run)
+    recordings = [one for batch in batches for one in batch.recorded()]
+    if not recordings:
+        raise nothing_in(path)
+    run = name_of_unnamed({one.run for one in recordings}, default_run or name_of(path))
+    return [replace(one, run=run) if one.run == UNNAMED else one for one in recordings]
+
+
+def recording_batches(
+    path: Path, wanted: Wanted = everything, default_run: str | None = None
+) -> Generator[Recordings, None, None]:
+    """Yield the completions of a file or run folder in batches; see `read_recordings`.
+
+    wanted: which rows, by number. Completions of rows that cannot be read are of the run UNNAMED.
+    """
     require(path)
     path = _completions_of(path) if path.is_dir() else path
-    recordings = list(_read(path))
-    if not recordings:
-        raise InputError(f"{str(path)!r} holds no completions; give a file with one row each")
-    runs = {recorded.run for recorded in recordings} - {UNNAMED}
-    run = runs.pop() if len(runs) == 1 else _name(path)
-    return [replace(one, run=run) if one.run == UNNAMED else one for one in recordings]
+    run = default_run or name_of(path)
+    if path.suffix == ".eval" and path.is_file():
+        yield from _logged(inspect_archive(path), wanted)
+        return
+    value = read_whole(path)
+    if value is None:
+        yield from _tabular(path, wanted, run)
+    elif is_inspect(value):
+        yield from _logged(inspect_json(value, path), wanted)
+    else:
+        reader = Reader(path, run)
+        rows = tuple(array_rows(value, path))
+        if first := next((row for row in rows if not row.fault), None):
+            reader.begin(first)
+        for at in range(0, len(rows), BATCH_ROWS):
+            part = rows[at : at + BATCH_ROWS]
+            yield Unread(reader, Parsed([row for row in part if wanted(row.number)]))
+
+
+def nothing_in(path: Path) -> InputError:
+    """Return the error of a file without one row."""
+    return InputError(f"{str(path)!r} holds no completions; give a file with one row each")
+
+
+def name_of_unnamed(runs: Iterable[str], default: str) -> str:
+    """Return the run of rows that do not tell theirs: the file's one run, or the default."""
+    named = set(runs) - {UNNAMED}
+    return named.pop() if len(named) == 1 else default
+
+
+def name_of(path: Path) -> str:
+    """Return the run of rows that name none: the name of their folder or file."""
+    path = path / COMPLETIONS_FILE if path.is_dir() else path
+    return path.resolve().parent.name if path.name == COMPLETIONS_FILE else path.stem
 
 
 def require(path: Path) -> None:
@@ -60,35 +169,26 @@ def _completions_of(folder: Path) -> Path:
     return file
 
 
-def _name(path: Path) -> str:
-    """Return the run of rows that name none: the name of their folder or file."""
-    return path.resolve().parent.name if path.name == COMPLETIONS_FILE else path.stem
+def _tabular(path: Path, wanted: Wanted, run: str) -> Iterator[Unread]:
+    reader = Reader(path, run)
+    with closing(read_rows(path)) as rows:
+        first = next((row for row in rows if not row.fault), None)
+    if first is not None:
+        reader.begin(first)
+    if first is not None and is_own(first.fields):
+        wanted = _counting(path, wanted)
+    for part in read_batches(path, wanted):
+        yield Unread(reader, part)
 
 
-def _read(path: Path) -> Iterator[Recorded]:
-    if path.suffix == ".eval" and path.is_file():
-        yield from inspect_archive(path)
-        return
-    value = read_whole(path)
-    if value is None:
-        yield from _of_rows(last_of_each_key(read_rows(path)), path)
-    elif is_inspect(value):
-        yield from inspect_json(value, path)
-    else:
-        yield from _of_rows(array_rows(value, path), path)
+def _counting(path: Path, wanted: Wanted) -> Wanted:
+    """Want the rows of a run of ours that count, which takes the whole file to know."""
+    with closing(read_rows(path)) as rows:
+        counting = counting_rows(rows)
+    return lambda number: number in counting and wanted(number)
 
 
-def _of_rows(rows: Iterable[Row], path: Path) -> Iterator[Recorded]:
-    default_run = _name(path)
-    samples = LmEvalSamples(path, default_run)
-    for row in rows:
-        if row.fault:
-            yield faulty(row.number, UNNAMED, row.fault)
-        elif is_lm_eval(row.fields):
-            yield from samples.read(row)
-        elif is_openai_solutions(row.fields):
-            yield from openai_solutions(row)
-        elif is_batch(row.fields):
-            yield from batch(row, default_run)
-        else:
-            yield from plain(row, default_run)
+def _logged(recorded: Iterator[Recorded], wanted: Wanted) -> Iterator[Read]:
+    chosen = (one for one in recorded if wanted(one.row))
+    while part := tuple(islice(chosen, LOG_BATCH)):
+        yield Read(part)

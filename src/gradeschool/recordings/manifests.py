@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from gradeschool.recordings.files import MANIFEST_FILE
 
 
 def dataset_of(path: Path) -> str | None:
     """Return the dataset of a run folder (or of a file in one), None where nothing says it."""
+    dataset = _manifest(path).get("dataset")
+    name = dataset.get("name") if isinstance(dataset, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def rule_of(path: Path) -> str | None:
+    """Return the rule that a run folder's protocol scores by, None where nothing says it."""
+    protocol = _manifest(path).get("protocol")
+    rules = protocol.get("rules") if isinstance(protocol, dict) else None
+    name = rules[0] if isinstance(rules, list) and rules else None
+    return name if isinstance(name, str) else None
+
+
+def _manifest(path: Path) -> dict[str, Any]:
     try:
         manifest = (path if path.is_dir() else path.parent) / MANIFEST_FILE
         fields = json.loads(manifest.read_bytes())
     except (OSError, ValueError, RecursionError):
-        return None
-    dataset = fields.get("dataset") if isinstance(fields, dict) else None
-    name = dataset.get("name") if isinstance(dataset, dict) else None
-    return name if isinstance(name, str) else None
+        return {}
+    return fields if isinstance(fields, dict) else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gradeschool.tables import Row
@@ -15,18 +15,20 @@ def is_own(fields: Mapping[str, Any]) -> bool:
     )
 
 
-def last_of_each_key(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield the row of ours that counts for each key: the last that is no error, else the last.
+def counting_rows(rows: Iterable[Row]) -> set[int]:
+    """Return the numbers of the rows that count: for each key the last that is no error.
 
-    A failed sample is asked again and then has several rows. All other rows are yielded as they
-    come.
+    Where all of a key are errors it is the last of them. A failed sample is asked again and then
+    has several rows. Rows that are not ours all count.
     """
-    counting: dict[str, Row] = {}
+    counting: dict[str, tuple[int, bool]] = {}
+    others = set()
     for row in rows:
         if not is_own(row.fields):
-            yield row
+            others.add(row.number)
             continue
-        earlier = counting.get(row.fields["key"])
-        if earlier is None or earlier.fields.get("error") or not row.fields.get("error"):
-            counting[row.fields["key"]] = row
-    yield from counting.values()
+        key, failed = row.fields["key"], bool(row.fields.get("error"))
+        earlier = counting.get(key)
+        if earlier is None or earlier[1] or not failed:
+            counting[key] = row.number, failed
+    return others.union(number for number, _ in counting.values())

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import NamedTuple
 
+from gradeschool.completion import Finish
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.recordings.recorded import Recorded
 from gradeschool.scoring.matching import Matcher
-
-Warn = Callable[[str], None]
-SHOWN = 5
+from gradeschool.scoring.notes import Notes, Warn
+from gradeschool.scoring.repeats import Place, Repeats
+from gradeschool.scoring.tally import note_place
+from gradeschool.scoring.verdicts import digest
 
 
 class Sample(NamedTuple):
@@ -25,6 +28,7 @@ class Sample(NamedTuple):
     text: str
     error: str
     row: int
+    finish: str = Finish.UNKNOWN
 
 
 @dataclass(slots=True)
@@ -36,23 +40,6 @@ class Run:
     faults: int = 0
 
 
-class _Notes:
-    """Collects messages about rows; prints the first few of each kind and counts the rest."""
-
-    def __init__(self) -> None:
-        self.kinds: dict[str, list[str]] = defaultdict(list)
-
-    def add(self, kind: str, message: str) -> None:
-        self.kinds[kind].append(message)
-
-    def tell(self, warn: Warn) -> None:
-        for kind, messages in self.kinds.items():
-            for message in messages[:SHOWN]:
-                warn(message)
-            if len(messages) > SHOWN:
-                warn(f"... and {len(messages) - SHOWN} more rows of this kind ({kind})")
-
-
 def collect(recordings: Iterable[Recorded], matcher: Matcher, source: str, warn: Warn) -> list[Run]:
     """Group recorded completions by run and find their problems.
 
@@ -61,31 +48,42 @@ def collect(recordings: Iterable[Recorded], matcher: Matcher, source: str, warn:
     is kept as a further sample. Rows that do not number their samples may repeat each other where
     most problems of their run have several. Raises InputError where no row can be used.
     """
-    notes = _Notes()
-    found = [(one, *_problem(one, matcher)) for one in recordings]
-    sampled = _sampled_runs((one, problem) for one, problem, _ in found if problem is not None)
+    notes, repeats = Notes(), Repeats()
     runs: dict[str, Run] = {}
-    seen: dict[tuple[str, str, int], str] = {}
-    counters: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
-    for recorded, problem, fault in found:
+    places: list[tuple[Run, Sample, Recorded, Place | None]] = []
+    for recorded in recordings:
+        problem, fault = _problem(recorded, matcher)
         run = runs.setdefault(recorded.run, Run(recorded.run))
+        row, text = recorded.row, recorded.text
         if problem is None:
             run.faults += 1
-            notes.add("cannot be used", f"row {recorded.row} of {source!r} {fault}")
-            run.samples.append(Sample(None, 0, "", fault, recorded.row))
+            notes.add("cannot be used", partial("row {} of {!r} {}".format, row, source, fault))
+            places.append((run, Sample(None, 0, "", fault, row), recorded, None))
             continue
-        if recorded.sample is None and run.name in sampled:
-            number: int | None = next(counters[run.name, problem.id])
-        else:
-            number = _number(recorded, problem, seen, notes, source)
-        if number is not None:
-            seen[run.name, problem.id, number] = recorded.text
-            sample = Sample(problem, number, recorded.text, recorded.error, recorded.row)
-            run.samples.append(sample)
-    notes.tell(warn)
+        place = repeats.place(run.name, problem.id, recorded.sample, digest(text))
+        if place.repeats or place.number != (recorded.sample or 0):
+            note_place(notes, place, run.name, problem.id, recorded.sample, row, source)
+        sample = Sample(problem, place.number, text, recorded.error, row, recorded.finish)
+        places.append((run, sample, recorded, place))
+    sampled = repeats.sampled_runs()
+    notes.tell(warn, sampled)
+    _fill(places, sampled)
     if all(sample.problem is None for run in runs.values() for sample in run.samples):
         raise InputError(f"no row of {source!r} can be used; see the messages above")
     return list(runs.values())
+
+
+def _fill(
+    places: Iterable[tuple[Run, Sample, Recorded, Place | None]], sampled: Collection[str]
+) -> None:
+    """Put the samples into their runs: repetitions only where a run is sampled."""
+    counters: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
+    for run, sample, recorded, place in places:
+        if sample.problem is not None and recorded.sample is None and run.name in sampled:
+            number = next(counters[run.name, sample.problem.id])
+            run.samples.append(sample._replace(sample=number))
+        elif place is None or not place.repeats:
+            run.samples.append(sample)
 
 
 def _problem(recorded: Recorded, matcher: Matcher) -> tuple[Problem | None, str]:
@@ -96,37 +94,3 @@ def _problem(recorded: Recorded, matcher: Matcher) -> tuple[Problem | None, str]
         return matcher.find(recorded.reference), ""
     except InputError as missing:
         return None, str(missing)
-
-
-def _sampled_runs(rows: Iterable[tuple[Recorded, Problem]]) -> set[str]:
-    """Return the runs that leave samples without numbers and have several of most problems."""
-    counts = Counter((one.run, problem.id) for one, problem in rows if one.sample is None)
-    several: dict[str, list[bool]] = defaultdict(list)
-    for (run, _), rows_of_problem in counts.items():
-        several[run].append(rows_of_problem > 1)
-    return {run for run, found in several.items() if sum(found) > len(found) / 2}
-
-
-def _number(
-    recorded: Recorded,
-    problem: Problem,
-    seen: Mapping[tuple[str, str, int], str],
-    notes: _Notes,
-    source: str,
-) -> int | None:
-    """Return the sample's number, None for a repetition."""
-    number = recorded.sample or 0
-    where = f"row {recorded.row} of {source!r}"
-    while (earlier := seen.get((recorded.run, problem.id, number))) is not None:
-        if earlier == recorded.text:
-            repeated = f"repeats sample {number} of problem {problem.id!r} to the letter"
-            notes.add("repeats a row", f"{where} {repeated}; counted once")
-            return None
-        number += 1
-    if number != (recorded.sample or 0):
-        notes.add(
-            "a further sample",
-            f"{where} holds problem {problem.id!r} of run {recorded.run!r} again, with another "
-            f"text; counted as sample {number}",
-        )
-    return number

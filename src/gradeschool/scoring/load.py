@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gradeschool.datasets.load import load_dataset
 from gradeschool.protocols.registry import all_rules, available, get_usable_rule
-from gradeschool.recordings.files import read_recordings, require
-from gradeschool.recordings.manifests import dataset_of
+from gradeschool.recordings.files import read_recordings
 from gradeschool.rule import Rule
 from gradeschool.scoring.collect import Run, collect
 from gradeschool.scoring.matching import Matcher
+from gradeschool.scoring.sources import DEFAULT_DATASET as DEFAULT_DATASET
+from gradeschool.scoring.sources import sources
 
-DEFAULT_DATASET = "gsm8k"
 ALL = "all"
 
 
 def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> list[Run]:
-    """Return the runs of a file or run folder.
+    """Return the runs of a file, a run folder, or a pattern or folder of Parquet files.
 
+    All texts are in memory, as who shows or compares them needs; `score_sources` does without.
     dataset: a name or path; None takes the run folder's own, else GSM8K's test split. Raises
     InputError, DataError.
     """
-    require(path)  # said before a dataset is fetched for it
-    problems = load_dataset(dataset or dataset_of(path) or DEFAULT_DATASET)
-    matcher = Matcher(problems.problems, problems.name)
-    return collect(read_recordings(path), matcher, str(path), warn)
+    [source] = sources([str(path)], dataset)
+    matcher = Matcher(source.dataset.problems, source.dataset.name)
+    recorded = (one for part in source.parts for one in read_recordings(part, source.run))
+    return collect(recorded, matcher, source.name, warn)
 
 
 def choose_rules(names: Sequence[str]) -> list[Rule]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
+from gradeschool.answers.form import form_of
 from gradeschool.rule import Rule
 from gradeschool.scoring.collect import Run
+from gradeschool.scoring.forms import Forms, Noted, forms_of, notes_of, official, platinum
 from gradeschool.scoring.matrix import CORRECT, ERROR, NO_ANSWER, OUTCOMES, WRONG, Matrix
 from gradeschool.scoring.statistics import Interval, clustered_wilson
 
@@ -43,17 +45,25 @@ class RuleScore:
 
 @dataclass(frozen=True, slots=True)
 class RunScore:
-    """The scores of one run; n counts its completions, errors included."""
+    """The scores of one run; n counts its completions, errors included.
+
+    forms: how many are empty, cut off or run on, None where it is not known. platinum: the scores
+    under the labels of GSM8K-Platinum, None where it disputes none of the run's problems.
+    """
 
     run: str
     n: int
     rules: tuple[RuleScore, ...]
+    forms: Forms | None = None
+    platinum: RunScore | None = field(default=None, compare=False)
 
     def as_json(self) -> dict[str, Any]:
-        """Return {"run", "n", "rules": {name: ...}}."""
+        """Return {"run", "n", "forms", "rules": {name: ...}}; "forms", "platinum" if known."""
         return {
             "run": self.run,
             "n": self.n,
+            **({"forms": self.forms.as_json()} if self.forms else {}),
+            **({"platinum": self.platinum.as_json()} if self.platinum else {}),
             "rules": {score.rule: score.as_json() for score in self.rules},
         }
 
@@ -67,20 +77,52 @@ def score_with(matrix: Matrix, run: Run) -> RunScore:
     """Apply a matrix of rules to every sample of a run; it remembers what it read for the next."""
     usable = [s for s in run.samples if s.problem is not None and not s.error]
     matrix.expect((sample.text, sample.problem) for sample in usable if sample.problem)
-    tally: Counter[tuple[str, bytes]] = Counter()
+    counts: Counter[tuple[str, bytes, bytes]] = Counter()
     for sample in usable:
-        assert sample.problem is not None  # noqa: S101  (for the type checker)
-        tally[sample.problem.id, matrix.codes(sample.text, sample.problem)] += 1
-    totals = [_Total() for _ in matrix.groups]
-    for (problem, codes), count in tally.items():
-        for total, code in zip(totals, codes, strict=True):
-            total.add(problem, code, count)
-    unusable = len(run.samples) - len(usable)
+        problem = sample.problem
+        assert problem is not None  # noqa: S101  (for the type checker)
+        notes = notes_of(form_of(sample.text, sample.finish, problem.question), b"")
+        counts[problem.id, matrix.codes(sample.text, problem), notes] += 1
+    columns = Columns(tuple(rule.name for rule in matrix.rules), matrix.group_of)
+    return score_noted(run.name, len(run.samples), counts, columns)
+
+
+class Columns(NamedTuple):
+    """Where each rule's outcome stands in a completion's codes."""
+
+    rules: tuple[str, ...]
+    places: Sequence[int]
+
+
+def score_counts(
+    run: str, n: int, counts: Mapping[tuple[str, bytes], int], columns: Columns
+) -> RunScore:
+    """Return the score of a run from the completions of each (problem, codes).
+
+    n: all completions; those that are not in `counts`, or have no codes there, are errors.
+    """
+    totals = [_Total() for _ in range(max(columns.places, default=-1) + 1)]
+    unusable = n
+    for (problem, codes), count in counts.items():
+        if codes:
+            unusable -= count
+            for total, code in zip(totals, codes, strict=True):
+                total.add(problem, code, count)
     scores = (
-        totals[group].score(rule.name, unusable)
-        for rule, group in zip(matrix.rules, matrix.group_of, strict=True)
+        totals[place].score(rule, unusable)
+        for rule, place in zip(columns.rules, columns.places, strict=True)
     )
-    return RunScore(run.name, len(run.samples), tuple(scores))
+    return RunScore(run, n, tuple(scores))
+
+
+def score_noted(run: str, n: int, counts: Noted, columns: Columns) -> RunScore:
+    """Return the score of a run with all that the notes on its completions add."""
+    score = score_counts(run, n, official(counts), columns)
+    other = platinum(counts)
+    if other is not None:
+        left = n - sum(counts.values()) + other.total()
+        score = replace(score, platinum=score_counts(run, left, other, columns))
+    return replace(score, forms=forms_of(counts))
 
 
 class _Total:

@@ -1,0 +1,165 @@
+"""Rows by the million, scored here in processes and on a local Ray, in turn.
+
+    python benchmarks/cluster.py [--rows N] [--jobs N] [--python FILE] [RULE ...]
+
+Real completions, repeated with other sample numbers, are written as Parquet files (once: they are
+kept in --folder). Prints rows a second, CPU seconds, the peak memory of all processes together
+(proportional set size, so that shared pages count once) and whether the scores are equal. --python
+is the interpreter that has ray, `.venvs/ray` of `tests/peers/install.py ray` by default. Linux.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as arrow
+from pyarrow import parquet
+
+from gradeschool.datasets.files import DATA_VARIABLE
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+RAY = REPOSITORY / ".venvs" / "ray" / "bin" / "python"
+KEPT = ("model", "index", "sample", "completion")
+PART = 250_000  # rows of a file
+ROW_GROUP = 50_000
+WATCH_SECONDS = 0.5
+
+
+class Measured(NamedTuple):
+    """One run: wall and CPU seconds, peak memory in MB, and what it printed."""
+
+    wall: float
+    cpu: float
+    memory: float
+    runs: Any
+
+
+def corpus(folder: Path) -> arrow.Table:
+    rows = []
+    for path in sorted(folder.glob("*.jsonl")):
+        with path.open(encoding="utf-8") as lines:
+            rows += [json.loads(line) for line in lines]
+    return arrow.Table.from_pylist([{name: row.get(name) for name in KEPT} for row in rows])
+
+
+def make(rows: int, folder: Path, base: arrow.Table) -> None:
+    """Write files of the corpus over and over, each time with sample numbers of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    at = base.schema.names.index("sample")
+    step = 1 + max(base.column("sample").to_pylist())
+    for part, start in enumerate(range(0, rows, PART)):
+        path = folder / f"part-{part:05d}.parquet"
+        if path.exists():
+            continue
+        places = range(start, min(start + PART, rows))
+        table = base.take(arrow.array([place % base.num_rows for place in places]))
+        old = table.column("sample").to_pylist()
+        new = [step * (place // base.num_rows) + number
+               for place, number in zip(places, old, strict=True)]  # fmt: skip
+        table = table.set_column(at, "sample", arrow.array(new))
+        written = path.with_suffix(".partial")
+        parquet.write_table(table, written, compression="zstd", row_group_size=ROW_GROUP)
+        written.rename(path)
+
+
+def measured(python: Path | str, words: Sequence[object]) -> Measured:
+    environment = os.environ | {
+        "PYTHONPATH": str(REPOSITORY / "src"),
+        "RAY_USAGE_STATS_ENABLED": "0",
+    }
+    command = [python, "-m", "gradeschool", "score", *map(str, words), "--json"]
+    start, cpu = time.monotonic(), children_cpu()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, stdout=out, stderr=said, env=environment)
+        peak, seen = 0.0, 0.0
+        while process.poll() is None:
+            memory, seconds = tree(process.pid)
+            peak, seen = max(peak, memory), max(seen, seconds)
+            time.sleep(WATCH_SECONDS)
+        if process.returncode not in (0, 3):
+            said.seek(0)
+            raise SystemExit(said.read().decode())
+        out.seek(0)
+        runs = json.load(out)["runs"]
+    wall = time.monotonic() - start
+    return Measured(wall, max(children_cpu() - cpu, seen), peak, runs)
+
+
+def children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def tree(root: int) -> tuple[float, float]:
+    """Return the memory (MB) and the CPU seconds of a process and all that descend from it.
+
+    Ray's processes are not waited for by their driver: their seconds are seen here alone.
+    """
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    seconds: dict[int, float] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            children[int(fields[1])].append(int(entry.name))
+            seconds[int(entry.name)] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    memory, used, waiting = 0.0, 0.0, [root]
+    while waiting:
+        pid = waiting.pop()
+        waiting += children[pid]
+        used += seconds.get(pid, 0)
+        try:
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        except OSError:
+            continue
+        memory += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+    return memory, used
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Score millions of rows here and on Ray.")
+    parser.add_argument("rules", nargs="*", metavar="RULE")
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--jobs", type=int, nargs="*", default=[1, 2])
+    parser.add_argument("--python", type=Path, default=RAY)
+    parser.add_argument("--folder", type=Path)
+    options = parser.parse_args()
+    data = os.environ.get(DATA_VARIABLE)
+    if data is None:
+        raise SystemExit(f"set {DATA_VARIABLE} to the folder of the shared data")
+    kept = Path(tempfile.gettempdir()) / "gradeschool-cluster"
+    folder = (options.folder or kept) / str(options.rows)
+    make(options.rows, folder, corpus(Path(data) / "completions"))
+    size = sum(path.stat().st_size for path in folder.glob("*.parquet")) / 2**20
+    print(f"{options.rows:,} rows in {size:,.0f} MB of Parquet", flush=True)
+    rules = ["--rule", *options.rules] if options.rules else []
+    words = [folder / "*.parquet", *rules]
+    runs = {"ray": [*words, "--engine", "ray"]}
+    runs |= {f"local, {jobs} process(es)": [*words, "--jobs", jobs] for jobs in options.jobs}
+    print(f"{'':24}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'us CPU/row':>12}{'peak MB':>10}")
+    first = None
+    for name, given in runs.items():
+        found = measured(options.python, given)
+        first = first or found
+        equal = "" if found is first else "  equal" if found.runs == first.runs else "  DIFFERENT"
+        print(
+            f"{name:24}{options.rows / found.wall:10,.0f}{found.wall:9.1f}{found.cpu:9.1f}"
+            f"{1e6 * found.cpu / options.rows:12.1f}{found.memory:10,.0f}{equal}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""What `gradeschool score` is given: files, run folders, and tables in several files."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradeschool.datasets.load import Dataset, load_dataset
+from gradeschool.errors import InputError
+from gradeschool.recordings.files import COMPLETIONS_FILE, name_of, require
+from gradeschool.recordings.manifests import dataset_of
+
+DEFAULT_DATASET = "gsm8k"
+PATTERN = re.compile(r"[*?\[]")
+PARTS = "*.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One table of completions.
+
+    name: as the user gave it. parts: its files in order, one for all but tables in several files.
+    run: the name of the run of rows that name none.
+    """
+
+    name: str
+    parts: tuple[Path, ...]
+    run: str
+    dataset: Dataset
+
+
+def sources(names: Sequence[str], dataset: str | None) -> list[Source]:
+    """Return the tables of these names, each with the dataset that it is scored against.
+
+    A name is a file, a run folder, or a pattern ("runs/*.parquet") or folder of Parquet files that
+    are one table. dataset: a name or path; None takes the run folder's own, else GSM8K's test
+    split. Raises InputError, DataError.
+    """
+    found = [(name, _parts(name)) for name in names]
+    return [Source(name, parts, run_of(name), _dataset(dataset, parts)) for name, parts in found]
+
+
+def run_of(name: str) -> str:
+    """Return the run of a table's rows that name none: the name of their file or folder."""
+    path = Path(name)
+    return path.parent.resolve().name if _is_pattern(name) else name_of(path)
+
+
+def _dataset(name: str | None, parts: tuple[Path, ...]) -> Dataset:
+    return load_dataset(name or dataset_of(parts[0]) or DEFAULT_DATASET)
+
+
+def _is_pattern(name: str) -> bool:
+    return PATTERN.search(name) is not None and not Path(name).exists()
+
+
+def _parts(name: str) -> tuple[Path, ...]:
+    path = Path(name)
+    if _is_pattern(name):
+        parts = tuple(sorted(Path(found) for found in glob.glob(name)))  # noqa: PTH207
+        if not parts:
+            raise InputError(f"no file matches the pattern {name!r}; correct it")
+        return parts
+    require(path)
+    is_run = (path / COMPLETIONS_FILE).is_file()
+    if path.is_dir() and not is_run and (parts := tuple(sorted(path.glob(PARTS)))):
+        return parts
+    return (path,)
