@@ -1,4 +1,4 @@
-"""parse_gsm8k_answer, majority_vote and detect_answer_failure on every form and pitfall."""
+"""parse_gsm8k_answer and majority_vote on every form and pitfall."""
 
 from collections import Counter
 
@@ -7,9 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool import (
-    Failure,
-    answers_match,
-    detect_answer_failure,
     majority_vote,
     normalize,
     parse_gsm8k_answer,
@@ -285,63 +282,3 @@ def test_majority_vote_is_never_outvoted(answers: list[str | None]) -> None:
     counts = Counter(answer for answer in answers if answer is not None)
     assert (winner is None) is (not counts)
     assert winner is None or counts[winner] == max(counts.values())
-
-
-FAILURES: dict[Failure, list[tuple[str, str | None, str | None]]] = {
-    Failure.NO_RESPONSE: [("", "18", None), (" \n", None, "stop")],
-    Failure.FILTERED: [("", "18", "content_filter"), ("She has 9", "18", "content_filter")],
-    Failure.UNFINISHED_THINKING: [("<think>so she keeps 9", "18", None), ("<think>", None, None)],
-    Failure.TRUNCATED: [
-        ("She keeps 16 - 3 = 13 eggs and then", "18", "length"),
-        ("She keeps 13 eggs", None, "length"),
-        ("She keeps some eggs and then", "18", None),
-        ("She keeps some eggs and then", None, "unknown"),
-    ],
-    Failure.REFUSAL: [("I'm sorry, I can't help with that.", "18", "stop"),
-                      ("I cannot answer this", None, None)],
-    Failure.NO_NUMBER: [("Forty-two dollars.", "42", None), ("I do not know", "18", "stop")],
-    Failure.SIGN_LOST: [("#### 10", "-10", "stop"), ("The answer is -1,234.", "1234", None)],
-    Failure.SCALE: [("#### 1800", "18", None), ("0.18", "18", None), ("18,000", "18", None)],
-    Failure.WRONG_VALUE: [("#### 19", "18", None), ("#### 3/5", "18", None),
-                          ("#### 19\nQuestion: then", "18", "length")],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("failure", list(Failure))
-def test_every_cause_of_failure_is_told_from_its_examples(failure: Failure) -> None:
-    assert FAILURES[failure]
-    for text, gold, finish in FAILURES[failure]:
-        assert detect_answer_failure(text, gold, finish) is failure
-
-
-@pytest.mark.parametrize(
-    ("text", "gold", "finish"),
-    [
-        ("#### 18", "18", "stop"),
-        ("#### 2,125.00", "2125", None),
-        ("#### 2125", "2,125", None),
-        ("#### 18\n\nQuestion: A train", "18", "length"),
-        ("<think>so it is 18", "18", "length"),
-        ("I cannot be sure, but 18", "18", None),
-        ("#### 18", None, "length"),
-        ("18", None, "stop"),
-    ],
-)
-def test_there_is_no_failure_where_the_answer_is_right(
-    text: str, gold: str | None, finish: str | None
-) -> None:
-    assert detect_answer_failure(text, gold, finish) is None
-
-
-@given(st.text(), st.text(), st.sampled_from([None, "stop", "length", "content_filter", "unknown"]))
-def test_no_text_and_no_gold_make_the_detection_raise(
-    text: str, gold: str, finish: str | None
-) -> None:
-    read = parse_gsm8k_answer(text)
-    failure = detect_answer_failure(text, gold, finish)
-    assert (failure is None) is (read is not None and answers_match(read, gold))
-
-
-def test_failure_values_are_words_that_can_be_counted() -> None:
-    assert str(Failure.SIGN_LOST) == "sign lost"
-    assert len({failure.value for failure in Failure}) == len(Failure) == 9

@@ -255,6 +255,7 @@ def test_score_as_json() -> None:
     assert score_run(run, [READER]).as_json() == {
         "run": "r",
         "n": 2,
+        "forms": {"n": 1, "empty": 0, "truncated": 0, "run_on": 0, "thinking": 0},
         "rules": {
             "openai/2021": {
                 "correct": 1,

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from gradeschool.cli.data_suspects import suspects_command
 from gradeschool.cli.options import json_option, print_json, stdout_console
 
 
@@ -59,6 +60,9 @@ def fetch_command(names: tuple[str, ...]) -> None:
     for source in [source_named(name) for name in names] or SOURCES.values():
         file = locate(source)
         click.echo(f"{source.name}: {file.where}, {file.path}")
+
+
+command.add_command(suspects_command)
 
 
 @command.command("verify")

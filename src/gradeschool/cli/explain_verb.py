@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 import click
 
 from gradeschool.cli.options import (
     dataset_option,
     files_and_rules,
     json_option,
+    labels_option,
     print_json,
     stdout_console,
     warn,
@@ -15,53 +20,160 @@ from gradeschool.cli.options import (
 )
 from gradeschool.errors import InputError
 
+if TYPE_CHECKING:
+    from gradeschool.problem import Problem
+    from gradeschool.rule import Rule
+    from gradeschool.scoring.collect import Run
+    from gradeschool.scoring.explain import Case
+
+READER = "gradeschool/reader"
+
 
 @click.command()
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
-@click.option("--rules", "--rule", multiple=True, required=True, metavar="A B...",
-              help="Two or more names from `gradeschool protocols list`, or 'all'.")  # fmt: skip
+@click.option("--rules", "--rule", multiple=True, metavar="A B...",
+              help="Names from `gradeschool protocols list`, or 'all'; by default the run's own "
+                   "rule, else gradeschool/reader.")  # fmt: skip
 @click.option("--run", help="Only this run of the file.")
+@click.option("--problem", metavar="ID",
+              help="Only this problem, right or wrong; by default under every rule.")  # fmt: skip
+@click.option("--cause", metavar="WORDS", help="Only causes that hold these words.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), default=10, show_default=True,
-              help="Completions to show, of every kind of disagreement.")  # fmt: skip
+              help="Completions to show, of every cause in turn.")  # fmt: skip
+@labels_option
 @dataset_option
 @json_option
 def command(
     arguments: tuple[str, ...],
     rules: tuple[str, ...],
     run: str | None,
+    problem: str | None,
+    cause: str | None,
     limit: int,
+    labels: str | None,
     dataset: str | None,
     as_json: bool,
 ) -> None:
-    """Show the completions of FILE on which rules differ: what each read, and why.
+    """Show why the completions of FILE are right or wrong: what a rule read, verdict, cause.
+
+    With one rule, all that it does not have right, and what it accepts by mistake; with two or
+    more, those on which they differ. Grouped by cause, the most frequent first. In the text, what
+    each rule read is in brackets with its letter; [!:...] is what shows the cause.
 
     Example: gradeschool explain answers.jsonl --rules openai/2021 multi-pattern
     """
-    from gradeschool.reports.explanation import as_json as one_as_json
-    from gradeschool.reports.explanation import print_disagreements
-    from gradeschool.scoring.explain import disagreements
-    from gradeschool.scoring.load import choose_rules, load_runs
+    from gradeschool.datasets.platinum import disputed
+    from gradeschool.reports.explanation import print_cases
+    from gradeschool.scoring.explain import cases
+    from gradeschool.scoring.labels import relabelled
+    from gradeschool.scoring.load import load_runs
+    from gradeschool.scoring.sources import sources
 
     files, names = files_and_rules(arguments, rules)
+    chosen = _rules(files, names, every=problem is not None)
+    [source] = sources([str(files[0])], dataset)
+    runs = _runs(load_runs(files[0], dataset, warn), run, problem)
+    faults = sum(one.faults for one in runs)
+    if labels:
+        runs = relabelled(runs, source.dataset)
+    changes = {} if labels else disputed(source.dataset.problems)
+    if problem is not None:
+        found = _with(list(cases(runs, chosen, changes)), cause)
+        if as_json:
+            _print_json({"completions": len(found)}, "cases", found)
+        else:
+            print_cases(found, limit, stdout_console())
+    else:
+        _explain(runs, chosen, changes, _Shown(cause, limit, as_json))
+    warn_of_faults(faults)
+
+
+class _Shown(NamedTuple):
+    cause: str | None
+    limit: int
+    as_json: bool
+
+
+def _explain(
+    runs: Sequence[Run], rules: Sequence[Rule], changes: Mapping[str, Problem | None], how: _Shown
+) -> None:
+    """Explain one rule, or the differences of several."""
+    from gradeschool.reports.explanation import print_causes, print_disagreements
+    from gradeschool.scoring.explain import cases, counts, disagreements
+
+    total = sum(len(run.samples) for run in runs)
+    if len(rules) > 1:
+        found = _with(list(disagreements(runs, rules, changes)), how.cause)
+        if how.as_json:
+            fields = {"completions": total, "groups": counts(found)}
+            _print_json(fields, "differ", found)
+        else:
+            print_disagreements(found, rules, total, how.limit, stdout_console())
+        return
+    every = list(cases(runs, rules, changes))
+    right = sum(verdict.correct for case in every for verdict in case.verdicts)
+    found = _with([case for case in every if case.group], how.cause)
+    if how.as_json:
+        fields = {"completions": total, "rule": rules[0].name, "correct": right}
+        _print_json({**fields, "causes": counts(found)}, "cases", found)
+    else:
+        print_causes(found, rules[0], right, total, how.limit, stdout_console())
+
+
+def _rules(files: Sequence[Path], names: Sequence[str], every: bool) -> list[Rule]:
+    """Return the rules that are asked for; without names every rule, or the run's own."""
+    from gradeschool.recordings.manifests import rule_of
+    from gradeschool.scoring.load import choose_rules
+
     if len(files) != 1:
         unknown = [str(file) for file in files[1:] if not file.exists()]
         if unknown:  # neither a file nor a rule: say which rules are close
             choose_rules(unknown)
         given = ", ".join(repr(str(file)) for file in files)
         raise InputError(f"one file is explained at a time; given: {given}")
-    chosen = choose_rules(names)
-    if len(chosen) < 2:
-        raise InputError(f"only one rule is given: {names[0]!r}; give two or more behind --rules")
-    runs = load_runs(files[0], dataset, warn)
-    if run is not None:
+    if names or every:
+        return choose_rules(names)
+    return choose_rules([rule_of(files[0]) or READER])
+
+
+def _runs(runs: Sequence[Run], name: str | None, problem: str | None) -> list[Run]:
+    """Return the run of that name, and of each run the completions of that problem alone."""
+    if name is not None:
         known = ", ".join(repr(found.name) for found in runs)
-        runs = [found for found in runs if found.name == run]
+        runs = [found for found in runs if found.name == name]
         if not runs:
-            raise InputError(f"the file holds no run {run!r}; it holds {known}")
-    found = list(disagreements(runs, chosen))
-    total = sum(len(found.samples) for found in runs)
-    if as_json:
-        print_json({"completions": total, "differ": [one_as_json(one) for one in found]})
-    else:
-        print_disagreements(found, chosen, total, limit, stdout_console())
-    warn_of_faults(sum(found.faults for found in runs))
+            raise InputError(f"the file holds no run {name!r}; it holds {known}")
+    if problem is None:
+        return list(runs)
+    from gradeschool.scoring.collect import Run
+
+    chosen = [
+        Run(run.name, [one for one in run.samples if one.problem and one.problem.id == problem])
+        for run in runs
+    ]
+    if not any(run.samples for run in chosen):
+        raise InputError(
+            f"no completion is of the problem {problem!r}; give an id that `gradeschool explain` "
+            "prints: for GSM8K a row, counted from 0"
+        )
+    return chosen
+
+
+def _with(found: Sequence[Case], cause: str | None) -> list[Case]:
+    """Return the cases whose cause holds these words."""
+    from gradeschool.answers.failures import Failure
+    from gradeschool.scoring.causes import Side
+
+    if cause is None:
+        return list(found)
+    words = cause.casefold()
+    if not any(words in known.value for known in (*Failure, *Side)):
+        names = ", ".join(known.value for known in Failure)
+        raise InputError(f"no cause holds the words {cause!r}; known: {names}")
+    return [case for case in found if words in case.group]
+
+
+def _print_json(fields: Mapping[str, Any], name: str, found: Sequence[Case]) -> None:
+    from gradeschool.reports.explanation import as_json
+
+    print_json({**fields, name: [as_json(case) for case in found]})

@@ -21,6 +21,11 @@ dataset_option = click.option(
     "--dataset",
     help="Dataset: a name from `gradeschool data list`, or a JSONL, CSV or Parquet file.",
 )
+labels_option = click.option(
+    "--labels",
+    type=click.Choice(["platinum"]),
+    help="Judge by the labels of GSM8K-Platinum (110 problems removed, 10 golds revised).",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

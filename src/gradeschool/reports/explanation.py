@@ -1,147 +1,168 @@
-"""Disagreements between rules for the terminal: what each read, marked in the text."""
+"""Causes in the terminal: counts, then completions with what was read marked in the text."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
 
+from gradeschool.reports.marked import Mark, marked
 from gradeschool.reports.printable import printable
 from gradeschool.rule import Rule, clip
-from gradeschool.scoring.explain import Disagreement
+from gradeschool.scoring.causes import Explained, Side
+from gradeschool.scoring.explain import LETTERS, Case, by_group
 from gradeschool.verdict import Verdict
 
 STYLES = ("bold black on green", "bold black on yellow", "bold black on cyan", "bold on magenta")
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# A completion of up to SHORT characters is shown whole, of a longer one CONTEXT around what was
-# read, and its end.
-SHORT, CONTEXT, END = 1000, 200, 120
+# What shows the cause, where no rule read just that.
+EVIDENCE, EVIDENCE_STYLE = "!", "bold red"
 QUESTION = 400
 
 
 def print_disagreements(
-    found: Sequence[Disagreement], rules: Sequence[Rule], total: int, limit: int, console: Console
+    found: Sequence[Case], rules: Sequence[Rule], total: int, limit: int, console: Console
 ) -> None:
-    """Print counts by kind, then up to `limit` completions with their verdicts."""
+    """Print on how many completions rules differ, then groups and examples."""
     names = f"{', '.join(rule.name for rule in rules[:-1])} and {rules[-1].name}"
-    kinds = Counter(one.kind for one in found)
     console.print(f"{names} differ on {len(found)} of {total} completions", soft_wrap=True)
-    for kind, count in kinds.most_common():
-        console.print(f"  {count:6d}  {kind.replace('_', ' ')}")
-    for one in _examples(found, limit):
-        _print_one(one, console)
+    _print_groups(found, len(found), limit, console)
+
+
+def print_causes(
+    found: Sequence[Case], rule: Rule, right: int, total: int, limit: int, console: Console
+) -> None:
+    """Print how many completions a rule has right, why it misses the others, and examples."""
+    share = f" ({100 * right / total:.2f} %)" if total else ""
+    console.print(f"{rule.name}: {right} of {total} correct{share}", soft_wrap=True)
+    _print_groups(found, total, limit, console)
+
+
+def print_cases(found: Sequence[Case], limit: int, console: Console) -> None:
+    """Print completions one after the other."""
+    for case in found[:limit]:
+        _print_one(case, console)
     if 0 < limit < len(found):
         console.print(f"\n{len(found) - limit} more; show them with -n {len(found)}")
 
 
-def _examples(found: Sequence[Disagreement], limit: int) -> list[Disagreement]:
-    """Choose examples of every kind in turn, and put them in the order of the file."""
-    turns: Counter[str] = Counter()
-    ranked = []
-    for at, one in enumerate(found):
-        turns[one.kind] += 1
-        ranked.append((turns[one.kind], at))
-    return [found[at] for at in sorted(at for _, at in sorted(ranked)[:limit])]
+def _print_groups(found: Sequence[Case], total: int, limit: int, console: Console) -> None:
+    """Print the counts of the groups, the most frequent first, and examples of every group."""
+    groups = by_group(found)
+    several = bool(found) and len(found[0].causes) > 1
+    width = max((len(_kind(group[0])) for group in groups), default=0)
+    for group in groups:
+        kind = f"{_kind(group[0]):{width}}  " if several else ""
+        share = f"{100 * len(group) / total:5.1f} %"
+        console.print(f"{len(group):6d}  {share}  {kind}{group[0].group}".rstrip(), soft_wrap=True)
+    shown = _fair([len(group) for group in groups], limit)
+    for group, count in zip(groups, shown, strict=True):
+        for case in group[:count]:
+            _print_one(case, console)
+    if 0 < limit < len(found):
+        console.print(f"\n{len(found) - limit} more; show them with -n {len(found)}")
 
 
-def _print_one(one: Disagreement, console: Console) -> None:
-    run = clip(printable(one.run, keep=""))
-    head = f"{run}, problem {printable(one.problem.id)}, sample {one.sample}, row {one.row}"
+def _kind(case: Case) -> str:
+    return case.kind.replace("_", " ")
+
+
+def _fair(sizes: Sequence[int], limit: int) -> list[int]:
+    """Share out a number of examples: one for each group in turn, as long as it has more."""
+    turns = sorted((turn, at) for at, size in enumerate(sizes) for turn in range(min(size, limit)))
+    chosen = Counter(at for _, at in turns[:limit])
+    return [chosen[at] for at in range(len(sizes))]
+
+
+class _Line(NamedTuple):
+    """A verdict that one rule has, or several alike, with its letter and style."""
+
+    letter: str
+    style: str
+    names: tuple[str, ...]
+    verdict: Verdict
+    cause: Explained | None
+
+
+def _print_one(case: Case, console: Console) -> None:
+    run = clip(printable(case.run, keep=""))
+    head = f"{run}, problem {printable(case.problem.id)}, sample {case.sample}, row {case.row}"
     console.print()
     console.rule(Text(head), align="left")
-    console.print(Text(printable(clip(one.problem.question, QUESTION)), "italic"))
-    console.print(Text.assemble("gold ", (printable(one.problem.gold), "bold"), "\n"))
-    console.print(_marked(one))
-    console.print()
-    for at, verdict in enumerate(one.verdicts):
-        outcome = verdict.outcome.value.replace("_", " ")
-        console.print(
-            Text.assemble(
-                (f"{_letter(at)} {verdict.rule}", _style(at)),
-                f"  {outcome}: {printable(verdict.reason)}",
-            )
-        )
+    console.print(Text(printable(clip(case.problem.question, QUESTION)), "italic"))
+    console.print(Text.assemble("gold ", (printable(case.problem.gold), "bold"), "\n"))
+    lines = _lines(case)
+    if case.verdicts:
+        console.print(marked(case.text, _marks(lines)))
+        console.print()
+    for line in lines:
+        outcome = line.verdict.outcome.value.replace("_", " ")
+        who = line.names[0] if len(line.names) == 1 else f"{len(line.names)} rules"
+        reason = f"  {outcome}: {printable(line.verdict.reason)}"
+        console.print(Text.assemble((f"{line.letter} {who}", line.style), reason))
+        if len(line.names) > 1:
+            console.print(Text(f"  {', '.join(line.names)}"))
+    for cause in dict.fromkeys(cause for cause in case.causes if cause):
+        console.print(_because(case, cause))
 
 
-def _letter(at: int) -> str:
-    return LETTERS[at % len(LETTERS)]
+def _because(case: Case, cause: Explained) -> Text:
+    """Return the line that tells a cause; of several rules, with the letters that it is about."""
+    alone = len(case.causes) == 1 or cause.side is Side.TEXT
+    letters = [LETTERS[at % len(LETTERS)] for at, one in enumerate(case.causes) if one == cause]
+    about = "" if alone or len(case.causes) > len(LETTERS) else f"{', '.join(letters)} "
+    return Text.assemble((f"→ {about}{cause}", "bold"), f": {printable(cause.cause.evidence)}")
 
 
-def _style(at: int) -> str:
-    return STYLES[at % len(STYLES)]
+def _lines(case: Case) -> list[_Line]:
+    """Return a line for each rule; where there are many, one for all that read and judge alike."""
+    many = len(case.verdicts) > len(STYLES)
+    alike: dict[object, list[int]] = {}
+    for at, verdict in enumerate(case.verdicts):
+        answer = verdict.answer
+        read = (answer.value, answer.span) if answer else None
+        key = (verdict.outcome, read) if many else at
+        alike.setdefault(key, []).append(at)
+    lines = []
+    for number, members in enumerate(sorted(alike.values(), key=len, reverse=many)):
+        first = members[0]
+        names = tuple(case.verdicts[at].rule for at in members)
+        style = STYLES[number % len(STYLES)]
+        letter = LETTERS[number % len(LETTERS)]
+        lines.append(_Line(letter, style, names, case.verdicts[first], case.causes[first]))
+    return lines
 
 
-class _Span(NamedTuple):
-    """What the rule with number `at` read."""
-
-    start: int
-    end: int
-    at: int
-
-
-def _marked(one: Disagreement) -> Text:
-    """Return the completion with what each rule read in brackets with its letter, and coloured."""
-    spans = [
-        _Span(*verdict.answer.span, at)
-        for at, verdict in enumerate(one.verdicts)
-        if verdict.answer and verdict.answer.span
+def _marks(lines: Sequence[_Line]) -> list[Mark]:
+    """Return what each rule read, and what shows the cause where that is something else."""
+    marks = [
+        Mark(*line.verdict.answer.span, line.letter, line.style)
+        for line in lines
+        if line.verdict.answer and line.verdict.answer.span
     ]
-    marked = Text()
-    for low, high in _windows(spans, len(one.text)):
-        if low:
-            marked.append(" …\n… " if marked else "… ")
-        edges = {edge for span in spans for edge in span[:2] if low <= edge <= high}
-        places = sorted({low, high, *edges})
-        for place, following in zip(places, [*places[1:], high], strict=True):
-            _append_brackets(marked, spans, place)
-            inside = [span.at for span in spans if span.start <= place < following <= span.end]
-            marked.append(
-                printable(one.text[place:following]), _style(inside[-1]) if inside else ""
-            )
-    return marked
+    shown = {line.cause.cause.span for line in lines if line.cause and line.cause.cause.span}
+    return marks + [
+        Mark(start, end, EVIDENCE, EVIDENCE_STYLE)
+        for start, end in sorted(shown)
+        if not any(mark.start <= start and end <= mark.end for mark in marks)
+    ]
 
 
-def _append_brackets(marked: Text, spans: Sequence[_Span], place: int) -> None:
-    """Append the brackets of a place: those that close, empty ones, those that open."""
-    for span in reversed(spans):
-        if span.start < span.end == place:
-            marked.append("]", _style(span.at))
-    for span in spans:
-        if span.start == place:
-            empty = span.end == place
-            marked.append(f"[{_letter(span.at)}:{']' if empty else ''}", _style(span.at))
-
-
-def _windows(spans: Sequence[_Span], length: int) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a text that are shown, in order."""
-    if length <= SHORT:
-        yield 0, length
-        return
-    edges = sorted({edge for span in spans for edge in span[:2]})
-    parts = [(max(0, edge - CONTEXT), min(length, edge + CONTEXT)) for edge in edges]
-    low, high = (parts or [(length - SHORT, length)])[0]
-    for start, end in [*parts[1:], (length - END, length)]:
-        if start > high:
-            yield low, high
-            low = start
-        high = max(high, end)
-    yield low, high
-
-
-def as_json(one: Disagreement) -> dict[str, Any]:
-    """Return a disagreement as JSON values."""
+def as_json(case: Case) -> dict[str, Any]:
+    """Return a completion with its verdicts and causes as JSON values."""
     return {
-        "run": one.run,
-        "problem": one.problem.id,
-        "sample": one.sample,
-        "row": one.row,
-        "gold": one.problem.gold,
-        "completion": one.text,
-        "kind": one.kind,
-        "verdicts": [_verdict_json(verdict) for verdict in one.verdicts],
+        "run": case.run,
+        "problem": case.problem.id,
+        "sample": case.sample,
+        "row": case.row,
+        "gold": case.problem.gold,
+        "completion": case.text,
+        "kind": case.kind,
+        "group": case.group,
+        "verdicts": [_verdict_json(verdict) for verdict in case.verdicts],
+        "causes": [_cause_json(cause) for cause in case.causes],
     }
 
 
@@ -154,4 +175,16 @@ def _verdict_json(verdict: Verdict) -> dict[str, Any]:
         "read": answer.text if answer else None,
         "value": answer.value if answer else None,
         "span": list(answer.span) if answer and answer.span else None,
+    }
+
+
+def _cause_json(explained: Explained | None) -> dict[str, Any] | None:
+    if explained is None:
+        return None
+    cause = explained.cause
+    return {
+        "side": explained.side.value,
+        "cause": cause.failure.value,
+        "evidence": cause.evidence,
+        "span": list(cause.span) if cause.span else None,
     }

@@ -24,13 +24,18 @@ FOLDED_WIDTH = 17
 FOLDED_RULE = 28
 FIGURES = ("correct", "accuracy", "95 % interval", "wrong", "no\nanswer", "error")
 FIGURES_WIDTH = 61  # of the columns above, gaps and margins included
+OTHER_FIGURES = ("Platinum", "95 % interval")
+OTHER_WIDTH = 26
 # Where a rule's name is folded; a part that is still too long is folded at its hyphens.
 SEAM, HYPHEN = re.compile(r"(?<=/)|(?=@)"), re.compile(r"(?<=-)")
 INDENT = "  "
 
 
 def score_table(scores: Sequence[RunScore], console: Console) -> None:
-    """Print rules x runs: a row of figures for one run, cells of two lines for several."""
+    """Print rules x runs: a row of figures for one run, cells of two lines for several.
+
+    Scores under the labels of GSM8K-Platinum stand beside those under the official ones.
+    """
     if len(scores) == 1:
         console.print(_single(scores[0], console.width - FIGURES_WIDTH))
         return
@@ -75,11 +80,15 @@ def _run_name(score: RunScore) -> str:
 
 
 def _single(score: RunScore, names: int) -> Table:
-    table = _table(f"{_run_name(score)}, {_counted(score.n, 'completion')}")
+    other = score.platinum
+    title = f"{_run_name(score)}, {_counted(score.n, 'completion')}"
+    title += f", {other.n} of them in Platinum" if other else ""
+    table = _table(", ".join([title, *_forms(score)]))
     table.add_column("rule", overflow="fold", vertical="top")
-    for name in FIGURES:
+    for name in (*FIGURES, *(OTHER_FIGURES if other else ())):
         table.add_column(name, justify="right", no_wrap=True)
-    for rule in score.rules:
+    names -= OTHER_WIDTH if other else 0
+    for at, rule in enumerate(score.rules):
         table.add_row(
             _folded(rule.rule, names),
             str(rule.correct),
@@ -88,33 +97,48 @@ def _single(score: RunScore, names: int) -> Table:
             str(rule.wrong),
             str(rule.no_answer),
             str(rule.error),
+            *((_accuracy(other.rules[at]), _interval(other.rules[at])) if other else ()),
         )
     return table
 
 
+def _forms(score: RunScore) -> list[str]:
+    """Return how many completions are empty, cut off or run on: "12.5 % truncated"."""
+    forms = score.forms
+    return [f"{100 * n / forms.n:.1f} % {name}" for name, n in forms.named()] if forms else []
+
+
+def _heading(score: RunScore) -> list[str]:
+    """Return what stands under a run's name."""
+    return [f"n = {score.n}", *_forms(score)]
+
+
 def _width(score: RunScore) -> int:
     """Return the width of a run's column: of its figures, and of its name once folded."""
-    figures = max(len(line) for rule in score.rules for line in _cell(rule).split("\n"))
-    return max(figures, min(FOLDED_WIDTH, len(_run_name(score))), len(f"n = {score.n}"))
+    cells = (line for at in range(len(score.rules)) for line in _cell(score, at).split("\n"))
+    figures = max(map(len, (*cells, *_heading(score))))
+    return max(figures, min(FOLDED_WIDTH, len(_run_name(score))))
 
 
 def _several(scores: Sequence[RunScore], names: int) -> Table:
     table = _table()
     table.add_column("rule", no_wrap=True)
     for score in scores:
-        heading = f"{_run_name(score)}\nn = {score.n}"
+        heading = "\n".join([_run_name(score), *_heading(score)])
         table.add_column(heading, justify="right", overflow="fold", width=_width(score))
     for at, rule in enumerate(scores[0].rules):
-        table.add_row(_folded(rule.rule, names), *(_cell(score.rules[at]) for score in scores))
+        table.add_row(_folded(rule.rule, names), *(_cell(score, at) for score in scores))
     return table
 
 
-def _cell(rule: RuleScore) -> str:
+def _cell(score: RunScore, at: int) -> str:
+    rule = score.rules[at]
     counts = ((rule.no_answer, "no answer"), (rule.error, "error"))
     silent = [f"{count} {name}" for count, name in counts if count]
     read_nothing = rule.correct == rule.wrong == 0
     interval = [] if read_nothing and silent else [_interval(rule)]
-    return "\n".join([f"{rule.correct}  {_accuracy(rule)}", *interval, *silent])
+    other = [f"Platinum  {_accuracy(score.platinum.rules[at])}"] if score.platinum else []
+    return "\n".join([f"{rule.correct}  {_accuracy(rule)}", *interval, *other, *silent])
 
 
 def _accuracy(rule: RuleScore) -> str:

@@ -1,18 +1,27 @@
-"""Completions on which two rules differ, with what each of them read and why."""
+"""Completions with what each rule read in them, the verdicts, and the causes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gradeschool.problem import Problem
 from gradeschool.rule import Rule
-from gradeschool.scoring.collect import Run
+from gradeschool.scoring.causes import Explained, Side, explain_verdict, provider_error, view
+from gradeschool.scoring.collect import Run, Sample
 from gradeschool.verdict import Verdict
 
+NO_CHANGES: Mapping[str, Problem | None] = {}
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-class Disagreement(NamedTuple):
-    """One completion and its verdicts, in the order of the rules."""
+
+class Case(NamedTuple):
+    """One completion, its verdicts in the order of the rules, and the cause of each.
+
+    A cause is None where the rule says what a careful reader says. A completion that never came
+    has no verdicts, and one cause.
+    """
 
     run: str
     problem: Problem
@@ -20,22 +29,95 @@ class Disagreement(NamedTuple):
     row: int
     text: str
     verdicts: tuple[Verdict, ...]
+    causes: tuple[Explained | None, ...]
 
     @property
     def kind(self) -> str:
         """Return the outcomes in a word that can be counted: "correct / wrong"."""
         return " / ".join(verdict.outcome.value for verdict in self.verdicts)
 
+    @property
+    def group(self) -> str:
+        """Return the causes in words that can be counted; "" where there is none.
 
-def disagreements(runs: Sequence[Run], rules: Sequence[Rule]) -> Iterator[Disagreement]:
+        Of several rules those are named that err; where none does, why the text is not right.
+        """
+        if len(self.causes) == 1:
+            return str(self.causes[0] or "")
+        of_rules = [
+            f"{LETTERS[at % len(LETTERS)]} {cause}"
+            for at, cause in enumerate(self.causes)
+            if cause is not None and cause.side is not Side.TEXT
+        ]
+        of_text = [str(cause) for cause in self.causes if cause is not None]
+        return ", ".join(of_rules or of_text[:1])
+
+
+def cases(
+    runs: Sequence[Run],
+    rules: Sequence[Rule],
+    changes: Mapping[str, Problem | None] = NO_CHANGES,
+) -> Iterator[Case]:
+    """Yield every completion with its verdicts and causes, in file order.
+
+    changes: problems whose labels are disputed (`causes.view`). Rows without a problem are left
+    out: whoever loads the file counts them.
+    """
+    for run, sample, problem in _samples(runs):
+        yield _case(run, sample, problem, _verdicts(sample, problem, rules), changes)
+
+
+def disagreements(
+    runs: Sequence[Run],
+    rules: Sequence[Rule],
+    changes: Mapping[str, Problem | None] = NO_CHANGES,
+) -> Iterator[Case]:
     """Yield the completions on which the rules' outcomes are not all the same, in file order."""
+    for run, sample, problem in _samples(runs):
+        verdicts = _verdicts(sample, problem, rules)
+        if len({verdict.outcome for verdict in verdicts}) > 1:
+            yield _case(run, sample, problem, verdicts, changes)
+
+
+def _samples(runs: Sequence[Run]) -> Iterator[tuple[str, Sample, Problem]]:
     for run in runs:
         for sample in run.samples:
-            problem = sample.problem
-            if problem is None or sample.error:
-                continue
-            verdicts = tuple(rule.judge(sample.text, problem) for rule in rules)
-            if len({verdict.outcome for verdict in verdicts}) > 1:
-                yield Disagreement(
-                    run.name, problem, sample.sample, sample.row, sample.text, verdicts
-                )
+            if sample.problem is not None:
+                yield run.name, sample, sample.problem
+
+
+def _verdicts(sample: Sample, problem: Problem, rules: Sequence[Rule]) -> tuple[Verdict, ...]:
+    return () if sample.error else tuple(rule.judge(sample.text, problem) for rule in rules)
+
+
+def _case(
+    run: str,
+    sample: Sample,
+    problem: Problem,
+    verdicts: tuple[Verdict, ...],
+    changes: Mapping[str, Problem | None],
+) -> Case:
+    if sample.error:
+        causes: tuple[Explained | None, ...] = (provider_error(sample.error),)
+    else:
+        seen = view(sample.text, problem, sample.finish, changes)
+        causes = tuple(explain_verdict(seen, verdict) for verdict in verdicts)
+    return Case(run, problem, sample.sample, sample.row, sample.text, verdicts, causes)
+
+
+def by_group(found: Sequence[Case]) -> list[list[Case]]:
+    """Return the cases group by group, the most frequent first, each in file order.
+
+    Completions are alike in their causes, and in their outcomes where there are several rules;
+    ties are in the order of the file.
+    """
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for case in found:
+        kind = case.kind if len(case.causes) > 1 else ""
+        groups.setdefault((kind, case.group), []).append(case)
+    return sorted(groups.values(), key=len, reverse=True)
+
+
+def counts(found: Sequence[Case]) -> dict[str, int]:
+    """Return how many cases each cause has, the most frequent first."""
+    return dict(Counter(case.group for case in found).most_common())

@@ -1,0 +1,164 @@
+"""Why a verdict is what it is: the text against the house reader, and the rule against both.
+
+A rule misses for one of three reasons: the text gives no right answer, the text is right and the
+rule does not see it, or something failed. And it may accept what the text does not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from gradeschool.answers.failures import Cause, Failure, cause_of_text, is_right
+from gradeschool.answers.near import Near, near
+from gradeschool.answers.quantities import same_answer
+from gradeschool.answers.reader import Reading, read_completion
+from gradeschool.answers.regions import Region, committed_region
+from gradeschool.problem import Problem
+from gradeschool.rule import clip
+from gradeschool.verdict import Answer, Outcome, Verdict
+
+OF_RULES = {
+    Near.SIGN: Failure.SIGN_LOST,
+    Near.GROUP: Failure.COMMA_SPLIT,
+    Near.SCALE: Failure.SCALE,
+    Near.ROUNDED: Failure.ROUNDING,
+    Near.AFFIX: Failure.AFFIX,
+    Near.SAME: Failure.UNIT_KEPT,
+}
+# Wrong answers of these kinds may be right by another label.
+OF_LABELS = frozenset({Failure.WRONG_VALUE, Failure.SCALE, Failure.ROUNDING, Failure.SIGN_LOST})
+
+
+class Side(StrEnum):
+    """Where the cause lies."""
+
+    TEXT = "no right answer"
+    MISSED = "right answer missed"
+    ACCEPTED = "wrong answer accepted"
+    SYSTEM = "error"
+
+
+class Explained(NamedTuple):
+    """The cause of one verdict, and on which side it lies."""
+
+    side: Side
+    cause: Cause
+
+    def __str__(self) -> str:
+        """Return both in words that can be counted: "right answer missed: comma split"."""
+        if self.side in (Side.TEXT, Side.SYSTEM):
+            return self.cause.failure.value
+        return f"{self.side.value}: {self.cause.failure.value}"
+
+
+class View(NamedTuple):
+    """What the house reader sees in one completion; cause: why it is no right answer, else None."""
+
+    text: str
+    gold: str
+    reading: Reading | None
+    region: Region
+    cause: Cause | None
+
+
+def view(
+    text: str, problem: Problem, finish: str | None, changes: Mapping[str, Problem | None]
+) -> View:
+    """Look at a completion once, for any number of rules.
+
+    finish: the server's finish reason. changes: problems whose labels are disputed, by id: with the
+    gold that another label set gives them, None for what it removed (`platinum_changes`).
+    """
+    reading = read_completion(text, problem.question)
+    region = committed_region(text, problem.question)
+    cause = cause_of_text(text, reading, region, problem.gold, finish)
+    if cause is not None and reading is not None and problem.id in changes:
+        cause = _of_label(cause, reading, changes[problem.id])
+    return View(text, problem.gold, reading, region, cause)
+
+
+def explain_verdict(seen: View, verdict: Verdict) -> Explained | None:
+    """Return the cause of a verdict; None where the rule is right and so is the text."""
+    if verdict.outcome is Outcome.ERROR:
+        return Explained(Side.SYSTEM, Cause(Failure.RULE_FAILED, verdict.reason))
+    right = is_right(seen.reading, seen.gold)
+    if verdict.correct:
+        return None if right else Explained(Side.ACCEPTED, _accepted(seen, verdict))
+    if right and seen.reading is not None:
+        return Explained(Side.MISSED, _missed(seen, seen.reading, verdict))
+    return Explained(Side.TEXT, seen.cause) if seen.cause else None
+
+
+def provider_error(message: str) -> Explained:
+    """Return the cause of a completion that never came."""
+    return Explained(Side.SYSTEM, Cause(Failure.PROVIDER_ERROR, clip(message, 200)))
+
+
+def _of_label(cause: Cause, reading: Reading, other: Problem | None) -> Cause:
+    """Return the label as the cause where it is disputed and nothing in the text is."""
+    if other is not None and same_answer(reading.value, other.gold):
+        said = f"it says {reading.value}, which is the gold of GSM8K-Platinum"
+        return Cause(Failure.SUSPECTED_LABEL, said)
+    if other is None and cause.failure in OF_LABELS:
+        said = f"{cause.evidence}; GSM8K-Platinum removed the problem as ambiguous or mislabelled"
+        return Cause(Failure.SUSPECTED_LABEL, said)
+    return cause
+
+
+def _missed(seen: View, reading: Reading, verdict: Verdict) -> Cause:
+    """Say why a rule does not see an answer that is there."""
+    answer, there = verdict.answer, (reading.start, reading.end)
+    if answer is None:
+        said = f"the text says {reading.value} ({reading.how}), where the rule does not look"
+        return Cause(Failure.FORMAT_MISSING, said, there)
+    read = clip(answer.value)
+    if _ran_on(seen, answer):
+        return Cause(Failure.RUN_ON, f"{read!r} stands in what the text ran on to", answer.span)
+    if _same_place(answer, there):
+        failure = _relation(answer.value, seen, reading) or Failure.UNIT_KEPT
+        return Cause(
+            failure, f"the text says {reading.value}, the rule makes {read!r} of it", there
+        )
+    said = f"the text says {reading.value} ({reading.how}), the rule read {read!r} elsewhere"
+    return Cause(Failure.OTHER_NUMBER, said, there)
+
+
+def _accepted(seen: View, verdict: Verdict) -> Cause:
+    """Say how a rule comes to accept what the text does not say."""
+    answer, reading = verdict.answer, seen.reading
+    read = clip(answer.value) if answer else ""
+    if answer is not None and _ran_on(seen, answer):
+        return Cause(Failure.RUN_ON, f"{read!r} stands in what the text ran on to", answer.span)
+    if reading is None:
+        why = f": {seen.cause.failure.value}" if seen.cause else ""
+        return Cause(Failure.OTHER_NUMBER, f"{read!r} is accepted, the text states none{why}")
+    there = (reading.start, reading.end)
+    same = answer is not None and near(answer.value, reading.value) is Near.SAME
+    if answer is None or same or _same_place(answer, there):
+        failure = _relation(reading.value, seen, reading)
+        if failure is not None:
+            said = f"the text says {reading.value}, the rule takes it for {seen.gold}"
+            return Cause(failure, said, there)
+    said = f"the text says {reading.value} ({reading.how}), the rule accepts {read!r}"
+    return Cause(Failure.OTHER_NUMBER, said, there)
+
+
+def _ran_on(seen: View, answer: Answer) -> bool:
+    return seen.region.ran_on and answer.span is not None and answer.span[0] >= seen.region.end
+
+
+def _same_place(answer: Answer, there: tuple[int, int]) -> bool:
+    """Tell whether a rule read the characters that the reader read, or some of them."""
+    if answer.span is None:
+        return True
+    start, end = answer.span
+    return start <= there[1] and end >= there[0]
+
+
+def _relation(value: str, seen: View, reading: Reading) -> Failure | None:
+    relation = near(value, seen.gold)
+    if relation is Near.GROUP and "," not in seen.text[reading.start : reading.end]:
+        return Failure.AFFIX
+    return None if relation is None else OF_RULES[relation]

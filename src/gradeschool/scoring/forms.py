@@ -1,0 +1,88 @@
+"""Notes on completions beside the verdicts: their form, and verdicts under other labels.
+
+Notes are bytes: first the form (`form.to_bits`, NO_FORM where there is no text), then what
+GSM8K-Platinum changes: REMOVED, or the codes under the gold that it revised, or nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from gradeschool.answers.form import NAMES, Form, to_bits
+
+NO_FORM = 255
+REMOVED = b"\xff"
+Noted = Mapping[tuple[str, bytes, bytes], int]  # completions by problem, codes and notes
+Counts = Counter[tuple[str, bytes]]
+
+
+class Forms(NamedTuple):
+    """Completions of each form; n: those whose form is known. One may have several."""
+
+    n: int
+    empty: int
+    truncated: int
+    run_on: int
+    thinking: int
+
+    def named(self) -> list[tuple[str, int]]:
+        """Return each form's name and count, those of no completion left out."""
+        return [(name, n) for name, n in zip(NAMES, self[1:], strict=True) if n]
+
+    def as_json(self) -> dict[str, int]:
+        """Return the counts under their names."""
+        return self._asdict()
+
+
+def notes_of(form: Form | None, other: bytes | None) -> bytes:
+    """Write notes; other: codes under another gold, b"" if there is none, None where removed."""
+    first = NO_FORM if form is None else to_bits(form)
+    return bytes([first]) + (REMOVED if other is None else other)
+
+
+def words_of(notes: bytes) -> str:
+    """Write the form in words for a table: "truncated, run-on"; "unknown" where it is not known."""
+    if not notes or notes[0] == NO_FORM:
+        return "unknown"
+    return ", ".join(name for at, name in enumerate(NAMES) if notes[0] >> at & 1)
+
+
+def notes_from(words: str) -> bytes:
+    """Read back what `words_of` writes. Raises ValueError for other words."""
+    if words == "unknown":
+        return b""
+    named = words.split(", ") if words else []
+    return bytes([sum(1 << NAMES.index(name) for name in named)])
+
+
+def forms_of(counts: Noted) -> Forms | None:
+    """Count forms; None where none is known, as in tables of verdicts."""
+    known: Counter[int] = Counter()
+    for (_, _, notes), count in counts.items():
+        if notes and notes[0] != NO_FORM:
+            known[notes[0]] += count
+    if not known:
+        return None
+    each = (sum(n for bits, n in known.items() if bits >> at & 1) for at in range(len(NAMES)))
+    return Forms(known.total(), *each)
+
+
+def official(counts: Noted) -> Counts:
+    """Return the completions of each (problem, codes) under the labels as they are."""
+    found: Counts = Counter()
+    for (problem, codes, _), count in counts.items():
+        found[problem, codes] += count
+    return found
+
+
+def platinum(counts: Noted) -> Counts | None:
+    """Return the same under the labels of GSM8K-Platinum; None where it changes nothing."""
+    found: Counts = Counter()
+    changed = False
+    for (problem, codes, notes), count in counts.items():
+        changed = changed or len(notes) > 1
+        if notes[1:] != REMOVED:
+            found[problem, notes[1:] or codes] += count
+    return found if changed else None

@@ -1,0 +1,115 @@
+"""Problems whose label may be wrong: runs that are right elsewhere miss them in the same way."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gradeschool.answers.failures import is_right
+from gradeschool.answers.quantities import canonical_gold, same_answer
+from gradeschool.answers.reader import read_completion
+from gradeschool.problem import Problem
+from gradeschool.scoring.collect import Run
+
+# A run counts as strong above this accuracy; one below says little about a label.
+STRONG = 0.7
+
+
+class Suspect(NamedTuple):
+    """A problem that strong runs answer otherwise than its gold, and alike.
+
+    value: what most of them say. sayers: the runs that say it, the most accurate first; strongest:
+    the first one's accuracy. right: how many say the gold, of how many runs. platinum: what
+    GSM8K-Platinum does with the problem.
+    """
+
+    problem: Problem
+    value: str
+    sayers: tuple[str, ...]
+    strongest: float
+    right: int
+    runs: int
+    platinum: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        fields = self._asdict() | {"sayers": list(self.sayers), "problem": self.problem.id}
+        return fields | {"gold": self.problem.gold, "question": self.problem.question}
+
+
+class _Votes(NamedTuple):
+    problem: Problem
+    values: dict[str, str | None]  # by run
+
+
+def suspects(
+    runs: Sequence[Run], changes: Mapping[str, Problem | None], strong: float = STRONG
+) -> list[Suspect]:
+    """Return the suspects, the surest first: most runs answer alike, and few by the gold.
+
+    strong: only runs of a higher accuracy, by the house reader, are asked. Of several samples of a
+    problem the first counts. A problem is a suspect where one wrong value has more runs than the
+    gold, and at least two and a third of all.
+    """
+    votes, accuracy = _votes(runs)
+    asked = [run for run, share in accuracy.items() if share > strong]
+    found = []
+    for problem, values in votes.values():
+        read = {run: values[run] for run in asked if run in values}
+        suspect = _suspect(problem, read, accuracy, changes)
+        if suspect is not None:
+            found.append(suspect)
+    return sorted(found, key=lambda one: (one.right - len(one.sayers)) / one.runs)
+
+
+def _votes(runs: Sequence[Run]) -> tuple[dict[str, _Votes], dict[str, float]]:
+    """Return what each run reads on each problem, and each run's accuracy."""
+    votes: dict[str, _Votes] = {}
+    right: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
+    for run in runs:
+        for sample in run.samples:
+            problem = sample.problem
+            if problem is None or sample.error:
+                continue
+            values = votes.setdefault(problem.id, _Votes(problem, {})).values
+            if run.name in values:
+                continue
+            reading = read_completion(sample.text, problem.question)
+            values[run.name] = None if reading is None else reading.value
+            asked[run.name] += 1
+            right[run.name] += is_right(reading, problem.gold)
+    return votes, {run: right[run] / n for run, n in asked.items()}
+
+
+def _suspect(
+    problem: Problem,
+    read: Mapping[str, str | None],
+    accuracy: Mapping[str, float],
+    changes: Mapping[str, Problem | None],
+) -> Suspect | None:
+    gold = canonical_gold(problem.gold)
+    saying: defaultdict[str, list[str]] = defaultdict(list)
+    for run, value in read.items():
+        if value is not None and not same_answer(value, gold):
+            saying[value].append(run)
+    if not saying:
+        return None
+    value, sayers = max(saying.items(), key=lambda item: len(item[1]))
+    right = sum(value is not None and same_answer(value, gold) for value in read.values())
+    if len(sayers) < 2 or len(sayers) <= right or 3 * len(sayers) < len(read):
+        return None
+    sayers.sort(key=lambda run: -accuracy[run])
+    told = _platinum(problem, value, changes)
+    return Suspect(problem, value, tuple(sayers), accuracy[sayers[0]], right, len(read), told)
+
+
+def _platinum(problem: Problem, value: str, changes: Mapping[str, Problem | None]) -> str:
+    if problem.id not in changes:
+        return "keeps it"
+    other = changes[problem.id]
+    if other is None:
+        return "removed it"
+    agrees = "as these runs" if same_answer(value, other.gold) else "otherwise"
+    return f"revised it to {other.gold}, {agrees}"

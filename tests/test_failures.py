@@ -1,0 +1,180 @@
+"""detect_answer_failure: one cause for each completion without a right answer."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool import Failure, detect_answer_failure
+from gradeschool.answers.failures import cause_of_text, is_right
+from gradeschool.answers.form import Form, form_of, looks_cut
+from gradeschool.answers.near import Near, near, scale_of
+from gradeschool.answers.reader import read_completion
+from gradeschool.answers.regions import committed_region
+
+PROGRAM = "```python\ndef eggs():\n    return 16 - 3 - 4\nprint(eggs())\n```"
+# Each: text, gold, finish reason.
+FAILURES: dict[Failure, list[tuple[str, str | None, str | None]]] = {
+    Failure.NO_RESPONSE: [("", "18", None), (" \n", None, "stop"), ("\n", "18", "length")],
+    Failure.FILTERED: [("", "18", "content_filter"), ("She has 9", "18", "content_filter")],
+    Failure.UNFINISHED_THINKING: [("<think>so she keeps 9", "18", None), ("<think>", None, None)],
+    Failure.TRUNCATED: [
+        ("She keeps 16 - 3 = 13 eggs and then", "18", "length"),
+        ("She keeps 13 eggs", None, "length"),
+        ("She keeps some eggs. And then", "18", None),
+        ("She keeps some eggs and then she", None, "unknown"),
+        ("She has 16 - 3 =", "18", None),
+        ("She has 16 eggs. After breakfast there are still some of them", "18", None),
+    ],
+    Failure.REFUSAL: [
+        ("I'm sorry, I can't help with that.", "18", "stop"),
+        ("I cannot answer this", None, None),
+    ],
+    Failure.CODE_ONLY: [(PROGRAM, "18", "stop"), ("import math\nprint(16 - x)", "18", "stop")],
+    Failure.NO_NUMBER: [("I do not know", "18", "stop"), ("All of them.", "18", None)],
+    Failure.NOT_STATED: [("A) 18\nB) 19\nC) 20\n", "18", "stop")],
+    Failure.SIGN_LOST: [("#### 10", "-10", "stop"), ("The answer is -1,234.", "1234", None)],
+    Failure.ARITHMETIC_SLIP: [
+        ("She has 8 * 4 = 36 eggs.\n#### 36", "32", "stop"),
+        ("<<16-3-4=8>> eggs are left.\nA: 8", "9", None),
+    ],
+    Failure.SCALE: [("#### 1800", "18", None), ("#### 0.18", "18", None), ("18,000", "18", None)],
+    Failure.ROUNDING: [("#### 18.4", "18", None), ("#### 3.33", "3", "stop")],
+    Failure.WRONG_VALUE: [
+        ("#### 19", "18", None),
+        ("#### 3/5", "18", None),
+        ("8 * 4 = 32. #### 19", "18", None),
+        ("#### 19\nQuestion: then", "18", "length"),
+    ],
+}
+
+
+@pytest.mark.parametrize("failure", list(FAILURES))
+def test_a_cause_is_told_from_its_examples(failure: Failure) -> None:
+    for text, gold, finish in FAILURES[failure]:
+        assert detect_answer_failure(text, gold, finish) is failure, text
+
+
+def test_every_cause_that_a_text_alone_can_have_has_examples() -> None:
+    from gradeschool.scoring.causes import OF_RULES
+
+    of_rules = {*OF_RULES.values(), Failure.FORMAT_MISSING, Failure.RUN_ON, Failure.OTHER_NUMBER}
+    elsewhere = {Failure.RULE_FAILED, Failure.PROVIDER_ERROR, Failure.SUSPECTED_LABEL}
+    assert set(Failure) - of_rules - elsewhere <= set(FAILURES)
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "finish"),
+    [
+        ("#### 18", "18", "stop"),
+        ("#### 2,125.00", "2125", None),
+        ("#### 2125", "2,125", None),
+        ("Forty-two dollars.", "42", None),
+        ("#### 18\n\nQuestion: A train", "18", "length"),
+        ("I cannot be sure, but 18", "18", None),
+        ("#### 18", None, "length"),
+        ("18", None, "stop"),
+        ("8 * 4 = 36, no matter.\n#### 18", "18", "stop"),
+    ],
+)
+def test_there_is_no_failure_where_the_answer_is_right(
+    text: str, gold: str | None, finish: str | None
+) -> None:
+    assert detect_answer_failure(text, gold, finish) is None
+
+
+@given(st.text(), st.text(), st.sampled_from([None, "stop", "length", "content_filter", "unknown"]))
+def test_no_text_and_no_gold_make_the_detection_raise(
+    text: str, gold: str, finish: str | None
+) -> None:
+    failure = detect_answer_failure(text, gold, finish)
+    assert (failure is None) is (bool(text.strip()) and is_right(read_completion(text), gold))
+
+
+def test_the_evidence_of_a_slip_stands_in_the_text() -> None:
+    text = "<think>1 + 1 = 3</think>She has 8 * 4 = 36 eggs.\n#### 36"
+    cause = cause_of_text(text, read_completion(text), committed_region(text), "32")
+    assert cause is not None
+    assert cause.span is not None
+    assert text[slice(*cause.span)] == "8 * 4 = 36"
+    assert cause.evidence == "'8 * 4 = 36', but that is 32"
+
+
+def test_failure_values_are_words_that_can_be_counted() -> None:
+    assert str(Failure.SIGN_LOST) == "sign lost"
+    assert len({failure.value for failure in Failure}) == len(Failure)
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("So she has 9 eggs left. She sells them for", True),
+        ("So she has 16 -", True),
+        ("She makes (9", False),
+        ("so there are 570 employees", False),
+        (r"\boxed{101} square feet", False),
+        ("The answer is 18.", False),
+        ("**18**", False),
+        ("it is **bold** and then goes on and on", True),
+        ("A: 18", False),
+        ("Or 22 trips. Since", True),
+        ("Done", False),
+        ("", False),
+    ],
+)
+def test_a_text_that_ends_in_the_middle_looks_cut(text: str, cut: bool) -> None:
+    assert looks_cut(text) is cut
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "form"),
+    [
+        ("", None, Form(empty=True, truncated=False, ran_on=False, thinking=False)),
+        ("A: 18", "length", Form(False, truncated=True, ran_on=False, thinking=False)),
+        ("She has 16 -", "stop", Form(False, truncated=False, ran_on=False, thinking=False)),
+        ("She has 16 -", "unknown", Form(False, truncated=True, ran_on=False, thinking=False)),
+        ("A: 18\n\nQ: How many? 5", None, Form(False, False, ran_on=True, thinking=False)),
+        ("<think>18", None, Form(False, False, False, thinking=True)),
+    ],
+)
+def test_the_form_of_a_completion(text: str, finish: str | None, form: Form) -> None:
+    assert form_of(text, finish) == form
+
+
+@pytest.mark.parametrize(
+    ("read", "right", "relation"),
+    [
+        ("$18.00", "18", Near.SAME),
+        ("18.", "18", Near.SAME),
+        ("10", "-10", Near.SIGN),
+        ("250", "1250", Near.GROUP),
+        ("1", "1,250", Near.GROUP),
+        ("1800", "18", Near.SCALE),
+        ("0.18", "18", Near.SCALE),
+        ("18.4", "18", Near.ROUNDED),
+        ("123457", "123456", Near.ROUNDED),
+        ("711", "11", Near.AFFIX),
+        ("11", "711", Near.AFFIX),
+        ("19", "18", None),
+        ("x", "18", None),
+        ("", "18", None),
+    ],
+)
+def test_how_a_wrong_number_is_near_the_right_one(
+    read: str, right: str, relation: Near | None
+) -> None:
+    assert near(read, right) is relation
+
+
+@given(st.integers(1, 10**6), st.integers(1, 6))
+def test_a_factor_of_ten_is_named(number: int, power: int) -> None:
+    assert scale_of(str(number * 10**power), str(number)) == f"x{10**power}"
+    assert Fraction(scale_of(str(number), str(number * 10**power))[1:]) == 10**power
+
+
+@given(st.text(), st.text())
+def test_no_two_texts_make_the_comparison_raise(read: str, right: str) -> None:
+    assert near(read, right) in (*Near, None)
