@@ -1,0 +1,128 @@
+"""Asking a scorer: in a child process that is killed where it takes too long."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gradeschool.auditing.calling import Call
+from gradeschool.auditing.child import DESCRIBE, OWN_RULE, WAIT_SECONDS, WAITED
+from gradeschool.auditing.target import Target
+from gradeschool.errors import InputError
+from gradeschool.worker import Child, WorkerFailure
+
+BATCH = 64
+MOST_HANGS = 12  # then the scorer is not asked further: each costs seconds
+TIMED_OUT = "no answer within"  # the worker's words
+
+
+class Question(NamedTuple):
+    """A completion and the gold it is judged against."""
+
+    completion: str
+    gold: str
+
+
+class Reply(NamedTuple):
+    """What the scorer gave: a finite `score`, or None with the reason.
+
+    shown: the value as it looks. raised: the exception, or how the process ended. hung: it was
+    stopped. seconds: of computing. given_up: it was not asked at all.
+    """
+
+    score: float | None = None
+    shown: str = ""
+    raised: str = ""
+    hung: bool = False
+    seconds: float = 0.0
+    given_up: bool = False
+
+
+class Asker:
+    """One scorer, called in one way."""
+
+    def __init__(self, target: Target, threshold: float) -> None:
+        self.target = target
+        self.threshold = threshold
+        self.call = Call("pair")
+        self.asked = 0
+        self.hangs = 0
+        self._child = Child()
+        self._known: dict[tuple[Question, Call], Reply] = {}
+
+    def __enter__(self) -> Asker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.stop()
+
+    def calls(self) -> list[Call]:
+        """Return the ways to call it. Raises InputError where it cannot be imported or called."""
+        (answer,) = self._child.answers(self.target.worker_function, [("", "", DESCRIBE)])
+        if isinstance(answer, WorkerFailure):
+            reason = str(answer).rpartition("cannot be used: ")[2]
+            raise InputError(f"{self.target.name!r} cannot be called: {reason}")
+        return [Call(*way) for way in answer["calls"]]
+
+    def accepts(self, reply: Reply) -> bool:
+        """Whether a reply says that the completion is right."""
+        return reply.score is not None and reply.score >= self.threshold
+
+    @property
+    def given_up(self) -> bool:
+        """Whether it hung too often to be asked further."""
+        return self.hangs >= MOST_HANGS
+
+    def replies(self, questions: Sequence[Question], again: bool = False) -> list[Reply]:
+        """Return the reply to each question; one asked before is remembered, unless `again`."""
+        new = [
+            question
+            for question in dict.fromkeys(questions)
+            if again or (question, self.call) not in self._known
+        ]
+        fresh: dict[Question, Reply] = {}
+        for at in range(0, len(new), BATCH):
+            fresh |= self._batch(new[at : at + BATCH])
+        if not again:
+            self._known |= {
+                (question, self.call): reply
+                for question, reply in fresh.items()
+                if not reply.given_up and len(question.completion) < 10_000
+            }
+        return [
+            fresh[question] if question in fresh else self._known[question, self.call]
+            for question in questions
+        ]
+
+    def reply(self, question: Question) -> Reply:
+        """Return the reply to one question, even where it hung too often before."""
+        hangs, self.hangs = self.hangs, 0
+        (reply,) = self.replies([question])
+        self.hangs = hangs
+        return reply
+
+    def _batch(self, questions: Sequence[Question]) -> dict[Question, Reply]:
+        if self.given_up:
+            return dict.fromkeys(questions, Reply(given_up=True))
+        call = json.dumps(self.call)
+        rows = [(*question, call) for question in questions]
+        answers = self._child.answers(self.target.worker_function, rows)
+        replies = [_reply(answer) for answer in answers]
+        self.asked += len(replies)
+        self.hangs += sum(reply.hung for reply in replies)
+        return dict(zip(questions, replies, strict=True))
+
+
+def _reply(answer: Any) -> Reply:
+    if isinstance(answer, WorkerFailure):
+        ended = str(answer)
+        if ended.endswith(f"exit status {WAITED}"):
+            ended = f"{TIMED_OUT} {WAIT_SECONDS:g} s"
+        return Reply(raised=ended, hung=ended.startswith(TIMED_OUT))
+    raised = answer.get("raised", "")
+    if raised:
+        own = raised.startswith(OWN_RULE)
+        raised = raised.removeprefix(OWN_RULE)
+        return Reply(raised=raised, hung=own and TIMED_OUT in raised, seconds=answer["seconds"])
+    return Reply(answer["score"], answer["shown"], seconds=answer["seconds"])

@@ -1,0 +1,173 @@
+"""What runs in the child process: the audited function, called with one completion and one gold.
+
+The parent asks `gradeschool.worker` for the function "gradeschool.auditing.child:<target>", where
+<target> is a `Target` as JSON: this module's `__getattr__` imports what is audited, which happens
+once for each child and outside the time limit of a row.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import inspect
+import json
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gradeschool.auditing.calling import Call, arguments, calls_of
+from gradeschool.worker_main import MEMORY, Raised, attempt
+
+# Of wall time, for a function that waits; one that computes is stopped by the worker.
+WAIT_SECONDS = 20.0
+WAITED = 75  # the exit status of a child whose function waited too long
+OWN_RULE = "RuleError: "  # how a rule of ours says what the published code raises
+DESCRIBE = "?"  # asked in place of a way to call: which ways are there
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    """Import what a target names; return the function that the parent's rows are answered by."""
+    if not name.startswith("{"):
+        raise AttributeError(name)
+    sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123  (the parent's rows are not for it)
+    sys.path.insert(0, str(Path.cwd()))
+    target = json.loads(name)
+    limit = _Limits(watched="rule" not in target)  # a library that a rule calls has its own limits
+    function = _loaded(target)
+    limit.begin()
+    return partial(_answer, function, limit)
+
+
+def _loaded(target: dict[str, str]) -> Callable[..., Any]:
+    if "rule" in target:
+        return _rule(target["rule"])
+    place = target["file"] or target["module"]
+    module = _from_file(place) if target["file"] else importlib.import_module(place)
+    found: Any = module
+    for part in target["function"].split("."):
+        found = getattr(found, part)
+    if not callable(found):
+        raise TypeError(f"{target['function']} is not callable")
+    return found  # type: ignore[no-any-return]
+
+
+def _from_file(path: str) -> Any:
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class RuleError(Exception):
+    """A rule of ours has the outcome `error`; the reason is the published code's."""
+
+
+def _rule(name: str) -> Callable[[str, str], bool]:
+    from gradeschool.problem import Problem
+    from gradeschool.protocols.registry import get_usable_rule
+    from gradeschool.verdict import Outcome
+
+    rule = get_usable_rule(name)
+
+    def judged(completion: str, gold: str) -> bool:
+        verdict = rule.judge(completion, Problem.from_gold(gold))
+        if verdict.outcome is Outcome.ERROR:
+            raise RuleError(verdict.reason)
+        return verdict.correct
+
+    return judged
+
+
+class _Limits:
+    """Memory above what the import took, and a watch over calls that wait without computing."""
+
+    def __init__(self, watched: bool) -> None:
+        self.watched = watched
+        self.deadline: float | None = None
+        _set_memory(None)
+
+    def begin(self) -> None:
+        """Limit what calls may take from now on."""
+        try:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            _set_memory(pages * os.sysconf("SC_PAGE_SIZE") + MEMORY)
+        except (OSError, ValueError):  # no Linux
+            pass
+        if self.watched:
+            threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(0.5)
+            deadline = self.deadline
+            if deadline is not None and time.monotonic() > deadline:
+                os._exit(WAITED)
+
+
+def _set_memory(size: int | None) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = hard if size is None else size
+    if hard != resource.RLIM_INFINITY and size is not None:
+        wanted = min(size, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+def _answer(
+    function: Callable[..., Any], limits: _Limits, completion: str, gold: str, call: str
+) -> dict[str, Any]:
+    """Return what the function gives: a score with how it looks, or what it raised."""
+    if call == DESCRIBE:
+        return {"calls": [list(way) for way in calls_of(function)]}
+    given, named = arguments(Call(*json.loads(call)), completion, gold)
+    limits.deadline = time.monotonic() + WAIT_SECONDS
+    start = time.process_time()
+    value = attempt(lambda: _finished(function(*given, **named)))
+    seconds = time.process_time() - start
+    limits.deadline = None
+    if isinstance(value, Raised):
+        return {"raised": str(value), "seconds": seconds}
+    score = attempt(lambda: _score(value))
+    shown = attempt(lambda: repr(value)[:80])
+    return {
+        "score": None if isinstance(score, Raised) else score,
+        "shown": str(shown),
+        "seconds": seconds,
+    }
+
+
+def _finished(value: Any) -> Any:
+    """Wait for what an `async def` promises."""
+    return asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
+
+
+def _score(value: Any) -> float | None:
+    """Return the number that a function gave; None where it is no finite number.
+
+    A batch of one counts as its element, a dictionary as its "score" (verl).
+    """
+    if isinstance(value, list | tuple) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, dict):
+        value = value.get("score")
+    if value is None or isinstance(value, str | bytes):
+        return None
+    score = float(value)
+    return score if math.isfinite(score) else None

@@ -1,0 +1,149 @@
+"""What an audit finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from gradeschool.errors import UnknownNameError
+
+LONGEST_SHOWN = 2_000  # a longer completion is given by its recipe alone in JSON
+# Classes whose kinds are exceptions, texts or values.
+FREELY_NAMED = ("crash/", "slow/", "changing-verdict/", "odd-return/")
+
+
+class Fault(StrEnum):
+    """What can be wrong with a scorer, worst first."""
+
+    FALSE_ACCEPT = "false-accept"
+    FALSE_REJECT = "false-reject"
+    CRASH = "crash"
+    SLOW = "slow"
+    CHANGING = "changing-verdict"
+    ODD_RETURN = "odd-return"
+
+
+MEANINGS = {
+    Fault.FALSE_ACCEPT: "wrong answers that pass",
+    Fault.FALSE_REJECT: "right answers that do not pass, in formats that the scorer reads",
+    Fault.CRASH: "texts that it raises on",
+    Fault.SLOW: "texts that take it too long",
+    Fault.CHANGING: "texts that it judges one way and then the other",
+    Fault.ODD_RETURN: "verdicts that are no finite number",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One kind of failure, with its smallest example.
+
+    kind: the family of cases; of a crash, the exception. why: what a careful reader says.
+    completion, gold: the example; recipe: the completion as a Python expression. got: what the
+    scorer gave. failed of `tried` cases fail so, in the formats `shapes`.
+    """
+
+    fault: Fault
+    kind: str
+    why: str
+    completion: str
+    recipe: str
+    gold: str
+    got: str
+    failed: int
+    tried: int
+    shapes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """How `allow` names it: "false-accept/suffix"."""
+        return f"{self.fault.value}/{hyphened(self.kind)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values; a long completion is null, its recipe is not."""
+        short = len(self.completion) <= LONGEST_SHOWN
+        return {
+            "fault": self.fault.value,
+            "kind": self.kind,
+            "name": self.name,
+            "why": self.why,
+            "completion": self.completion if short else None,
+            "recipe": self.recipe,
+            "gold": self.gold,
+            "got": self.got,
+            "failed": self.failed,
+            "tried": self.tried,
+            "formats": list(self.shapes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """The findings about one scorer, worst first.
+
+    call: how it was called, in words. read, unread: the answer formats that it reads, and those in
+    which it accepts nothing, so that right answers in them were not held against it. questions:
+    how often it was asked. gave_up: it hung so often that the audit stopped asking.
+    """
+
+    scorer: str
+    call: str
+    read: tuple[str, ...]
+    unread: tuple[str, ...]
+    questions: int
+    seed: int
+    findings: tuple[Finding, ...]
+    gave_up: bool = False
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    def of(self, fault: Fault) -> tuple[Finding, ...]:
+        """Return the findings of one class."""
+        return tuple(found for found in self.findings if found.fault is fault)
+
+    def counting(self, allowed: Iterable[str]) -> tuple[Finding, ...]:
+        """Return the findings that `allowed` does not name: "slow", "false-reject/number-words".
+
+        Raises UnknownNameError for a name of no class and no kind.
+        """
+        names = set(allowed)
+        check_names(names)
+        return tuple(
+            found for found in self.findings if not {found.fault.value, found.name} & names
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {
+            "scorer": self.scorer,
+            "call": self.call,
+            "reads": list(self.read),
+            "does_not_read": list(self.unread),
+            "questions": self.questions,
+            "seed": self.seed,
+            "gave_up": self.gave_up,
+            "clean": self.clean,
+            "findings": [found.to_json() for found in self.findings],
+        }
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise UnknownNameError for a name of no class and no kind; exceptions have any name."""
+    from gradeschool.auditing.suite import every_kind
+
+    known = {fault.value for fault in Fault}
+    for kind in every_kind():
+        fault = Fault.FALSE_REJECT if kind.right else Fault.FALSE_ACCEPT
+        known.add(f"{fault.value}/{hyphened(kind.name)}")
+    for name in names:
+        if name not in known and not name.startswith(FREELY_NAMED):
+            raise UnknownNameError("class or kind of finding", name, known)
+
+
+def hyphened(kind: str) -> str:
+    """Write a kind as one word."""
+    return kind.replace(" ", "-")

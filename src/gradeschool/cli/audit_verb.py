@@ -1,0 +1,65 @@
+"""`gradeschool audit`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from gradeschool.cli.options import json_option, print_json, stdout_console
+from gradeschool.errors import InputError
+
+
+@click.command()
+@click.argument("function", required=False, metavar="MODULE:FUNCTION")
+@click.option("--rule", metavar="NAME", help="A rule from `gradeschool protocols list` instead.")
+@click.option("--allow", multiple=True, metavar="NAME",
+              help="A class ('slow') or kind ('false-reject/number-words') of finding that does "
+                   "not count.")  # fmt: skip
+@click.option("--threshold", type=float, default=0.5, show_default=True,
+              help="The score from which on a completion counts as accepted.")  # fmt: skip
+@click.option("--longest", type=click.IntRange(min=1), default=1_000_000, show_default=True,
+              help="Characters of the longest hostile text.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Draws some of the golds.")
+@json_option
+def command(
+    function: str | None,
+    rule: str | None,
+    allow: tuple[str, ...],
+    threshold: float,
+    longest: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Find what a scorer or reward function gets wrong, with the smallest example of each kind.
+
+    FUNCTION takes (completion, gold) and gives a bool or a number; MODULE may be a FILE.py. It
+    runs in a process of its own with a time limit. Exit status: 0 nothing found that counts,
+    1 something found, 2 bad input.
+
+    Example: gradeschool audit rewards.py:score --allow false-reject/number-words
+    """
+    from gradeschool.auditing.audit import audit_target
+    from gradeschool.auditing.report import check_names
+    from gradeschool.auditing.target import rule_target, target_of
+    from gradeschool.reports.audit import print_audit
+
+    if (function is None) == (rule is None):
+        given = "both a function and a rule are" if rule else "neither a function nor a rule is"
+        raise InputError(f"{given} given; give MODULE:FUNCTION or --rule NAME")
+    check_names(allow)
+    target = rule_target(rule) if rule is not None else target_of(function or "")
+    report = audit_target(
+        target, seed=seed, threshold=threshold, longest=longest, tell=_tell_terminal
+    )
+    counting = report.counting(allow)
+    if as_json:
+        print_json({**report.to_json(), "counting": [found.name for found in counting]})
+    else:
+        print_audit(report, counting, stdout_console())
+    sys.exit(1 if counting else 0)
+
+
+def _tell_terminal(phase: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[Kasking: {phase}" if phase else "\r\x1b[K", err=True, nl=False)

@@ -1,0 +1,98 @@
+"""An audit for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gradeschool.auditing.report import MEANINGS, AuditReport, Fault, Finding
+from gradeschool.reports.printable import printable
+from gradeschool.rule import clip
+
+LONGEST_EXAMPLE, LONGEST_GOT, LONGEST_GOLD = 160, 80, 24
+VERDICTS = (Fault.FALSE_ACCEPT, Fault.FALSE_REJECT)
+STYLES = {Fault.FALSE_ACCEPT: "bold red", Fault.FALSE_REJECT: "bold yellow"}
+GAP = "   "
+OTHER_STYLE, CLEAN_STYLE, ALLOWED_STYLE = "bold magenta", "green", "dim"
+
+
+def print_audit(report: AuditReport, counting: Collection[Finding], console: Console) -> None:
+    """Print what a scorer reads and what was found: a table for each class that has findings.
+
+    counting: the findings that count; the others are named only.
+    """
+    console.print(Text.assemble((printable(report.scorer), "bold"), f"  {report.call}"))
+    total = len(report.read) + len(report.unread)
+    console.print(Text(f"reads {len(report.read)} of {total} formats", CLEAN_STYLE))
+    if report.unread:
+        console.print(_unread(report.unread, console.width))
+    for fault in Fault:
+        found = [one for one in report.of(fault) if one in counting]
+        allowed = [one.kind for one in report.of(fault) if one not in counting]
+        if found or allowed:
+            console.print()
+            console.print(_heading(fault, len(found)))
+        if found:
+            console.print(_table(fault, found))
+        if allowed:
+            console.print(Text(f"allowed: {printable(', '.join(allowed))}", ALLOWED_STYLE))
+    console.print()
+    console.print(_summary(report, len(counting)))
+
+
+def _unread(shapes: Iterable[str], width: int) -> Text:
+    """Return the formats in lines of a width; none is broken."""
+    lines = ["does not read"]
+    for shape in shapes:
+        written = GAP + printable(shape, "")
+        if len(lines[-1]) + len(written) > width:
+            lines.append(GAP)
+        lines[-1] += written
+    return Text("\n".join(lines))
+
+
+def _heading(fault: Fault, count: int) -> Text:
+    name = fault.value.replace("-", " ")
+    kinds = f"{count} kind{'' if count == 1 else 's'}"
+    return Text.assemble((name, STYLES.get(fault, OTHER_STYLE)), f"  {MEANINGS[fault]}: {kinds}")
+
+
+def _table(fault: Fault, found: Iterable[Finding]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("kind", overflow="fold", max_width=26)
+    table.add_column("failed", justify="right")
+    table.add_column("smallest example", overflow="fold", ratio=3)
+    table.add_column("gold", overflow="fold", max_width=LONGEST_GOLD)
+    table.add_column("why" if fault in VERDICTS else "what happens", overflow="fold", ratio=2)
+    for one in found:
+        reason = one.why if fault in VERDICTS else clip(printable(one.got, ""), LONGEST_GOT)
+        table.add_row(
+            printable(one.kind, ""),
+            f"{one.failed:,} of {one.tried:,}",
+            clip(_example(one), LONGEST_EXAMPLE),
+            clip(printable(one.gold, ""), LONGEST_GOLD),
+            reason,
+        )
+    return table
+
+
+def _example(found: Finding) -> str:
+    """Show a completion as it stands, line breaks escaped; a long run by its recipe."""
+    if found.recipe == repr(found.completion):
+        return f"'{printable(found.completion, '')}'"
+    return found.recipe
+
+
+def _summary(report: AuditReport, counting: int) -> Text:
+    asked = f"{report.questions:,} questions, seed {report.seed}"
+    if report.gave_up:
+        asked += "; it hung so often that it was asked no further"
+    if report.clean:
+        return Text(f"clean: {asked}", CLEAN_STYLE)
+    allowed = len(report.findings) - counting
+    found = f"{counting} finding{'' if counting == 1 else 's'}"
+    return Text(f"{found}{f', {allowed} more allowed' if allowed else ''}: {asked}")

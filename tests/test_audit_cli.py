@@ -1,0 +1,86 @@
+"""`gradeschool audit`: what it prints, and how it ends."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import Command, run_script
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+SHORT = ("--longest", "200")
+ENDS_WITH = "tests.support.scorers:ends_with"
+
+
+def test_a_scorer_with_faults_ends_with_1_and_shows_the_smallest_example(
+    gradeschool: Command,
+) -> None:
+    done = gradeschool("audit", ENDS_WITH, *SHORT, columns=100)
+    assert done.status == 1
+    assert done.out.startswith(f"{ENDS_WITH}  f(completion, gold), the gold as text\n")
+    assert "reads 15 of 15 formats" in done.out
+    assert re.search(r"\n suffix +([\d,]+) of \1 +'11' +1 ", done.out)
+    assert "false accept  wrong answers that pass" in done.out
+    assert max(map(len, done.out.splitlines())) <= 100
+    assert done.err == ""
+
+
+def test_what_is_allowed_does_not_count(gradeschool: Command) -> None:
+    allow = ("--allow", "false-accept", "--allow", "false-reject")
+    done = gradeschool("audit", ENDS_WITH, *SHORT, *allow)
+    assert done.status == 0
+    assert re.search(r"\nallowed: suffix, ", done.out)
+    assert re.search(r"\n0 findings, \d+ more allowed: [\d,]+ questions, seed 0\n", done.out)
+
+
+def test_a_rule_as_json(gradeschool: Command) -> None:
+    done = gradeschool("audit", "--rule", "openai/2021", *SHORT, "--json", "--seed", 5)
+    assert done.status == 1
+    report = done.json()
+    assert report["scorer"] == "openai/2021"
+    assert report["reads"] == ["#### N"]
+    assert len(report["reads"]) + len(report["does_not_read"]) == 15
+    assert report["seed"] == 5
+    assert {one["name"] for one in report["findings"]} == set(report["counting"])
+    period = next(one for one in report["findings"] if one["name"] == "false-reject/period")
+    assert (period["completion"], period["gold"]) == ("#### 1.", "1")
+    assert period["recipe"] == "'#### 1.'"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "neither a function nor a rule is given; give MODULE:FUNCTION or --rule NAME"),
+        ((ENDS_WITH, "--rule", "openai/2021"), "both a function and a rule are given"),
+        (("--rule", "openai/2022"), "no rule is called 'openai/2022'; did you mean"),
+        ((ENDS_WITH, "--allow", "slwo"), "no class or kind of finding is called 'slwo'"),
+        (("scorers",), "'scorers' names no function"),
+        (("tests.support.scorers:never",), "accepts no right answer in any of 15 formats"),
+        (("tests.support.scorers:raises",), "it raises RuntimeError: out of order"),
+        (("tests.support.scorers:of_three",), "takes (one, two, three)"),
+    ],
+)
+def test_bad_input_is_a_message_and_status_2(
+    gradeschool: Command, arguments: tuple[str, ...], message: str
+) -> None:
+    done = gradeschool("audit", *arguments)
+    assert done.status == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert done.out == ""
+
+
+def test_a_function_is_imported_from_the_working_folder_and_from_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_helpers.py").write_text("def ends(text, tail): return text.endswith(tail)\n")
+    (tmp_path / "my_rewards.py").write_text(
+        "from my_helpers import ends\ndef score(completion, gold): return ends(completion, gold)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    for function in ("my_rewards:score", "my_rewards.py:score"):
+        done = run_script("audit", function, *SHORT, "--json")
+        assert done.status == 1, done.err
+        names = {one["name"] for one in json.loads(done.out)["findings"]}
+        assert "false-accept/suffix" in names
