@@ -269,7 +269,7 @@ def test_recorded_completions_are_a_model(tmp_path: Path) -> None:
     (score,) = json.loads(done.stdout)["runs"]
     assert score["n"] == 48
     # 42 of 48 reach the gold, all behind ####.
-    assert score["rules"]["gradeschool/parse-answer"]["correct"] == 42
+    assert score["rules"]["gradeschool/reader"]["correct"] == 42
 
 
 def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:

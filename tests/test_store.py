@@ -114,7 +114,7 @@ def test_a_full_disk_is_a_clear_error_and_keeps_what_was_stored(tmp_path: Path) 
         with pytest.raises(StoreError, match="what was stored before is intact"):
             store.append([to_line(completion(2), "Q?")], [completion(2)])
         store._file.close()
-        store._file = (tmp_path / "completions.jsonl").open("ab")
+        store._file = (tmp_path / "completions.jsonl").open("ab", buffering=0)
     with RunStore(tmp_path) as store:
         assert set(store.completions) == {"key-1"}
 

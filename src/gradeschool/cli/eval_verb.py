@@ -14,8 +14,11 @@ from gradeschool.cli.options import dataset_option, json_option, print_json, std
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from gradeschool.models.base import Model
+    from gradeschool.protocol import Protocol
     from gradeschool.reports.progress import LiveProgress, PlainProgress
-    from gradeschool.runs.evaluate import Evaluation
+    from gradeschool.runs.evaluate import Asking, Evaluation
+    from gradeschool.runs.plan import Plan
 
 
 @click.command()
@@ -26,13 +29,24 @@ if TYPE_CHECKING:
 @dataset_option
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="Only the first N problems.")
 @click.option("-k", "--samples", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Completions for each problem.")  # fmt: skip
+              help="Completions a problem; several are voted on.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False),
               help="Run folder; by default runs/MODEL-PROTOCOL-DATASET.")  # fmt: skip
 @click.option("--temperature", type=click.FloatRange(0, 2), help="Instead of the protocol's.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Instead of the protocol's.")
 @click.option("--seed", type=int, help="Sample i is asked with seed + i.")
-@click.option("--max-connections", type=click.IntRange(1, 4096), default=16, show_default=True)
+@click.option("--connections", "--max-connections", type=click.IntRange(1, 4096),
+              help="Requests at a time; by default 16, up to 256 where it helps.")  # fmt: skip
+@click.option("--choices", type=click.IntRange(1, 128), default=1, show_default=True,
+              help="Samples asked for in one request: the prompt is paid once for N.")  # fmt: skip
+@click.option("--batch", is_flag=True, help="Use the Batch API: half the price, within a day.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=600.0, show_default=True,
+              help="Seconds that one request may take.")  # fmt: skip
+@click.option("--price", metavar="IN/OUT",
+              help="Dollars a million tokens: 2.50/10, or a .json of models.")  # fmt: skip
+@click.option("--max-cost", type=click.FloatRange(min=0), metavar="DOLLARS",
+              help="Stop, resumable, before the run has cost more. Needs --price.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Only say what would be asked, and what it costs.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @json_option
 def command(
@@ -45,25 +59,36 @@ def command(
     temperature: float | None,
     max_tokens: int | None,
     seed: int | None,
-    max_connections: int,
+    connections: int | None,
+    choices: int,
+    batch: bool,
+    timeout: float,
+    price: str | None,
+    max_cost: float | None,
+    dry_run: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
     """Ask a model, store its completions, score them.
 
-    Completions are stored as they come; the same command again asks only for what is missing.
+    Completions are stored as they come; the same command again asks only for what is missing, and
+    with a larger -k or -n only for what is new. Exit status 3: some samples failed, or --max-cost
+    was reached.
     """
-    import asyncio
-
-    from gradeschool import __version__
     from gradeschool.datasets.load import load_dataset
+    from gradeschool.errors import InputError
     from gradeschool.models.choose import choose_model
     from gradeschool.protocols.registry import get_protocol
-    from gradeschool.runs.evaluate import default_folder, evaluate
+    from gradeschool.runs.cost import parse_price
+    from gradeschool.runs.evaluate import Asking, default_folder
     from gradeschool.runs.plan import make_plan
 
+    if max_cost is not None and price is None:
+        raise InputError(f"--max-cost {max_cost} needs to know what tokens cost; give --price")
+    if batch and (choices > 1 or max_cost is not None):
+        raise InputError("--batch takes neither --choices nor --max-cost; leave one of them out")
     chosen = get_protocol(protocol)
-    problems = load_dataset(dataset or "gsm8k")
+    problems = load_dataset(dataset or chosen.dataset)
     usual = chosen.decoding
     decoding = replace(
         usual,
@@ -72,23 +97,36 @@ def command(
         seed=seed,
     )
     plan = make_plan(chosen, problems, decoding, limit, samples)
-    answering = choose_model(model, plan.problems, problems.name)
+    answering = choose_model(model, plan.problems, problems.name, timeout)
+    cost = parse_price(price, answering.name) if price else None
+    asking = Asking(connections, choices, batch, cost, max_cost)
     folder = output or default_folder(model, chosen.name, problems.name)
+    if dry_run:
+        from gradeschool.cli.dry_run import tell
+
+        tell(plan, answering, folder, asking, as_json)
+    else:
+        _run(plan, answering, folder, asking, quiet, as_json)
+
+
+def _run(
+    plan: Plan, model: Model, folder: Path, asking: Asking, quiet: bool, as_json: bool
+) -> None:
+    import asyncio
+
+    from gradeschool import __version__
+    from gradeschool.runs.evaluate import evaluate
+
+    if getattr(model, "shows_its_key", False):
+        warn(f"the API key goes to {model.identity} unencrypted; use https:// if it is not yours")
     with _progress(quiet) as observer:
-        work = evaluate(
-            plan,
-            answering,
-            folder,
-            connections=max_connections,
-            observer=observer,
-            version=__version__,
-        )
+        work = evaluate(plan, model, folder, asking=asking, observer=observer, version=__version__)
         try:
             evaluation = asyncio.run(work)
         except (KeyboardInterrupt, asyncio.CancelledError):
             warn(f"stopped at once; what is stored stays in {folder}")
             sys.exit(130)
-    _report(evaluation, as_json)
+    _report(evaluation, plan.protocol, as_json)
 
 
 def _progress(quiet: bool) -> AbstractContextManager[LiveProgress | PlainProgress]:
@@ -101,26 +139,43 @@ def _progress(quiet: bool) -> AbstractContextManager[LiveProgress | PlainProgres
     return LiveProgress(Console(stderr=True))
 
 
-def _report(evaluation: Evaluation, as_json: bool) -> None:
+def _report(evaluation: Evaluation, protocol: Protocol, as_json: bool) -> None:
     """Print the score and where it is stored; exit as the run ended."""
     if as_json:
-        print_json({"folder": str(evaluation.folder), "runs": [evaluation.score.as_json()]})
+        curve = [at.as_json() for at in evaluation.curve]
+        fields = {"folder": str(evaluation.folder), "runs": [evaluation.score.as_json()]}
+        print_json({**fields, "at_k": curve, "cost": evaluation.cost})
     else:
-        from gradeschool.reports.terminal import quoted, score_table
-
-        score_table([evaluation.score], stdout_console())
-        click.echo(f"{evaluation.answered} of {evaluation.requested} samples in "
-                   f"{evaluation.folder}; every other rule on them:\n"
-                   f"  gradeschool score {quoted(str(evaluation.folder))}")  # fmt: skip
+        _print(evaluation, protocol)
     if evaluation.fatal is not None:
         warn(f"the run stopped: {evaluation.fatal}; the same command goes on from here")
         sys.exit(2)
     if evaluation.interrupted:
         warn("interrupted; the same command asks for what is missing")
         sys.exit(130)
+    if evaluation.over_budget:
+        left = evaluation.requested - evaluation.answered - evaluation.failed
+        warn(f"{left} samples are not asked: more would cost more than --max-cost; "
+             "the same command with a larger one goes on from here")  # fmt: skip
+        sys.exit(3)
     if evaluation.failed:
         warn(
             f"{evaluation.failed} samples failed (results.json counts the causes); "
             "the same command asks for them again"
         )
         sys.exit(3)
+
+
+def _print(evaluation: Evaluation, protocol: Protocol) -> None:
+    from gradeschool.reports.curves import curve_table
+    from gradeschool.reports.terminal import quoted, score_table
+
+    console = stdout_console()
+    score_table([evaluation.score], console)
+    if evaluation.curve:
+        curve_table(evaluation.curve, f"maj@k and pass@k by {protocol.rules[0]}", console)
+        click.echo()
+    cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
+    click.echo(f"{evaluation.answered} of {evaluation.requested} samples in "
+               f"{evaluation.folder}{cost}; every other rule on them:\n"
+               f"  gradeschool score {quoted(str(evaluation.folder))}")  # fmt: skip

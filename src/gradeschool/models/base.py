@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from gradeschool.completion import NO_USAGE, Decoding, Finish, Prompt, Usage
 from gradeschool.problem import Problem
@@ -58,3 +59,14 @@ class Model(Protocol):
 
     async def answer(self, request: Request) -> Reply:
         """Return the reply to one request; raises ModelError."""
+
+
+@runtime_checkable
+class SeveralModel(Model, Protocol):
+    """A model that can be asked for several samples of one prompt at once."""
+
+    async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
+        """Return the replies to the first of these requests, at least one; raises ModelError.
+
+        The requests differ in their sample alone and have no seed.
+        """

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 import aiohttp
 
-from gradeschool.completion import Prompt
-from gradeschool.errors import FatalModelError, InputError, TransientError
+from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.replies import classify, parse_reply
+from gradeschool.models.fields import LENGTH, NEW_LENGTH, body_of, encoded, neutral_for, refused
+from gradeschool.models.replies import classify, object_in, parse_replies
 
-CONNECT_SECONDS = 10
-TOTAL_SECONDS = 600
-LARGEST_REPLY = 64 * 2**20
+CONNECT_SECONDS = 10.0
+TOTAL_SECONDS = 600.0
+LARGEST_REPLY = 16 * 2**20
+# A body is sent again with other fields at most this often: once for each that may be refused.
+MOST_BODIES = 8
+JSON_HEADERS = {"Content-Type": "application/json"}
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+SHORTEST_SECRET = 6  # what is shorter stands in ordinary answers too
 
 
 class Endpoint:
     """One model behind one base address.
 
     base: address up to and with "/v1". model: the name to send; "" asks the server, which must
-    serve exactly one. key: sent as bearer token if not empty; kept out of every message and file.
+    serve exactly one. key: sent as bearer token if not empty; kept out of every message and file,
+    also where the server repeats it. seconds: how long one request may take.
     """
 
-    def __init__(self, base: str, model: str, key: str) -> None:
+    def __init__(self, base: str, model: str, key: str, seconds: float = TOTAL_SECONDS) -> None:
         parts = urlsplit(base)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise InputError(f"the address {base!r} is no http:// or https:// URL; give a base URL")
@@ -38,9 +46,14 @@ class Endpoint:
             raise InputError("the API key holds characters that no header may; set it again")
         self.base = base.rstrip("/")
         self.model = model
+        self.seconds = seconds
         self._key = key
         self._session: aiohttp.ClientSession | None = None
-        self._length_field = "max_tokens"
+        # What the server turned out to take, for the rest of the run.
+        self._length = LENGTH
+        self._neutral: Mapping[str, float] = neutral_for(base)
+        self._refused: frozenset[str] = frozenset()
+        self._one_choice = False
 
     @property
     def identity(self) -> str:
@@ -52,14 +65,24 @@ class Endpoint:
         """Return the model's name."""
         return self.model
 
+    @property
+    def shows_its_key(self) -> bool:
+        """Whether the key goes to another machine unencrypted."""
+        parts = urlsplit(self.base)
+        return bool(self._key) and parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS
+
     async def __aenter__(self) -> Endpoint:
         """Open the connections; ask for the model's name where none was given."""
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        headers = {"Accept-Encoding": "identity"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
         self._session = aiohttp.ClientSession(
             headers=headers,
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
-            timeout=aiohttp.ClientTimeout(total=TOTAL_SECONDS, sock_connect=CONNECT_SECONDS),
-            trust_env=True,
+            timeout=aiohttp.ClientTimeout(
+                total=self.seconds, sock_connect=min(CONNECT_SECONDS, self.seconds)
+            ),
+            proxy=_proxy_for(self.base),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         if not self.model:
@@ -77,40 +100,79 @@ class Endpoint:
 
     async def answer(self, request: Request) -> Reply:
         """Ask once and return the reply; raises ModelError (see `models/replies.py`)."""
-        body = self._body(request)
-        path = "/chat/completions" if request.prompt.is_chat else "/completions"
-        status, headers, raw = await self._send("POST", path, body)
-        if status == 400 and self._wants_other_length_field(raw):
-            self._length_field = "max_completion_tokens"
-            status, headers, raw = await self._send("POST", path, self._body(request))
+        return (await self.answer_many((request,)))[0]
+
+    async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
+        """Ask once for requests that differ in their sample alone; return one reply at least.
+
+        A server that refuses `n`, or gives fewer choices, is asked for one at a time from then on.
+        Usage that it counted for several is that of the first; the others' is unknown.
+        """
+        asked = requests[:1] if self._one_choice else requests
+        raw = await self._raw(asked)
+        if raw is None:
+            self._one_choice, asked = True, requests[:1]
+            raw = await self._raw(asked)
+            assert raw is not None, "one choice cannot be too many"  # noqa: S101
+        replies = parse_replies(raw, asked)
+        if len(replies) < len(asked):
+            self._one_choice = True
+        if not self._refused:
+            return replies
+        words = tuple(f"{name} refused" for name in sorted(self._refused))
+        return [replace(reply, deviations=(*reply.deviations, *words)) for reply in replies]
+
+    async def call(self, method: str, path: str, data: bytes | aiohttp.FormData | None) -> Any:
+        """Return the JSON object that another address of this server answers; raises ModelError."""
+        status, headers, raw = await self._send(method, path, data)
         if status != 200:
             raise classify(status, headers, raw, self.base)
-        return parse_reply(raw, request)
+        return object_in(raw)
 
-    def _wants_other_length_field(self, raw: bytes) -> bool:
-        return self._length_field == "max_tokens" and b"max_completion_tokens" in raw
+    async def download(self, path: str, target: BinaryIO) -> None:
+        """Write what another address of this server answers into a file, however large it is."""
+        status, headers, raw = await self._send("GET", path, None, target)
+        if status != 200:
+            raise classify(status, headers, raw, self.base)
 
-    def _body(self, request: Request) -> dict[str, Any]:
-        decoding = request.decoding
-        seed = None if decoding.seed is None else decoding.seed + request.sample
-        fields = {
-            "temperature": decoding.temperature,
-            "top_p": decoding.top_p,
-            self._length_field: decoding.max_tokens,
-            "stop": list(decoding.stop) or None,
-            "seed": seed,
-        }
-        return {
-            "model": self.model,
-            **_prompt_fields(request.prompt),
-            **{name: value for name, value in fields.items() if value is not None},
-        }
+    def body_of(self, request: Request) -> dict[str, Any]:
+        """Return the body that would be sent for one request."""
+        return self._body(request, 1)
+
+    async def _raw(self, requests: Sequence[Request]) -> bytes | None:
+        """Return the body of a 200; None where several choices may be why there is none."""
+        first = requests[0]
+        path = "/chat/completions" if first.prompt.is_chat else "/completions"
+        for _ in range(MOST_BODIES):
+            body = self._body(first, len(requests))
+            status, headers, raw = await self._send("POST", path, encoded(body))
+            if status == 200:
+                return raw
+            if status not in {400, 422} or not self._learns(raw, body):
+                break
+        if len(requests) > 1 and status in {400, 422}:
+            return None
+        raise classify(status, headers, raw, self.base)
+
+    def _body(self, request: Request, n: int) -> dict[str, Any]:
+        fields = (self.model, request.prompt, request.decoding, request.sample, n, self._length)
+        return {**body_of(*fields), **self._neutral}
+
+    def _learns(self, raw: bytes, body: Mapping[str, Any]) -> bool:
+        """Take from an answer what the server does not take; True where it helps this body."""
+        if LENGTH in body and NEW_LENGTH.encode() in raw:
+            self._length = NEW_LENGTH
+            return True
+        names = refused(raw, body)
+        self._refused |= names
+        self._neutral = {n: v for n, v in self._neutral.items() if n not in self._refused}
+        return bool(names)
 
     async def _only_model(self) -> str:
         status, headers, raw = await self._send("GET", "/models", None)
         try:
             served = [entry["id"] for entry in json.loads(raw)["data"]] if status == 200 else []
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             served = []
         if len(served) == 1 and isinstance(served[0], str):
             return served[0]
@@ -120,23 +182,38 @@ class Endpoint:
         raise InputError(f"{self.base} serves not one model but: {shown}; add /NAME to the address")
 
     async def _send(
-        self, method: str, path: str, body: dict[str, Any] | None
+        self,
+        method: str,
+        path: str,
+        data: bytes | aiohttp.FormData | None,
+        target: BinaryIO | None = None,
     ) -> tuple[int, dict[str, str], bytes]:
+        """Return status, headers and body; where they repeat the key, it is taken out.
+
+        target: a file that the body of a 200 is written to instead.
+        """
         assert self._session is not None, "the endpoint is used outside its context"  # noqa: S101
-        data = None if body is None else json.dumps(body).encode()
         try:
             async with self._session.request(
                 method,
                 self.base + path,
                 data=data,
-                headers={"Content-Type": "application/json"},
+                headers=JSON_HEADERS if isinstance(data, bytes) else None,
                 allow_redirects=False,
             ) as reply:
+                if target is not None and reply.status == 200:
+                    async for part in reply.content.iter_chunked(2**16):
+                        target.write(part)
+                    return reply.status, {}, b""
                 raw = await _limited(reply)
-                headers = {name.lower(): value for name, value in reply.headers.items()}
-                return reply.status, headers, raw
+                headers = dict(reply.headers) if reply.status != 200 else {}
         except TimeoutError as error:
-            raise TransientError("timeout", f"{self.base} did not answer in time") from error
+            message = f"{self.base} did not answer within {self.seconds:g} s"
+            raise TransientError("timeout", message) from error
+        except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
+            raise FatalModelError(
+                "bad certificate", f"no trusted connection to {self.base}: {error}"
+            ) from error
         except aiohttp.ClientConnectorError as error:
             raise TransientError(
                 "cannot connect", f"cannot connect to {self.base}: {error.os_error}"
@@ -146,29 +223,41 @@ class Endpoint:
         except (aiohttp.ClientError, OSError) as error:
             kind = type(error).__name__
             raise TransientError("connection lost", f"{self.base}: {kind}") from error
+        headers = {name.lower(): self._masked(value) for name, value in headers.items()}
+        return reply.status, headers, self.without_key(raw)
+
+    def without_key(self, raw: bytes) -> bytes:
+        """Return what a server sent, the key masked where it repeats it."""
+        return self._masked(raw.decode("latin-1")).encode("latin-1")
+
+    def _masked(self, text: str) -> str:
+        return text.replace(self._key, "[API key]") if len(self._key) >= SHORTEST_SECRET else text
+
+
+def _proxy_for(base: str) -> str | None:
+    """Return the proxy that the environment names for an address, looked up once.
+
+    aiohttp's `trust_env` looks it up for each request, in a thread, and would send a password that
+    it finds in ~/.netrc.
+    """
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = urlsplit(base)
+    proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+    if proxy is not None and urlsplit(proxy).scheme not in {"http", "https"}:
+        name = f"{parts.scheme.upper()}_PROXY"
+        raise InputError(f"the proxy in {name} is no http:// or https:// address; set another")
+    return proxy
 
 
 async def _limited(reply: aiohttp.ClientResponse) -> bytes:
-    """Read a body of bounded size."""
+    """Read a body of bounded size; one that is larger fails its sample: it would come again."""
     parts: list[bytes] = []
     size = 0
     async for part in reply.content.iter_chunked(2**16):
         size += len(part)
         if size > LARGEST_REPLY:
             reply.close()
-            raise TransientError("reply too large", f"a reply is larger than {LARGEST_REPLY} bytes")
+            raise ModelError("reply too large", f"a reply is larger than {LARGEST_REPLY} bytes")
         parts.append(part)
     return b"".join(parts)
-
-
-def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
-    if prompt.text is not None:
-        return {"prompt": prompt.text}
-    messages = [message._asdict() for message in prompt.messages]
-    if prompt.prefix is None:
-        return {"messages": messages}
-    return {
-        "messages": [*messages, {"role": "assistant", "content": prompt.prefix}],
-        "continue_final_message": True,
-        "add_generation_prompt": False,
-    }

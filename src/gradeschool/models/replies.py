@@ -3,57 +3,95 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from gradeschool.completion import Usage
+from gradeschool.completion import NO_USAGE, Usage
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
 from gradeschool.recordings.recorded import finish_of, text_of
 
 TRANSIENT_STATUSES = {408, 409, 425, 429, *range(500, 600)}
 LONGEST_WAIT = 120.0
+OUT_OF_MONEY = (b"insufficient_quota", b"billing_hard_limit_reached")
 
 
-def parse_reply(raw: bytes, request: Request) -> Reply:
-    """Return the completion in the body of a 200; TransientError where the body is no such thing.
+def parse_replies(raw: bytes, requests: Sequence[Request]) -> list[Reply]:
+    """Return the completions in the body of a 200, one at least and at most one a request.
 
-    A stop string that the server left in is cut off, a prefix that it repeated is taken off; both
-    are named in `deviations`.
+    Raises TransientError where the body is no such thing. A stop string that the server left in is
+    cut off, a prefix that it repeated is taken off; both are named in `deviations`. Usage goes to
+    the first reply: servers count the choices of a request together.
     """
+    return replies_in(object_in(raw), requests)
+
+
+def object_in(raw: bytes) -> Mapping[str, Any]:
+    """Return the JSON object in the body of a 200; raises TransientError where there is none."""
     try:
         body = json.loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
         raise TransientError("bad response", f"the reply is no JSON: {raw[:60]!r}") from error
-    if isinstance(body, Mapping) and body.get("error"):
+    if not isinstance(body, Mapping):
+        raise TransientError("bad response", f"the reply is no JSON object: {raw[:60]!r}")
+    if body.get("error"):
         raise TransientError("bad response", f"the reply holds an error: {_shown(body)}")
-    choices = body.get("choices") if isinstance(body, Mapping) else None
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+    return body
+
+
+def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Reply]:
+    """Return the completions in a parsed body; see `parse_replies`."""
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not all(isinstance(one, Mapping) for one in choices):
+        choices = None
+    if not choices:
         raise TransientError("bad response", "the reply holds no choices")
-    text, reasoning = _content(choices[0], request.prompt.is_chat)
+    model = str(body.get("model") or "")
+    return [
+        _reply(choice, request, _usage(body.get("usage")) if at == 0 else NO_USAGE, model)
+        for at, (choice, request) in enumerate(zip(_in_order(choices), requests, strict=False))
+    ]
+
+
+def parse_reply(raw: bytes, request: Request) -> Reply:
+    """Return the one completion in the body of a 200; see `parse_replies`."""
+    return parse_replies(raw, (request,))[0]
+
+
+def _in_order(choices: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Sort choices by their index where each has one of its own."""
+    places = [choice.get("index") for choice in choices]
+    if all(isinstance(place, int) for place in places) and len(set(places)) == len(places):
+        return sorted(choices, key=lambda choice: int(choice["index"]))
+    return choices
+
+
+def _reply(choice: Mapping[str, Any], request: Request, usage: Usage, model: str) -> Reply:
+    text, reasoning = _content(choice, request.prompt.is_chat)
     text, deviations = _mended(text, request)
-    return Reply(
-        text=text,
-        finish=finish_of(choices[0].get("finish_reason")),
-        usage=_usage(body.get("usage")),
-        reasoning=reasoning,
-        model=str(body.get("model") or ""),
-        deviations=deviations,
-    )
+    return Reply(text, finish_of(choice.get("finish_reason")), usage, reasoning, model, deviations)
 
 
 def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> ModelError:
     """Return the error that a status other than 200 means: ask again, give up, or stop the run."""
-    message = f"HTTP {status} from {base}: {_error_text(raw)}"
-    if status in TRANSIENT_STATUSES:
-        return TransientError(f"http {status}", message, retry_after(headers))
+    cause, message = f"http {status}", f"HTTP {status} from {base}: {_error_text(raw)}"
     if status in {401, 403}:
-        return FatalModelError(f"http {status}", f"{message}; the server refuses the API key")
+        return FatalModelError(cause, f"{message}; the server refuses the API key")
+    if status == 402 or (status == 429 and any(word in raw for word in OUT_OF_MONEY)):
+        return FatalModelError(cause, f"{message}; the account has no credit left")
     if status == 404:
-        return FatalModelError(f"http {status}", f"{message}; check the address and model name")
-    return ModelError(f"http {status}", message)
+        return FatalModelError(cause, f"{message}; check the address and model name")
+    if 300 <= status < 400:  # not followed: the key would go to another server
+        place = repr(headers.get("location", "")[:200])
+        return FatalModelError(
+            cause, f"HTTP {status} from {base}: go to {place}; give that address"
+        )
+    wish = headers.get("x-should-retry", "").strip().lower()
+    if wish == "true" or (status in TRANSIENT_STATUSES and wish != "false"):
+        return TransientError(cause, message, retry_after(headers))
+    return ModelError(cause, message)
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradeschool.completion import Completion
+from gradeschool.runs.ask import Live
+from gradeschool.runs.cost import Purse
+from gradeschool.runs.observer import Observer
 from gradeschool.scoring.statistics import wilson
 from gradeschool.verdict import Outcome
 
@@ -16,6 +20,16 @@ if TYPE_CHECKING:
 
 PLAIN_SECONDS = 10.0
 REFRESH_A_SECOND = 4
+RECENT_SECONDS = 30.0
+BETWEEN = " · "
+
+
+class Mark(NamedTuple):
+    """How many answers and tokens there were at a time."""
+
+    time: float
+    ended: int
+    tokens: int
 
 
 class Tally:
@@ -24,11 +38,15 @@ class Tally:
     def __init__(self) -> None:
         self.total = self.stored = self.ended = self.failed = self.retries = 0
         self.correct = self.judged = self.tokens = 0
+        self.live = Live()
+        self.purse: Purse | None = None
         self.started = time.monotonic()
+        self._marks: deque[Mark] = deque()
 
     def begin(self, total: int, stored: int) -> None:
         """Start counting."""
         self.total, self.stored, self.started = total, stored, time.monotonic()
+        self._marks.append(Mark(self.started, 0, 0))
 
     def count(self, completion: Completion, outcome: Outcome) -> None:
         """Count one sample that ended."""
@@ -39,23 +57,52 @@ class Tally:
             self.judged += 1
             self.correct += outcome is Outcome.CORRECT
 
-    def figures(self) -> str:
-        """Return failures, retries, tokens, accuracy so far with its interval, time left."""
-        elapsed = max(time.monotonic() - self.started, 1e-9)
-        rate = self.ended / elapsed
+    def accuracy(self) -> str:
+        """Return the accuracy of this session's answers with its interval, "" before the first."""
+        if not self.judged:
+            return ""
+        low, high = wilson(self.correct, self.judged)
+        share = 100 * self.correct / self.judged
+        return f"accuracy {share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+
+    def speed(self) -> str:
+        """Return answers and tokens a second, dollars, and the time left."""
+        answers, tokens = self._rates()
+        parts = [f"{answers:.1f}/s"] if self.ended else []
+        if self.tokens:
+            parts.append(f"{tokens:,.0f} tokens/s")
+        if self.purse is not None:
+            limit = "" if self.purse.most is None else f" of ${self.purse.most:,.2f}"
+            parts.append(f"${self.purse.spent:,.4f}{limit}")
+        left = self.total - self.stored - self.ended
+        if answers and left > 0:
+            parts.append(f"{_clock(left / answers)} left")
+        return BETWEEN.join(parts)
+
+    def _rates(self) -> tuple[float, float]:
+        """Return answers and tokens a second over the last half minute."""
+        now = time.monotonic()
+        if not self._marks or now - self._marks[-1].time >= 1:
+            self._marks.append(Mark(now, self.ended, self.tokens))
+        while len(self._marks) > 1 and now - self._marks[1].time > RECENT_SECONDS:
+            self._marks.popleft()
+        first = self._marks[0]
+        elapsed = max(now - first.time, 1e-9)
+        return (self.ended - first.ended) / elapsed, (self.tokens - first.tokens) / elapsed
+
+    def trouble(self) -> str:
+        """Return what failed, what is tried again, and what is in flight."""
         parts = [f"{self.failed} failed"]
         if self.retries:
-            parts.append(f"{self.retries} retries")
-        if self.tokens:
-            parts.append(f"{self.tokens} tokens ({self.tokens / elapsed:.0f}/s)")
-        if self.judged:
-            low, high = wilson(self.correct, self.judged)
-            share = 100 * self.correct / self.judged
-            parts.append(f"accuracy {share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]")
-        left = self.total - self.stored - self.ended
-        if self.ended and left > 0:
-            parts.append(f"{rate:.1f}/s, {_clock(left / rate)} left")
-        return " · ".join(parts)
+            now = f" ({self.live.waiting} waiting)" if self.live.waiting else ""
+            parts.append(f"{self.retries} retries{now}")
+        if self.live.asking:
+            parts.append(f"{self.live.asking} of {self.live.limit} in flight")
+        return BETWEEN.join(parts)
+
+    def figures(self) -> str:
+        """Return all of it in one line."""
+        return BETWEEN.join(filter(None, [self.trouble(), self.accuracy(), self.speed()]))
 
 
 def _clock(seconds: float) -> str:
@@ -64,7 +111,7 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-class PlainProgress:
+class PlainProgress(Observer):
     """Writes a line to stderr at the start, every ten seconds, and at the end."""
 
     def __init__(self, quiet: bool = False) -> None:
@@ -79,6 +126,12 @@ class PlainProgress:
     def __exit__(self, *exc: object) -> None:
         """Say how it stands at the end."""
         self._tell()
+
+    def watch(self, live: Live, purse: Purse | None, left_by: str) -> None:
+        """Get the run's counters."""
+        self.tally.live, self.tally.purse = live, purse
+        if left_by:
+            self._say(_died(left_by))
 
     def begin(self, total: int, stored: int, quarantined: int) -> None:
         """Learn the size of the run."""
@@ -98,18 +151,26 @@ class PlainProgress:
         """Learn of a retry."""
         self.tally.retries += 1
 
+    def stopping(self) -> None:
+        """Say what is waited for."""
+        self._say(_stopping(self.tally.live))
+
+    def note(self, text: str) -> None:
+        """Say it."""
+        self._say(text)
+
     def _tell(self) -> None:
         self._told = time.monotonic()
         done = self.tally.stored + self.tally.ended
-        self._say(f"{done}/{self.tally.total} done · {self.tally.figures()}")
+        self._say(f"{done}/{self.tally.total} done{BETWEEN}{self.tally.figures()}")
 
     def _say(self, line: str) -> None:
         if not self.quiet:
             print(line, file=sys.stderr, flush=True)
 
 
-class LiveProgress:
-    """Draws a bar with figures on stderr, refreshed four times a second."""
+class LiveProgress(Observer):
+    """Draws a bar and two lines of figures on stderr, refreshed four times a second."""
 
     def __init__(self, console: Console) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -119,7 +180,7 @@ class LiveProgress:
         self._progress: Progress = Progress(
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[figures]}"),
+            TextColumn("{task.fields[figures]}", markup=False),
             console=console,
             auto_refresh=False,
         )
@@ -136,26 +197,57 @@ class LiveProgress:
         self._draw()
         self._progress.stop()
 
+    def watch(self, live: Live, purse: Purse | None, left_by: str) -> None:
+        """Get the run's counters."""
+        self.tally.live, self.tally.purse = live, purse
+        if left_by:
+            self._say(_died(left_by))
+
     def begin(self, total: int, stored: int, quarantined: int) -> None:
         """Learn the size of the run."""
         self.tally.begin(total, stored)
         if quarantined:
-            self.console.print(f"{quarantined} unreadable rows moved to quarantine.jsonl")
+            self._say(f"{quarantined} unreadable rows moved to quarantine.jsonl")
         self._progress.update(self._task, total=total)
         self._draw()
 
     def ended(self, completion: Completion, outcome: Outcome) -> None:
         """Learn of one sample."""
         self.tally.count(completion, outcome)
-        if time.monotonic() - self._drawn > 1 / REFRESH_A_SECOND:
-            self._draw()
+        self._draw_in_turn()
 
     def retry(self) -> None:
         """Learn of a retry."""
         self.tally.retries += 1
+        self._draw_in_turn()
+
+    def stopping(self) -> None:
+        """Say what is waited for."""
+        self._say(_stopping(self.tally.live))
+
+    def note(self, text: str) -> None:
+        """Say it."""
+        self._say(text)
+
+    def _say(self, line: str) -> None:
+        self.console.print(line, markup=False, highlight=False)
+
+    def _draw_in_turn(self) -> None:
+        if time.monotonic() - self._drawn > 1 / REFRESH_A_SECOND:
+            self._draw()
 
     def _draw(self) -> None:
         self._drawn = time.monotonic()
-        done = self.tally.stored + self.tally.ended
-        self._progress.update(self._task, completed=done, figures=self.tally.figures())
+        tally = self.tally
+        lines = [tally.accuracy() or "starting", tally.speed(), tally.trouble()]
+        text = "\n".join(filter(None, lines))
+        self._progress.update(self._task, completed=tally.stored + tally.ended, figures=text)
         self._progress.refresh()
+
+
+def _died(left_by: str) -> str:
+    return f"the last session here ({left_by}) did not end in order; going on from what it stored"
+
+
+def _stopping(live: Live) -> str:
+    return f"stopping: {live.asking} in flight are waited for; once more stops at once"

@@ -2,49 +2,57 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 import time
 from collections.abc import Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
 from gradeschool.models.base import Model, Request
-from gradeschool.protocols.registry import get_usable_rule
 from gradeschool.recordings.files import MANIFEST_FILE
 from gradeschool.runs.ask import Asker
+from gradeschool.runs.cost import Price, Purse, estimate
+from gradeschool.runs.finish import matrix_of, write_results
+from gradeschool.runs.later import Later
 from gradeschool.runs.manifest import manifest
+from gradeschool.runs.observer import Observer
+from gradeschool.runs.pace import Pace
 from gradeschool.runs.plan import Plan, missing
 from gradeschool.runs.records import to_line
-from gradeschool.runs.results import answers_file, run_of, slug, summarise
-from gradeschool.runs.store import RESULTS_FILE, RunStore
+from gradeschool.runs.results import slug
+from gradeschool.runs.signals import stopped_by_signals
+from gradeschool.runs.store import RunStore
+from gradeschool.runs.writing import GroupWriter
+from gradeschool.scoring.at_k import AtK
+from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.score import RunScore
 from gradeschool.verdict import Outcome
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a run is asked for; none of it changes what is asked, or the results.
 
-class Observer(Protocol):
-    """Whoever watches a run: told of its size, of each sample that ends, of each retry."""
+    connections: requests at a time at most, None to find out what helps. choices: samples of a
+    problem in one request (`n`). batch: by way of the Batch API. price, most_cost: dollars, and
+    where to stop.
+    """
 
-    def begin(self, total: int, stored: int, quarantined: int) -> None:
-        """Learn how many samples the run has and how many of them are stored already."""
-
-    def ended(self, completion: Completion, outcome: Outcome) -> None:
-        """Learn of one sample that ended; `outcome` is by the headline rule."""
-
-    def retry(self) -> None:
-        """Learn that a request is tried again."""
+    connections: int | None = None
+    choices: int = 1
+    batch: bool = False
+    price: Price | None = None
+    most_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """How a session of a run ended."""
+    """How a session of a run ended.
+
+    curve: maj@k and pass@k by the headline rule, () for one sample a problem. cost: dollars of all
+    stored completions, None without a price. over_budget: it stopped at `most_cost`.
+    """
 
     folder: Path
     score: RunScore
@@ -53,16 +61,13 @@ class Evaluation:
     failed: int
     interrupted: bool
     fatal: FatalModelError | None
+    curve: tuple[AtK, ...] = ()
+    cost: float | None = None
+    over_budget: bool = False
 
 
 async def evaluate(
-    plan: Plan,
-    model: Model,
-    folder: Path,
-    *,
-    connections: int,
-    observer: Observer,
-    version: str,
+    plan: Plan, model: Model, folder: Path, *, asking: Asking, observer: Observer, version: str
 ) -> Evaluation:
     """Run a plan in a folder; what is stored there already is not asked again.
 
@@ -70,89 +75,112 @@ async def evaluate(
     one at once; either leaves a resumable folder. Raises StoreError, InputError, and before
     anything is asked MissingExtraError for a rule that calls a library that is not installed.
     """
-    for name in plan.protocol.rules:
-        get_usable_rule(name)
+    matrix = matrix_of(plan)
     started = time.monotonic()
     async with model:
-        requests = plan.requests(model)
+        requests = plan.requests(model.identity)
         with RunStore(folder) as store:
             fields = manifest(plan, model, version, store.read_json(MANIFEST_FILE))
             store.write_json(MANIFEST_FILE, fields)
-            asker, fatal = _asker(plan, model, store, connections, observer), None
+            purse, writer = _purse(asking, requests, store), GroupWriter(store)
+            right: set[str] = set()
+            judging = _judging(matrix, observer, right)
+            asker, fatal = _asker(model, writer, judging, asking, observer, purse), None
             done = {key for key, known in store.completions.items() if not known.error}
             todo = missing(requests, done)
+            observer.watch(asker.live, purse, store.left_by)
             observer.begin(len(requests), len(requests) - len(todo), store.quarantined)
-            with _stopped_by_signals(asker):
+            with stopped_by_signals(asker, observer.stopping):
                 try:
-                    await asker.ask_all(todo)
+                    async with judging, writer:
+                        if asking.batch:
+                            await _in_batches(model, store, writer, asker, observer, todo)
+                        else:
+                            await asker.ask_all(todo, asking.choices)
                 except FatalModelError as error:
                     fatal = error
-            score = _finish(plan, model, store, requests, time.monotonic() - started)
+            spent = time.monotonic() - started
+            scored = write_results(
+                plan, model.name, store, requests, matrix, purse=purse, seconds=spent, right=right
+            )
             answered = [store.completions.get(request.key) for request in requests]
+            over_budget = purse is not None and purse.stopped
             return Evaluation(
                 folder=folder,
-                score=score,
+                score=scored.score,
                 requested=len(requests),
                 answered=sum(known is not None and not known.error for known in answered),
                 failed=sum(known is not None and bool(known.error) for known in answered),
-                interrupted=asker.stopping.is_set() and fatal is None,
+                interrupted=asker.stopping.is_set() and fatal is None and not over_budget,
                 fatal=fatal,
+                curve=scored.curve,
+                cost=None if purse is None else purse.spent,
+                over_budget=over_budget,
             )
 
 
-def _asker(
-    plan: Plan, model: Model, store: RunStore, connections: int, observer: Observer
-) -> Asker:
-    headline = get_usable_rule(plan.protocol.rules[0])
+def _purse(asking: Asking, requests: Sequence[Request], store: RunStore) -> Purse | None:
+    if asking.price is None:
+        return None
+    known = store.completions
+    spent = sum(asking.price.of(one.usage) for one in known.values())
+    pairs = [(request, known[request.key]) for request in requests if request.key in known]
+    one = estimate(requests, pairs, 1)
+    expected = one.cost(asking.price) / max(1, one.requests)
+    answers = sum(not one.error for one in known.values())
+    return Purse(asking.price, spent, asking.most_cost, expected, answers)
 
-    def record(request: Request, completion: Completion) -> None:
-        store.append([to_line(completion, request.problem.question)], [completion])
-        verdict = Outcome.ERROR
+
+def _judging(matrix: Matrix, observer: Observer, right: set[str]) -> Later:
+    """Return who tells the observer; keys that the headline rule finds right go into `right`."""
+
+    def judge(request: Request, completion: Completion) -> None:
+        outcome = Outcome.ERROR
         if not completion.error:
-            verdict = headline.judge(completion.text, request.problem).outcome
-        observer.ended(completion, verdict)
+            outcome = matrix.outcomes(completion.text, request.problem)[0]
+        if outcome is Outcome.CORRECT:
+            right.add(completion.key)
+        observer.ended(completion, outcome)
 
-    return Asker(model, connections, record, lambda _: observer.retry(), model.name)
-
-
-def _finish(
-    plan: Plan, model: Model, store: RunStore, requests: Sequence[Request], seconds: float
-) -> RunScore:
-    """Score what is stored and write results.json and the protocol's answers file."""
-    rules = [get_usable_rule(name) for name in plan.protocol.rules]
-    run = run_of(model.name, requests, store.completions)
-    score, fields = summarise(run, rules, requests, store.completions, seconds)
-    store.write_json(RESULTS_FILE, fields)
-    if plan.protocol.answers_file:
-        name, body = answers_file(
-            plan.protocol.answers_file, model.name, requests, store.completions
-        )
-        store.write_whole(name, body)
-    return score
+    return Later(judge)
 
 
-@contextmanager
-def _stopped_by_signals(asker: Asker) -> Iterator[None]:
-    """Let the first SIGINT or SIGTERM stop the asker and the second cancel what is in flight."""
-    loop = asyncio.get_running_loop()
-    task = asyncio.current_task()
+def _asker(
+    model: Model,
+    writer: GroupWriter,
+    judging: Later,
+    asking: Asking,
+    observer: Observer,
+    purse: Purse | None,
+) -> Asker:
+    def record(request: Request, completion: Completion) -> None:
+        writer.add(to_line(completion, request.problem.question), completion)
+        if purse is not None:
+            purse.pay(completion)
+        judging.add(request, completion)
 
-    def stop() -> None:
-        if asker.stopping.is_set() and task is not None:
-            task.cancel()
-        asker.stop()
+    return Asker(
+        model,
+        Pace(asking.connections),
+        record,
+        lambda _: observer.retry(),
+        model.name,
+        purse.affordable if purse is not None else lambda in_flight: True,
+    )
 
-    signals: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)
-    try:
-        for number in signals:
-            loop.add_signal_handler(number, stop)
-    except (RuntimeError, ValueError, NotImplementedError):  # not in the main thread
-        signals = ()
-    try:
-        yield
-    finally:
-        for number in signals:
-            loop.remove_signal_handler(number)
+
+async def _in_batches(
+    model: Model,
+    store: RunStore,
+    writer: GroupWriter,
+    asker: Asker,
+    observer: Observer,
+    todo: Sequence[Request],
+) -> None:
+    from gradeschool.runs.batch import BatchRun
+
+    batches = BatchRun(model, store, writer, asker.record, observer, asker.stopping)
+    await batches.ask_all(todo)
 
 
 def default_folder(model: str, protocol: str, dataset: str) -> Path:

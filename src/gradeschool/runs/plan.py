@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gradeschool.completion import Decoding
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import InputError
-from gradeschool.models.base import Model, Request
+from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.runs.keys import request_key
+
+Group = Sequence[Request]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +27,13 @@ class Plan:
     decoding: Decoding
     samples: int
 
-    def requests(self, model: Model) -> list[Request]:
-        """Return the requests, problem by problem; `model` must know its name by now."""
+    def requests(self, identity: str) -> list[Request]:
+        """Return the requests to the model of that identity, problem by problem."""
         shots = self.shots.problems if self.shots else ()
         prompts = self.protocol.render(self.problems, shots)
         return [
             Request(
-                key=request_key(model.identity, prompt, self.decoding, sample),
+                key=request_key(identity, prompt, self.decoding, sample),
                 problem=problem,
                 prompt=prompt,
                 decoding=self.decoding,
@@ -62,3 +64,22 @@ def make_plan(
 def missing(requests: Sequence[Request], done: set[str]) -> list[Request]:
     """Return the requests that are not answered yet."""
     return [request for request in requests if request.key not in done]
+
+
+def groups(requests: Sequence[Request], most: int) -> Iterator[Group]:
+    """Yield the requests, in order, in groups that one request with `n` can ask for."""
+    group: list[Request] = []
+    for request in requests:
+        joins = (
+            group
+            and len(group) < most
+            and request.decoding.seed is None
+            and request.problem.id == group[0].problem.id
+            and request.prompt == group[0].prompt
+        )
+        if group and not joins:
+            yield group
+            group = []
+        group.append(request)
+    if group:
+        yield group

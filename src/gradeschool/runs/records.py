@@ -7,8 +7,39 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradeschool.completion import Completion, Finish, Usage
+from gradeschool.errors import ModelError
+from gradeschool.models.base import Reply, Request
 
 SCHEMA = 1
+
+
+def completed(request: Request, reply: Reply, run: str) -> Completion:
+    """Return the completion that a reply is."""
+    return Completion(
+        key=request.key,
+        problem_id=request.problem.id,
+        sample=request.sample,
+        text=reply.text,
+        finish=reply.finish,
+        usage=reply.usage,
+        model=reply.model,
+        reasoning=reply.reasoning,
+        run=run,
+        deviations=reply.deviations,
+    )
+
+
+def failed(request: Request, error: ModelError, run: str) -> Completion:
+    """Return the completion that says why there is none."""
+    return Completion(
+        key=request.key,
+        problem_id=request.problem.id,
+        sample=request.sample,
+        text="",
+        finish=Finish.UNKNOWN,
+        error=f"{error.cause}: {error}",
+        run=run,
+    )
 
 
 def to_line(completion: Completion, question: str) -> bytes:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from gradeschool.answers.failures import detect_answer_failure
 from gradeschool.completion import Completion, Finish
 from gradeschool.models.base import Request
 from gradeschool.rule import Rule
+from gradeschool.scoring.at_k import AtK, ballots_of, curve
+from gradeschool.scoring.causes import explain_verdict, view
 from gradeschool.scoring.collect import Run, Sample
-from gradeschool.scoring.score import RunScore, score_run
+from gradeschool.scoring.matrix import Matrix
+from gradeschool.scoring.score import RunScore, score_with
 
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 
@@ -30,41 +32,47 @@ def run_of(name: str, requests: Sequence[Request], completions: Mapping[str, Com
         completion = completions.get(request.key)
         if completion is not None:
             text, error = completion.text, completion.error
-            samples.append(Sample(request.problem, request.sample, text, error, row))
+            samples.append(
+                Sample(request.problem, request.sample, text, error, row, completion.finish)
+            )
     return Run(name, samples)
 
 
 def summarise(
     run: Run,
-    rules: Sequence[Rule],
+    matrix: Matrix,
     requests: Sequence[Request],
     completions: Mapping[str, Completion],
-    seconds: float,
-) -> tuple[RunScore, dict[str, Any]]:
-    """Return the score and the fields of results.json.
+    right: Collection[str] = (),
+) -> tuple[RunScore, list[AtK], dict[str, Any]]:
+    """Return the score, the curve over k of the headline rule, and the fields of results.json.
 
-    `failures` counts why the headline rule's misses are misses; `seconds` is the time of the last
-    session alone.
+    matrix: the protocol's rules, the headline first; it remembers texts that it read before.
+    right: keys that the headline rule is known to find right. The curve is empty for one sample a
+    problem. `failures` counts why the headline rule's misses are misses; `answered_by` how often
+    which model said that it answered.
     """
-    score = score_run(run, rules)
+    score = score_with(matrix, run)
+    several = any(request.sample for request in requests)
+    at_k = curve(ballots_of(run, matrix.rules[0])) if several else []
     done = [completions[request.key] for request in requests if request.key in completions]
-    usages = [completion.usage for completion in done if not completion.error]
-    return score, {
+    answers = [completion for completion in done if not completion.error]
+    fields = {
         **score.as_json(),
+        "at_k": [one.as_json() for one in at_k],
         "requested": len(requests),
-        "failed": sum(bool(completion.error) for completion in done),
+        "failed": len(done) - len(answers),
         "missing": len(requests) - len(done),
         "truncated": sum(completion.finish is Finish.LENGTH for completion in done),
-        "empty": sum(not completion.text.strip() and not completion.error for completion in done),
-        "failures": _failures(
-            run, rules, {id(s): c for s, c in zip(run.samples, done, strict=True)}
-        ),
+        "empty": sum(not completion.text.strip() for completion in answers),
+        "failures": _failures(run, matrix.rules[0], done, right),
         "errors": dict(Counter(_cause(completion) for completion in done if completion.error)),
+        "answered_by": dict(Counter(one.model for one in answers if one.model)),
         "deviations": dict(Counter(word for completion in done for word in completion.deviations)),
-        "prompt_tokens": sum(usage.prompt_tokens or 0 for usage in usages),
-        "completion_tokens": sum(usage.completion_tokens or 0 for usage in usages),
-        "seconds": round(seconds, 3),
+        "prompt_tokens": sum(one.usage.prompt_tokens or 0 for one in answers),
+        "completion_tokens": sum(one.usage.completion_tokens or 0 for one in answers),
     }
+    return score, at_k, fields
 
 
 def _cause(completion: Completion) -> str:
@@ -72,18 +80,16 @@ def _cause(completion: Completion) -> str:
 
 
 def _failures(
-    run: Run, rules: Sequence[Rule], completion_of: Mapping[int, Completion]
+    run: Run, headline: Rule, done: Sequence[Completion], right: Collection[str]
 ) -> dict[str, int]:
     causes: Counter[str] = Counter()
-    headline = rules[0]
-    for sample in run.samples:
-        if sample.problem is None or sample.error:
+    for sample, completion in zip(run.samples, done, strict=True):
+        if sample.problem is None or sample.error or completion.key in right:
             continue
-        if headline.judge(sample.text, sample.problem).correct:
-            continue
-        finish = completion_of[id(sample)].finish.value
-        cause = detect_answer_failure(sample.text, sample.problem.gold, finish)
-        causes[cause.value if cause else "format missing"] += 1
+        verdict = headline.judge(sample.text, sample.problem)
+        if not verdict.correct:
+            seen = view(sample.text, sample.problem, completion.finish, {})
+            causes[str(explain_verdict(seen, verdict))] += 1
     return dict(causes.most_common())
 
 

@@ -1,0 +1,230 @@
+"""What a run costs beside the model: a whole `gradeschool eval` against a server of fixed latency.
+
+    python benchmarks/overhead.py [--requests 1319] [--latency 0.1] [--connections 64 256]
+                                  [--repeats 3] [--protocol NAME] [--openai PYTHON]
+
+Ours (command line, store, progress, scores included) and, in turn on the same server, a bare loop
+of aiohttp that stores nothing, and OpenAI's AsyncOpenAI where PYTHON is an interpreter that has it.
+Each is a process of its own, the server another. Printed: wall time of the whole process, the share
+of the limit (connections / latency) that it reached between first request and last answer, CPU of
+the client a request, peak memory; medians of the repeats.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+BODY = {
+    "id": "x",
+    "object": "chat.completion",
+    "created": 0,
+    "model": "m",
+    "choices": [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": "So 6 * 7 = 42.\n#### 42 " + "x" * 280},
+            "finish_reason": "stop",
+        }
+    ],
+    "usage": {"prompt_tokens": 120, "completion_tokens": 90, "total_tokens": 210},
+}
+BARE = """
+import asyncio, json, sys, aiohttp
+url, count, connections, path = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+questions = iter([json.loads(line)["question"] for line in open(path)])
+
+async def work(session):
+    for question in questions:
+        body = {"model": "m", "temperature": 0, "messages": [{"role": "user", "content": question}]}
+        async with session.post(url + "/chat/completions", json=body) as reply:
+            assert (await reply.json())["choices"][0]["message"]["content"]
+
+async def main():
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+        await asyncio.gather(*(work(session) for _ in range(connections)))
+
+asyncio.run(main())
+"""
+OPENAI = """
+import asyncio, json, sys, openai
+url, count, connections, path = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+questions = iter([json.loads(line)["question"] for line in open(path)])
+
+async def work(client):
+    for question in questions:
+        messages = [{"role": "user", "content": question}]
+        reply = await client.chat.completions.create(model="m", temperature=0, messages=messages)
+        assert reply.choices[0].message.content
+
+async def main():
+    async with openai.AsyncOpenAI(base_url=url, api_key="none") as client:
+        await asyncio.gather(*(work(client) for _ in range(connections)))
+
+asyncio.run(main())
+"""
+
+
+class Figures(NamedTuple):
+    """Of one client: seconds, share of the limit, CPU milliseconds a request, megabytes."""
+
+    wall: float
+    share: float
+    cpu_ms: float
+    memory: float
+
+
+class Server:
+    """Answers every request after the latency; counts, and notes the first and last of a client."""
+
+    def __init__(self, latency: float) -> None:
+        self.latency = latency
+        self.answer = json.dumps(BODY).encode()
+        self.first = self.last = 0.0
+        self.count = 0
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one connection; `GET /figures` tells the figures and forgets them."""
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                if head.startswith(b"GET /figures"):
+                    told = json.dumps([self.first, self.last, self.count]).encode()
+                    self.first = self.last = self.count = 0
+                    await self.send(writer, told)
+                    continue
+                self.first = self.first or time.monotonic()
+                size = next(
+                    int(line.split(b":")[1])
+                    for line in head.split(b"\r\n")
+                    if line.lower().startswith(b"content-length:")
+                )
+                await reader.readexactly(size)
+                await asyncio.sleep(self.latency)
+                await self.send(writer, self.answer)
+                self.last = time.monotonic()
+                self.count += 1
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    async def send(self, writer: asyncio.StreamWriter, body: bytes) -> None:
+        """Write a reply."""
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+        writer.write(head.encode() + b"\r\n\r\n" + body)
+        await writer.drain()
+
+    async def serve(self) -> None:
+        """Serve for ever; the port is printed."""
+        server = await asyncio.start_server(self.handle, "127.0.0.1", 0, backlog=1024)
+        print(server.sockets[0].getsockname()[1], flush=True)
+        async with server:
+            await server.serve_forever()
+
+
+def measured(command: list[str], url: str, requests: int, limit: float) -> Figures:
+    """Run one client and read its figures from the system and from the server."""
+    started = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    told = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.stdout.close()
+    process.stderr.close()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    wall = time.monotonic() - started
+    if process.returncode:
+        raise SystemExit(f"{command[0]} ended with {process.returncode}: {told.decode()[-500:]}")
+    first, last, count = figures(url)
+    if count != requests:
+        raise SystemExit(f"the server was asked {count} times, not {requests}")
+    share = requests / (last - first) / limit
+    cpu = 1000 * (usage.ru_utime + usage.ru_stime) / requests
+    return Figures(wall, share, cpu, usage.ru_maxrss / 1024)
+
+
+def figures(url: str) -> Any:
+    import urllib.request
+
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(url.replace("/v1", "/figures")) as reply:
+        return json.loads(reply.read())
+
+
+def clients(
+    url: str, options: argparse.Namespace, connections: int, folder: Path
+) -> dict[str, list[str]]:
+    path = str(folder / "problems.jsonl")
+    given = [url, str(options.requests), str(connections), path]
+    run = tempfile.mkdtemp(dir=folder)
+    ours = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{url}/m", "-d", path, "-o", run]
+    ours += ["-p", options.protocol]
+    found = {
+        "gradeschool eval": [*ours, "--connections", str(connections)],
+        "bare aiohttp": [sys.executable, "-c", BARE, *given],
+    }
+    if options.openai:
+        found["AsyncOpenAI"] = [options.openai, "-c", OPENAI, *given]
+    return found
+
+
+def compare(url: str, options: argparse.Namespace, connections: int, folder: Path) -> None:
+    """Print the medians of each client at so many connections."""
+    limit = connections / options.latency
+    rounds: dict[str, list[Figures]] = {}
+    for _ in range(options.repeats):
+        for name, command in clients(url, options, connections, folder).items():
+            found = measured(command, url, options.requests, limit)
+            rounds.setdefault(name, []).append(found)
+    bare = median(one.cpu_ms for one in rounds["bare aiohttp"])
+    print(f"{options.requests} requests, {connections} connections, limit {limit:.0f}/s")
+    print("  client            wall s  of limit  CPU ms/request  (of bare)  peak MB")
+    for name, several in rounds.items():
+        wall, share, cpu, memory = (median(values) for values in zip(*several, strict=True))
+        ratio = f"{cpu / bare:.2f}"
+        print(f"  {name:16} {wall:7.2f} {100 * share:7.1f} % {cpu:15.2f} {ratio:>10} {memory:8.0f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure what asking costs.")
+    parser.add_argument("--requests", type=int, default=1319)
+    parser.add_argument("--latency", type=float, default=0.1)
+    parser.add_argument("--connections", type=int, nargs="+", default=[64, 256])
+    parser.add_argument("--protocol", default="zero-shot/chat", help="its rules are paid for too")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--openai", metavar="PYTHON", help="an interpreter that has openai")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        asyncio.run(Server(options.latency).serve())
+        return
+    serve = [sys.executable, __file__, "--serve", "--latency", str(options.latency)]
+    server = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    url = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            question = "A farmer has {} hens that lay 6 eggs a week each. How many in 7 weeks? " * 3
+            rows = (
+                json.dumps({"question": question.format(n, n, n), "answer": "#### 42"})
+                for n in range(options.requests)
+            )
+            (folder / "problems.jsonl").write_text("\n".join(rows))
+            for connections in options.connections:
+                compare(url, options, connections, folder)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""`gradeschool runs list | show | verify | merge | curve`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from gradeschool.cli.options import dataset_option, json_option, print_json, stdout_console, warn
+
+FOLDER = click.Path(path_type=Path)
+DEFAULT_RULE = "gradeschool/reader"
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """List, show, verify and merge run folders; curves over k."""
+
+
+@command.command("list")
+@click.argument("folder", type=FOLDER, default="runs")
+@json_option
+def list_command(folder: Path, as_json: bool) -> None:
+    """List the runs in a folder (by default runs)."""
+    from gradeschool.errors import InputError
+    from gradeschool.runs.summary import find_runs, summary_of
+
+    found, broken = [], 0
+    for one in find_runs(folder):
+        try:
+            found.append(summary_of(one))
+        except InputError as error:
+            broken += 1
+            warn(str(error))
+    if as_json:
+        print_json({"runs": [one.as_json() for one in found]})
+    elif found:
+        from gradeschool.reports.runs import runs_table
+
+        runs_table(found, stdout_console())
+    else:
+        click.echo(f"no runs in {folder}")
+    sys.exit(2 if broken else 0)
+
+
+@command.command("show")
+@click.argument("run", type=FOLDER)
+@json_option
+def show_command(run: Path, as_json: bool) -> None:
+    """Show what a run is, how far it got, and its figures."""
+    from gradeschool.runs.summary import summary_of
+
+    summary = summary_of(run)
+    if as_json:
+        print_json(summary.as_json())
+        return
+    from gradeschool.reports.runs import print_run
+
+    print_run(summary, stdout_console())
+
+
+@command.command("verify")
+@click.argument("run", type=FOLDER)
+@json_option
+def verify_command(run: Path, as_json: bool) -> None:
+    """Recompute every key and digest of a run; exit with 1 where something is not as it should be.
+
+    Nothing is changed, and the model is not asked.
+    """
+    from gradeschool.reports.printable import printable
+    from gradeschool.runs.verify import verify
+
+    findings = verify(run)
+    faults = sum(finding.fault for finding in findings)
+    if as_json:
+        print_json({"run": str(run), "faults": faults, "findings": [
+            {"fault": finding.fault, "text": finding.text} for finding in findings
+        ]})  # fmt: skip
+    else:
+        for finding in findings:
+            click.echo(f"{'FAULT' if finding.fault else 'ok':5} {printable(finding.text)}")
+    sys.exit(1 if faults else 0)
+
+
+@command.command("merge")
+@click.argument("runs", type=FOLDER, nargs=-1, required=True)
+@click.option("-o", "--output", type=FOLDER, required=True, help="A new folder.")
+@json_option
+def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
+    """Make one run of several folders of the same model, protocol, dataset and decoding.
+
+    Each sample is kept once. The folders stay as they are.
+    """
+    from gradeschool.runs.merge import merge
+
+    merged = merge(runs, output)
+    if as_json:
+        print_json({"folder": str(output), "kept": merged.kept, "dropped": merged.dropped,
+                    "torn": merged.torn, "runs": [merged.scored.score.as_json()]})  # fmt: skip
+    else:
+        from gradeschool.reports.terminal import score_table
+
+        score_table([merged.scored.score], stdout_console())
+        click.echo(f"{merged.kept} samples in {output}, {merged.dropped} rows of the same dropped")
+    if merged.torn:
+        warn(f"{merged.torn} rows were not whole and stay behind; `gradeschool runs verify` tells")
+
+
+@command.command("curve")
+@click.argument("file", type=FOLDER)
+@click.option("--rule", help="A rule; by default the run's own, else gradeschool/reader.")
+@click.option("--at", "ks", type=click.IntRange(min=1), multiple=True, metavar="K",
+              help="Only these k; by default 1, 2, 4, ... and all.")  # fmt: skip
+@click.option("--count-invalid", is_flag=True, help="Samples without an answer vote, for none.")
+@dataset_option
+@json_option
+def curve_command(
+    file: Path,
+    rule: str | None,
+    ks: tuple[int, ...],
+    count_invalid: bool,
+    dataset: str | None,
+    as_json: bool,
+) -> None:
+    """Show maj@k and pass@k of a run or a file of completions with several samples a problem."""
+    from gradeschool.protocols.registry import get_usable_rule
+    from gradeschool.reports.curves import curve_table
+    from gradeschool.scoring.at_k import ballots_of, curve
+    from gradeschool.scoring.load import load_runs
+
+    chosen = get_usable_rule(rule or _own_rule(file) or DEFAULT_RULE)
+    curves = {
+        run.name: curve(ballots_of(run, chosen), ks or None, count_invalid)
+        for run in load_runs(file, dataset, warn)
+    }
+    if as_json:
+        print_json({"rule": chosen.name, "curves": {
+            name: [at.as_json() for at in found] for name, found in curves.items()
+        }})  # fmt: skip
+        return
+    for name, found in curves.items():
+        curve_table(found, f"{name}, read by {chosen.name}", stdout_console(), count_invalid)
+
+
+def _own_rule(file: Path) -> str | None:
+    """Return the headline rule of a run folder, None for another file."""
+    from gradeschool.recordings.files import MANIFEST_FILE
+    from gradeschool.runs.manifest import plan_of
+    from gradeschool.runs.store import read_json
+
+    manifest = read_json(file / MANIFEST_FILE) if file.is_dir() else None
+    return None if manifest is None else plan_of(manifest).protocol.rules[0]

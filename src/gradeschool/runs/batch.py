@@ -1,0 +1,187 @@
+"""A run by way of batches: submitted once, waited for, collected, whoever dies in between."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from gradeschool.errors import FatalModelError, InputError, ModelError
+from gradeschool.models.base import Model, Request
+from gradeschool.models.batches import MOST_BYTES, MOST_LINES, Batch, BatchServer
+from gradeschool.models.endpoint import Endpoint
+from gradeschool.models.replies import classify, replies_in
+from gradeschool.runs.ask import Record
+from gradeschool.runs.files import PREFIX
+from gradeschool.runs.observer import Observer
+from gradeschool.runs.records import completed, failed
+from gradeschool.runs.store import RunStore
+from gradeschool.runs.writing import GroupWriter
+from gradeschool.tables import parse_line
+
+STATE_FILE = "batches.json"
+POLL_SECONDS = 30.0
+# The server gave up on these requests: they are asked for again, and are no failure of theirs.
+UNANSWERED = ("batch_expired", "batch_cancelled")
+
+
+class BatchRun:
+    """Asks for requests in batches and records what comes.
+
+    The folder holds a file of the requests of each open batch, and batches.json with their ids:
+    another session collects what this one submitted. `stopping`: set to wait no longer.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        store: RunStore,
+        writer: GroupWriter,
+        record: Record,
+        observer: Observer,
+        stopping: asyncio.Event,
+    ) -> None:
+        if not isinstance(model, Endpoint):
+            raise InputError(f"{model.identity!r} has no batches; leave --batch out")
+        self.endpoint, self.server = model, BatchServer(model)
+        self.store, self.writer, self.record = store, writer, record
+        self.observer, self.stopping = observer, stopping
+        self._open: dict[str, str] = {}  # tag -> id
+
+    async def ask_all(self, requests: Sequence[Request]) -> None:
+        """Submit what no open batch holds, then wait for all of them and record their results.
+
+        Raises FatalModelError, StoreError.
+        """
+        wanted = {request.key: request for request in requests}
+        try:
+            await self._adopt()
+            submitted = {key for tag in self._open for key in _keys(self._file(tag))}
+            await self._submit([one for key, one in wanted.items() if key not in submitted])
+            while self._open and not self.stopping.is_set():
+                for tag, id in list(self._open.items()):
+                    await self._collect(tag, await self.server.look(id), wanted)
+                if self._open:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self.stopping.wait(), POLL_SECONDS)
+        except FatalModelError:
+            raise
+        except ModelError as error:
+            raise FatalModelError(error.cause, f"the batches cannot be used: {error}") from error
+
+    async def _adopt(self) -> None:
+        """Find the batches of earlier sessions, also one whose id was not written down in time."""
+        known = (self.store.read_json(STATE_FILE) or {}).get("open")
+        ids = known if isinstance(known, Mapping) else {}
+        for path in sorted(self.store.folder.glob("batch-*.jsonl")):
+            tag = path.stem.removeprefix("batch-")
+            id = ids.get(tag)
+            if id is None:
+                found = await self.server.found(tag)
+                id = None if found is None else found.id
+            if id is None:
+                path.unlink()  # it was never submitted
+            else:
+                self._open[tag] = str(id)
+        self._save()
+
+    async def _submit(self, requests: Sequence[Request]) -> None:
+        for lines, is_chat in _files(self.endpoint, requests):
+            body = b"".join(lines)
+            tag = secrets.token_hex(16)  # of this try: the same requests may be sent again later
+            self.store.write_whole(self._file(tag).name, body)
+            url = "/v1/chat/completions" if is_chat else "/v1/completions"
+            batch = await self.server.submit(self._file(tag), tag, url)
+            self._open[tag] = batch.id
+            self._save()
+            self.observer.note(f"submitted {len(lines)} requests as batch {batch.id}")
+
+    async def _collect(self, tag: str, batch: Batch, wanted: Mapping[str, Request]) -> None:
+        if not batch.over:
+            self.observer.note(f"batch {batch.id}: {batch.status}, {batch.done} of {batch.total}")
+            return
+        if batch.status == "failed":
+            self._close(tag)
+            message = batch.message or "no reason is given"
+            raise FatalModelError("batch failed", f"batch {batch.id} was refused: {message}")
+        for file in batch.files:
+            target = self.store.folder / f"{PREFIX}{tag}"
+            await self.server.fetch(file, target)
+            with target.open("rb") as lines:
+                for line in lines:
+                    self._take(line, wanted)
+            target.unlink()
+        self.writer.flush()
+        self.store.sync()  # only then may the batch be forgotten
+        self._close(tag)
+
+    def _take(self, line: bytes, wanted: Mapping[str, Request]) -> None:
+        """Record one line of results; one that cannot be read is a sample without an answer."""
+        fields, fault = parse_line(self.endpoint.without_key(line))
+        request = None if fault else wanted.get(str(fields.get("custom_id")))
+        known = self.store.completions.get(request.key) if request else None
+        if request is None or (known is not None and not known.error):
+            return
+        try:
+            body = _body(fields, self.endpoint.base)
+            if body is not None:
+                reply = replies_in(body, (request,))[0]
+                self.record(request, completed(request, reply, self.endpoint.name))
+        except ModelError as error:
+            self.record(request, failed(request, error, self.endpoint.name))
+
+    def _close(self, tag: str) -> None:
+        del self._open[tag]
+        self._save()
+        self._file(tag).unlink(missing_ok=True)
+
+    def _save(self) -> None:
+        self.store.write_json(STATE_FILE, {"open": self._open})
+
+    def _file(self, tag: str) -> Path:
+        return self.store.folder / f"batch-{tag}.jsonl"
+
+
+def _files(endpoint: Endpoint, requests: Sequence[Request]) -> Iterator[tuple[list[bytes], bool]]:
+    """Yield the lines of each file to submit, and whether they are chats."""
+    lines: list[bytes] = []
+    size = 0
+    is_chat = bool(requests) and requests[0].prompt.is_chat
+    for request in requests:
+        url = "/v1/chat/completions" if is_chat else "/v1/completions"
+        fields = {"custom_id": request.key, "method": "POST", "url": url}
+        line = json.dumps({**fields, "body": endpoint.body_of(request)}).encode() + b"\n"
+        if lines and (len(lines) == MOST_LINES or size + len(line) > MOST_BYTES):
+            yield lines, is_chat
+            lines, size = [], 0
+        lines.append(line)
+        size += len(line)
+    if lines:
+        yield lines, is_chat
+
+
+def _keys(path: Path) -> list[str]:
+    with path.open("rb") as lines:
+        return [str(parse_line(line)[0].get("custom_id")) for line in lines]
+
+
+def _body(fields: Mapping[str, Any], base: str) -> Mapping[str, Any] | None:
+    """Return the body of a line of results, None for a request that was given up on."""
+    error = fields.get("error")
+    if isinstance(error, Mapping):
+        if error.get("code") in UNANSWERED:
+            return None
+        raise ModelError("batch error", str(error.get("message") or error.get("code"))[:200])
+    response = fields.get("response")
+    status = response.get("status_code") if isinstance(response, Mapping) else None
+    body = response.get("body") if isinstance(response, Mapping) else None
+    if status != 200:
+        code = status if isinstance(status, int) else 0
+        raise classify(code, {}, json.dumps(body).encode(), base)
+    if not isinstance(body, Mapping):
+        raise ModelError("bad response", "the result holds no body")
+    return body

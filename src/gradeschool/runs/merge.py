@@ -1,0 +1,86 @@
+"""Several folders of one run made into one: shards of problems, or of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gradeschool.completion import Completion
+from gradeschool.errors import InputError, StoreError
+from gradeschool.recordings.files import COMPLETIONS_FILE, MANIFEST_FILE
+from gradeschool.runs.files import read_completions
+from gradeschool.runs.finish import Scored, matrix_of, write_results
+from gradeschool.runs.manifest import differing, plan_of
+from gradeschool.runs.store import RunStore, read_json
+
+
+class Merged(NamedTuple):
+    """What became of the rows: kept one for each key, dropped the others, torn ones left behind."""
+
+    kept: int
+    dropped: int
+    torn: int
+    scored: Scored
+
+
+def merge(folders: Sequence[Path], output: Path) -> Merged:
+    """Write the runs of these folders as one into a new folder, with its results.
+
+    One row for each key is kept: the first that is no error, else the first. The folders must be
+    of one model, protocol, dataset and decoding; StoreError says what differs. Raises InputError
+    where there is something in `output` already.
+    """
+    if output.exists() and any(output.iterdir()):
+        raise InputError(f"{str(output)!r} is not empty; give a new folder with -o")
+    manifests = [_manifest(folder) for folder in folders]
+    for folder, found in zip(folders[1:], manifests[1:], strict=True):
+        name = differing(manifests[0], found)
+        if name is not None:
+            raise StoreError(
+                f"{str(folders[0])!r} and {str(folder)!r} are not one run: the {name} is "
+                f"{manifests[0].get(name)!r} and {found.get(name)!r}; merge runs that are alike"
+            )
+    rows, count, torn = _rows(folders)
+    fields = _joined(manifests)
+    plan = plan_of(fields)
+    requests = plan.requests(str(fields["model"]))
+    name = next((one.run for _, one in rows.values() if one.run), output.name)
+    with RunStore(output) as store:
+        store.write_json(MANIFEST_FILE, fields)
+        store.append([line for line, _ in rows.values()], [one for _, one in rows.values()])
+        scored = write_results(plan, name, store, requests, matrix_of(plan))
+    return Merged(len(rows), count - len(rows), torn, scored)
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    found = read_json(folder / MANIFEST_FILE)
+    if found is None:
+        raise InputError(f"{str(folder)!r} is no run folder: it has no {MANIFEST_FILE}; give one")
+    return found
+
+
+def _rows(folders: Sequence[Path]) -> tuple[dict[str, tuple[bytes, Completion]], int, int]:
+    """Return the row to keep for each key, and how many rows there were and how many torn."""
+    kept: dict[str, tuple[bytes, Completion]] = {}
+    count = torn = 0
+    for folder in folders:
+        for line, completion in read_completions(folder / COMPLETIONS_FILE):
+            if completion is None:
+                torn += 1
+                continue
+            count += 1
+            known = kept.get(completion.key)
+            if known is None or (known[1].error and not completion.error):
+                kept[completion.key] = line, completion
+    return kept, count, torn
+
+
+def _joined(manifests: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    last = max(manifests, key=lambda fields: str(fields.get("updated")))
+    return {
+        **last,
+        "created": min(str(fields.get("created")) for fields in manifests),
+        "problems": max(int(fields.get("problems", 0)) for fields in manifests),
+        "samples": max(int(fields.get("samples", 0)) for fields in manifests),
+    }

@@ -1,0 +1,89 @@
+"""What a run folder holds, without opening it for writing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gradeschool.errors import InputError, StoreError
+from gradeschool.recordings.files import COMPLETIONS_FILE, MANIFEST_FILE
+from gradeschool.runs.files import read_completions
+from gradeschool.runs.store import RESULTS_FILE, read_json
+
+DEEPEST = 4  # folders below the one that is listed
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One run folder: its run.json, its results.json (None before the end of a session), counts.
+
+    answered, failed: samples by their last state. torn: rows that are not whole.
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    results: Mapping[str, Any] | None
+    answered: int
+    failed: int
+    torn: int
+
+    @property
+    def planned(self) -> int:
+        """Return how many samples were asked for."""
+        return int(self.manifest.get("problems", 0)) * int(self.manifest.get("samples", 0))
+
+    @property
+    def headline(self) -> Mapping[str, Any] | None:
+        """Return the figures of the headline rule, None before there are any."""
+        rules = (self.results or {}).get("rules")
+        return next(iter(rules.values()), None) if isinstance(rules, Mapping) else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        return {
+            "folder": str(self.folder),
+            "planned": self.planned,
+            "answered": self.answered,
+            "failed": self.failed,
+            "torn": self.torn,
+            "run": dict(self.manifest),
+            "results": None if self.results is None else dict(self.results),
+        }
+
+
+def summary_of(folder: Path) -> RunSummary:
+    """Return the summary of a run folder; raises InputError where it is none."""
+    manifest = read_json(folder / MANIFEST_FILE)
+    if manifest is None:
+        raise InputError(f"{str(folder)!r} is no run folder: it has no {MANIFEST_FILE}; give one")
+    failed_by_key: dict[str, bool] = {}
+    torn = 0
+    try:
+        for _, completion in read_completions(folder / COMPLETIONS_FILE):
+            if completion is None:
+                torn += 1
+            else:
+                failed = bool(completion.error) and failed_by_key.get(completion.key, True)
+                failed_by_key[completion.key] = failed
+    except OSError as error:
+        raise StoreError(f"cannot read {str(folder)!r}: {error.strerror}") from error
+    failed_count = sum(failed_by_key.values())
+    return RunSummary(
+        folder=folder,
+        manifest=manifest,
+        results=read_json(folder / RESULTS_FILE),
+        answered=len(failed_by_key) - failed_count,
+        failed=failed_count,
+        torn=torn,
+    )
+
+
+def find_runs(folder: Path) -> Iterator[Path]:
+    """Yield the run folders in a folder, itself included, sorted; raises InputError for none."""
+    if not folder.is_dir():
+        raise InputError(f"{str(folder)!r} is no folder; give the one that holds your runs")
+    for depth in range(DEEPEST + 1):
+        pattern = "/".join(["*"] * depth + [MANIFEST_FILE])
+        yield from sorted(found.parent for found in folder.glob(pattern))

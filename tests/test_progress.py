@@ -1,0 +1,97 @@
+"""What a run shows while it goes: plain lines for a log, a display for a terminal."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from gradeschool.completion import Completion, Finish, Usage
+from gradeschool.reports import progress
+from gradeschool.reports.progress import LiveProgress, PlainProgress
+from gradeschool.runs.ask import Live
+from gradeschool.runs.cost import Price, Purse
+from gradeschool.verdict import Outcome
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, in a list that a test changes."""
+    now = [1000.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def ended(watcher: PlainProgress | LiveProgress, outcome: Outcome, error: str = "") -> None:
+    usage = Usage(10, 50)
+    one = Completion("k", "1", 0, "x", Finish.STOP, usage, error=error)
+    watcher.ended(one, outcome)
+
+
+def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    live, purse = Live(3, 2, 16), Purse(Price(0.4, 1.6), 1.25, 5.0, 0.0)
+    with PlainProgress() as watcher:
+        watcher.watch(live, purse, "process 7 on here")
+        watcher.begin(100, 20, 1)
+        for _ in range(20):
+            clock[0] += 1
+            ended(watcher, Outcome.CORRECT)
+        watcher.retry()
+        ended(watcher, Outcome.ERROR, "timeout: x")
+        watcher.stopping()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:3] == [
+        "the last session here (process 7 on here) did not end in order; "
+        "going on from what it stored",
+        "1 unreadable rows moved to quarantine.jsonl",
+        "100 samples, 20 stored already",
+    ]
+    assert lines[3].startswith("31/100 done · 0 failed · 3 of 16 in flight · accuracy 100.0 % [74")
+    assert "1.0/s · 50 tokens/s · $1.2500 of $5.00 · 1:09 left" in lines[3]
+    assert lines[4] == "stopping: 3 in flight are waited for; once more stops at once"
+    assert lines[5].startswith("41/100 done · 1 failed · 1 retries (2 waiting)")
+    assert len(lines) == 6
+
+
+def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with PlainProgress(quiet=True) as watcher:
+        watcher.begin(1, 0, 1)
+        ended(watcher, Outcome.WRONG)
+    assert capsys.readouterr().err == ""
+
+
+def test_time_left_goes_by_the_last_half_minute(clock: list[float]) -> None:
+    watcher = PlainProgress(quiet=True)
+    watcher.begin(1000, 0, 0)
+    for _ in range(100):
+        clock[0] += 0.1
+        ended(watcher, Outcome.CORRECT)
+        watcher.tally.figures()
+    assert "10.0/s" in watcher.tally.figures()
+    for _ in range(60):
+        clock[0] += 1.0
+        ended(watcher, Outcome.CORRECT)
+        watcher.tally.figures()
+    assert " 1.0/s · 50 tokens/s · 14:00 left" in watcher.tally.figures()
+
+
+def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=100, color_system=None)
+    with LiveProgress(console) as watcher:
+        watcher.watch(Live(4, 0, 8), None, "")
+        watcher.begin(10, 2, 0)
+        for _ in range(4):
+            clock[0] += 1
+            ended(watcher, Outcome.CORRECT)
+            ended(watcher, Outcome.WRONG)
+        watcher.stopping()
+    shown = out.getvalue()
+    assert "10/10" in shown
+    assert "accuracy 50.0 % [21.5, 78.5]" in shown
+    assert "2.0/s · 100 tokens/s" in shown
+    assert "0 failed · 4 of 8 in flight" in shown
+    assert "stopping: 4 in flight are waited for" in shown

@@ -1,0 +1,265 @@
+"""`gradeschool runs`: list, show, verify, merge, curve, on folders that eval wrote."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.hostile_server import Asked, Behaviour, good, hostile_server
+
+RECORDED = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
+
+
+@pytest.fixture
+def run(gradeschool: Command, tmp_path: Path) -> Path:
+    """A run of 48 samples."""
+    folder = tmp_path / "runs" / "chat"
+    assert gradeschool("eval", *RECORDED, "-o", folder).status == 0
+    return folder
+
+
+def accuracy(run: Path) -> str:
+    """The figure of the headline rule, as it is shown."""
+    (figures,) = json.loads((run / "results.json").read_text())["rules"].values()
+    return f"{100 * figures['accuracy']:.2f} %"
+
+
+def faults(gradeschool: Command, folder: Path) -> list[str]:
+    done = gradeschool("runs", "verify", folder, "--json")
+    found = done.json()
+    assert done.status == (1 if found["faults"] else 0)
+    return [finding["text"] for finding in found["findings"] if finding["fault"]]
+
+
+def test_list_shows_every_run_below_a_folder(
+    gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    gradeschool("eval", *RECORDED, "-n", 20, "-o", tmp_path / "runs" / "deep" / "er")
+    listed = gradeschool("runs", "list", tmp_path / "runs", "--json").json()["runs"]
+    assert [(Path(one["folder"]).name, one["answered"], one["planned"]) for one in listed] == [
+        ("chat", 48, 48),
+        ("er", 20, 20),
+    ]
+    shown = gradeschool("runs", "list", tmp_path / "runs", columns=160).out
+    assert accuracy(run) in shown
+    assert "zero-shot/chat" in shown
+    assert gradeschool("runs", "list", tmp_path / "nowhere").status == 2
+    (tmp_path / "empty").mkdir()
+    assert "no runs in" in gradeschool("runs", "list", tmp_path / "empty").out
+
+
+def test_a_broken_run_is_told_and_the_others_are_listed(
+    gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "runs" / "broken").mkdir()
+    (tmp_path / "runs" / "broken" / "run.json").write_text("{")
+    done = gradeschool("runs", "list", tmp_path / "runs", "--json")
+    assert done.status == 2
+    assert "cannot read" in done.err
+    assert len(done.json()["runs"]) == 1
+
+
+def test_show_tells_what_the_run_is(gradeschool: Command, run: Path) -> None:
+    shown = gradeschool("runs", "show", run).out
+    for words in ("zero-shot/chat (", "temperature 0.0", "48 answered, 0 failed", accuracy(run)):
+        assert words in shown
+    assert gradeschool("runs", "show", run, "--json").json()["results"]["n"] == 48
+    assert "is no run folder" in gradeschool("runs", "show", run.parent).err
+
+
+def test_verify_finds_nothing_wrong_with_a_run_as_it_was_written(
+    gradeschool: Command, run: Path
+) -> None:
+    assert faults(gradeschool, run) == []
+    said = gradeschool("runs", "verify", run).out
+    assert "48 keys recomputed, all as stored" in said
+    assert "results.json is of these 48 rows (SHA-256)" in said
+
+
+def lines(run: Path) -> list[bytes]:
+    return (run / "completions.jsonl").read_bytes().splitlines(True)
+
+
+def rewritten(run: Path, change: Callable[[list[bytes]], list[bytes]]) -> None:
+    (run / "completions.jsonl").write_bytes(b"".join(change(lines(run))))
+
+
+def manifest(run: Path, old: str, new: str) -> None:
+    path = run / "run.json"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a text was changed": (
+        lambda run: rewritten(run, lambda rows: [rows[0].replace(b"a", b"b"), *rows[1:]]),
+        "rows were changed or removed",
+    ),
+    "a row was removed": (
+        lambda run: rewritten(run, lambda rows: rows[1:]),
+        "rows were changed or removed",
+    ),
+    "a torn tail": (
+        lambda run: rewritten(run, lambda rows: [*rows, rows[0][:40]]),
+        "1 rows are not whole: 49",
+    ),
+    "zeros at the end": (
+        lambda run: rewritten(run, lambda rows: [*rows, b"\0" * 64]),
+        "1 rows are not whole: 49",
+    ),
+    "a key of another request": (
+        lambda run: rewritten(
+            run, lambda rows: [rows[0].replace(b'"sample": 0', b'"sample": 1'), *rows[1:]]
+        ),
+        "1 rows have a key that is not that of their request: problem 0 sample 1",
+    ),
+    "a problem of another dataset": (
+        lambda run: rewritten(
+            run,
+            lambda rows: [rows[0].replace(b'"problem_id": "0"', b'"problem_id": "x"'), *rows[1:]],
+        ),
+        "1 rows are of no problem of the dataset: x",
+    ),
+    "two answers for one key": (
+        lambda run: rewritten(
+            run,
+            lambda rows: [*rows, rows[0].replace(b'"completion": "', b'"completion": "other ')],
+        ),
+        "1 samples have several texts",
+    ),
+    "another model": (
+        lambda run: manifest(run, "handwritten/chat", "handwritten/cot"),
+        "48 rows have a key",
+    ),
+    "another dataset": (
+        lambda run: manifest(run, '"sha256": "', '"sha256": "00'),
+        "the dataset of today is another",
+    ),
+    "a protocol that changed": (
+        lambda run: manifest(run, '"digest": "', '"digest": "00'),
+        "the protocol of today is another",
+    ),
+    "a protocol that is gone": (
+        lambda run: manifest(run, "zero-shot/chat", "zero-shot/chap"),
+        "keys cannot be recomputed: no protocol is called 'zero-shot/chap'",
+    ),
+    "no protocol": (
+        lambda run: manifest(run, '"protocol"', '"protocols"'),
+        "run.json is not as gradeschool wrote it",
+    ),
+    "a later schema": (
+        lambda run: manifest(run, '"schema": 1', '"schema": 9'),
+        "run.json has the schema 9",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_verify_finds_damage_says_what_and_exits_with_1(
+    name: str, gradeschool: Command, run: Path
+) -> None:
+    damage, words = DAMAGE[name]
+    damage(run)
+    found = faults(gradeschool, run)
+    assert any(words in text for text in found), found
+
+
+def test_verify_changes_nothing(gradeschool: Command, run: Path) -> None:
+    rewritten(run, lambda rows: [*rows, b"torn"])
+    before = {path.name: path.read_bytes() for path in run.iterdir()}
+    faults(gradeschool, run)
+    assert {path.name: path.read_bytes() for path in run.iterdir()} == before
+
+
+def test_rows_added_after_the_results_are_no_fault(gradeschool: Command, run: Path) -> None:
+    rewritten(run, lambda rows: [*rows, rows[0]])
+    assert faults(gradeschool, run) == []
+    assert "rows were added since" in gradeschool("runs", "verify", run).out
+
+
+def test_merge_keeps_each_sample_once_and_scores_it(
+    gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    part, merged = tmp_path / "part", tmp_path / "merged"
+    gradeschool("eval", *RECORDED, "-n", 20, "-o", part)
+    shutil.copytree(run, tmp_path / "copy")
+    rewritten(tmp_path / "copy", lambda rows: rows[10:])
+    done = gradeschool("runs", "merge", part, tmp_path / "copy", "-o", merged, "--json").json()
+    assert (done["kept"], done["dropped"]) == (48, 20 + 38 - 48)
+    assert faults(gradeschool, merged) == []
+    assert sorted(lines(merged)) == sorted(lines(run))
+    whole, joined = (
+        json.loads((folder / "results.json").read_text())["rules"] for folder in (run, merged)
+    )
+    assert whole == joined
+    # the merged folder is a run like another: nothing is asked for again
+    again = gradeschool("eval", "-m", RECORDED[1], "-d", "sample", "-o", merged)
+    assert "48 stored already" in again.err
+
+
+def test_merge_prefers_an_answer_to_an_error(
+    gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    def failed(rows: list[bytes]) -> list[bytes]:
+        fields = json.loads(rows[0])
+        return [json.dumps({**fields, "error": "timeout: x", "completion": ""}).encode() + b"\n"]
+
+    shutil.copytree(run, tmp_path / "failed")
+    rewritten(tmp_path / "failed", failed)
+    gradeschool("runs", "merge", tmp_path / "failed", run, "-o", tmp_path / "merged")
+    assert sorted(lines(tmp_path / "merged")) == sorted(lines(run))
+
+
+def test_merge_refuses_what_is_not_one_run(gradeschool: Command, run: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    gradeschool("eval", "-m", "recorded/sample#handwritten/cot", "-d", "sample", "-o", other)
+    done = gradeschool("runs", "merge", run, other, "-o", tmp_path / "merged")
+    assert done.status == 2
+    assert "are not one run: the model is" in done.err
+    assert not (tmp_path / "merged").exists()
+    full = gradeschool("runs", "merge", run, "-o", other)
+    assert full.status == 2
+    assert "is not empty" in full.err
+
+
+def test_samples_are_topped_up_and_voted_on(gradeschool: Command, tmp_path: Path) -> None:
+    """Problem n's samples: n of 8 are right, the others are all wrong in the same way."""
+    problems = tmp_path / "problems.jsonl"
+    rows = [{"question": f"Problem {n}?", "answer": "#### 1"} for n in range(9)]
+    problems.write_text("\n".join(map(json.dumps, rows)))
+
+    def choose(asked: Asked) -> Behaviour:
+        number = int(asked.question.split("Problem ")[1][0])
+        right = (asked.body["seed"] * 3) % 8 < number
+        return good("#### 1" if right else "#### 2")
+
+    folder = tmp_path / "run"
+    arguments = ("-d", problems, "-o", folder, "--temperature", 1, "--seed", 0)
+    with hostile_server(choose) as server:
+        first = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 4)
+        assert (first.status, len(server.asked)) == (0, 36)
+        done = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8, "--json")
+        assert len(server.asked) == 72
+        assert {one.body["seed"] for one in server.asked[36:]} == {4, 5, 6, 7}
+        seen = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8)
+    at_k = {at["k"]: at for at in done.json()["at_k"]}
+    assert at_k == {at["k"]: at for at in json.loads((folder / "results.json").read_text())["at_k"]}
+    assert list(at_k) == [1, 2, 4, 8]
+    assert at_k[1]["maj"] == at_k[1]["pass"] == 0.5
+    # 5, 6, 7, 8 of 8 win; 4 of 4 tie, and sample 0 is right in every problem but the first
+    assert at_k[8]["maj"] == pytest.approx(5 / 9)
+    assert at_k[8]["ties"] == pytest.approx(1 / 9)
+    assert at_k[8]["pass"] == pytest.approx(8 / 9)
+    assert "maj@k" in seen.out
+    curve = gradeschool("runs", "curve", folder, "--json").json()
+    (found,) = curve["curves"].values()
+    assert {at["k"]: at for at in found} == at_k
+    only = gradeschool("runs", "curve", folder, "--at", 3, "--json").json()["curves"]
+    assert [at["k"] for at in next(iter(only.values()))] == [3]
+    assert "problems" in gradeschool("runs", "curve", folder).out
