@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from gradeschool.errors import InputError
@@ -10,33 +11,55 @@ from gradeschool.models.base import Model
 from gradeschool.models.recorded import RecordedModel
 from gradeschool.problem import Problem
 
+if TYPE_CHECKING:
+    from gradeschool.models.endpoint import Endpoint
+
+E = TypeVar("E", bound="Endpoint")
 OPENAI_URL = "https://api.openai.com/v1"
-FORMS = "openai/NAME, http://HOST:PORT/v1, http://HOST:PORT/v1/NAME, recorded/FILE"
+FORMS = (
+    "openai/NAME, http://HOST:PORT/v1, http://HOST:PORT/v1/NAME, transformers/FOLDER_OR_ID, "
+    "vllm/FOLDER_OR_ID, recorded/FILE"
+)
 
 
-def choose_model(spec: str, problems: tuple[Problem, ...], dataset: str) -> Model:
+def choose_model(
+    spec: str, problems: tuple[Problem, ...], dataset: str, seconds: float = 600.0
+) -> Model:
     """Return the model that a command line names; raises InputError for another form.
 
     `openai/NAME` asks OPENAI_BASE_URL (default: OpenAI's own) with OPENAI_API_KEY. A URL is a base
     of its own, asked with GRADESCHOOL_API_KEY if that is set, and with the one model that it serves
-    unless a name follows.
+    unless a name follows. `transformers/FOLDER_OR_ID` and `vllm/FOLDER_OR_ID` run a model on
+    this machine. seconds: how long one request may take.
     """
     provider, _, name = spec.partition("/")
-    if spec.startswith(("http://", "https://")):
-        from gradeschool.models.endpoint import Endpoint
-
-        base, name = _split(spec)
-        return Endpoint(base, name, os.environ.get("GRADESCHOOL_API_KEY", ""))
     if provider == "recorded" and name:
         return RecordedModel(name, problems, dataset)
-    if provider == "openai" and name:
-        from gradeschool.models.endpoint import Endpoint
+    if provider == "transformers" and name:
+        from gradeschool.models.transformers_model import TransformersModel
 
+        return TransformersModel(name)
+    if provider == "vllm" and name:
+        from gradeschool.models.vllm_model import VllmModel
+
+        return VllmModel(name)
+    from gradeschool.models.endpoint import Endpoint
+
+    return endpoint_of(spec, seconds, Endpoint)
+
+
+def endpoint_of(spec: str, seconds: float, kind: type[E]) -> E:
+    """Return the endpoint that a command line names; raises InputError for another form."""
+    provider, _, name = spec.partition("/")
+    if spec.startswith(("http://", "https://")):
+        base, name = _split(spec)
+        return kind(base, name, os.environ.get("GRADESCHOOL_API_KEY", ""), seconds)
+    if provider == "openai" and name:
         base = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
         key = os.environ.get("OPENAI_API_KEY", "")
         if not key and base == OPENAI_URL:
             raise InputError("OPENAI_API_KEY is not set; export it, or set OPENAI_BASE_URL")
-        return Endpoint(base, name, key)
+        return kind(base, name, key, seconds)
     raise InputError(f"the model {spec!r} is of no known form; give {FORMS}")
 
 
@@ -49,4 +72,4 @@ def _split(url: str) -> tuple[str, str]:
             "put the key into GRADESCHOOL_API_KEY"
         )
     base, slash, name = url.partition("/v1/")
-    return (f"{base}/v1", name.strip("/")) if slash else (url.rstrip("/"), "")
+    return (f"{base}/v1", name.rstrip("/")) if slash else (url.rstrip("/"), "")

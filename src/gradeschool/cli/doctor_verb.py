@@ -1,0 +1,56 @@
+"""`gradeschool doctor`."""
+
+from __future__ import annotations
+
+import asyncio
+
+import click
+
+from gradeschool.cli.options import json_option, print_json, stdout_console
+
+
+@click.command()
+@click.argument("endpoint", metavar="ENDPOINT")
+@click.option("-p", "--protocol", metavar="NAME", help="Say what matters for this protocol alone.")
+@click.option("--timeout", type=click.FloatRange(min=1), default=120.0, show_default=True,
+              help="Seconds that one request may take.")  # fmt: skip
+@json_option
+def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) -> None:
+    """Find out what a server really does: about twenty small requests.
+
+    ENDPOINT is what `gradeschool eval -m` takes: http://HOST:PORT/v1, http://HOST:PORT/v1/NAME or
+    openai/NAME. Exit status 1 where the protocol cannot be run on it.
+
+    Example: gradeschool doctor http://localhost:8000/v1 -p olmes/gsm8k-tulu
+    """
+    from gradeschool.models.choose import endpoint_of
+    from gradeschool.models.doctor import examine
+    from gradeschool.models.needs import obstacles
+    from gradeschool.models.probe import Finding, Probe
+    from gradeschool.protocols.registry import get_protocol
+    from gradeschool.reports.doctor import print_findings
+
+    chosen = None if protocol is None else get_protocol(protocol)
+
+    async def ask() -> tuple[Probe, list[Finding]]:
+        async with endpoint_of(endpoint, timeout, Probe) as probe:
+            return probe, await examine(probe)
+
+    probe, findings = asyncio.run(ask())
+    against = [] if chosen is None else obstacles(chosen, findings)
+    if as_json:
+        print_json({
+            "endpoint": probe.base,
+            "model": probe.model,
+            "requests": probe.requests,
+            "findings": [finding._asdict() for finding in findings],
+            **({} if chosen is None else {"protocol": chosen.name, "obstacles": against}),
+        })  # fmt: skip
+    else:
+        print_findings(stdout_console(), probe.model, probe.base, probe.requests, findings)
+        for line in against:
+            click.echo(f"{protocol} cannot be run here: {line}")
+        if chosen is not None and not against:
+            click.echo(f"{protocol} can be run here")
+    if against:
+        raise SystemExit(1)

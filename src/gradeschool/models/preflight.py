@@ -1,0 +1,30 @@
+"""What is asked of a server before a run: what would spoil it without anybody noticing."""
+
+from __future__ import annotations
+
+from gradeschool.errors import FatalModelError
+from gradeschool.models.base import Model
+from gradeschool.protocol import Protocol
+
+
+async def check(model: Model, protocol: Protocol) -> dict[str, str]:
+    """Return what was found of a server, by the name of the finding; {} where nothing is asked.
+
+    A protocol whose prompts begin the assistant's answer is run on a server only if that continues
+    it: one that takes the field and begins a new turn gives answers to another prompt. Raises
+    FatalModelError there, and ModelError where the server does not answer.
+    """
+    from gradeschool.models.endpoint import Endpoint
+
+    if not isinstance(model, Endpoint) or protocol.example_prompt().prefix is None:
+        return {}
+    from gradeschool.models.doctor import continues_prefix
+
+    finding = await continues_prefix(model)
+    if finding.refuses:
+        raise FatalModelError(
+            "no assistant prefix",
+            f"{protocol.name} begins the assistant's answer, and this server does not continue it: "
+            f"{finding.says}; use another server or protocol",
+        )
+    return {finding.name: finding.says}

@@ -1,0 +1,99 @@
+"""An endpoint that is asked field by field, and what was found out by asking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from gradeschool.errors import ModelError
+from gradeschool.models.endpoint import Endpoint
+from gradeschool.models.fields import encoded
+from gradeschool.models.replies import object_in
+from gradeschool.recordings.recorded import text_of
+
+QUESTION = "A box holds 3 rows of 4 eggs. How many eggs are in 5 boxes? Work it out step by step."
+TOKENS = 48
+CHAT, COMPLETIONS = "/chat/completions", "/completions"
+
+
+class State(StrEnum):
+    """What a probe found: as asked, otherwise than asked, or nothing that can be told."""
+
+    FINE = "fine"
+    DEVIATES = "deviates"
+    UNKNOWN = "unknown"
+
+
+class Finding(NamedTuple):
+    """What one probe found: `name` is short and stable, `says` is a sentence for people."""
+
+    name: str
+    state: State
+    says: str
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the server does not do what was asked, and a run cannot mend it."""
+        return self.state is State.DEVIATES and "is obeyed" not in self.says
+
+
+class Answer(NamedTuple):
+    """One answer of the server: its status, its object (empty unless 200), its first choice."""
+
+    status: int
+    body: Mapping[str, Any]
+    text: str
+    finish: str
+
+    @property
+    def choices(self) -> int:
+        """How many choices came."""
+        return len(self.body.get("choices") or ())
+
+
+def first_choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the first choice of an answer, empty where there is none."""
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, Mapping) else {}
+
+
+class Probe(Endpoint):
+    """An endpoint that is asked field by field, and counts what it was asked."""
+
+    requests = 0
+
+    @classmethod
+    def like(cls, endpoint: Endpoint) -> Probe:
+        """Return a probe of the same server and model."""
+        return cls(endpoint.base, endpoint.model, endpoint._key, endpoint.seconds)
+
+    async def __aenter__(self) -> Probe:
+        """Open the connections; ask for the model's name where none was given."""
+        await super().__aenter__()
+        return self
+
+    async def ask(self, path: str, **fields: Any) -> Answer:
+        """Send one body; fields of the value None are left out. Raises ModelError as `answer`."""
+        self.requests += 1
+        body = {"model": self.model, "max_tokens": TOKENS, "temperature": 0, **fields}
+        sent = {name: value for name, value in body.items() if value is not None}
+        status, _, raw = await self._send("POST", path, encoded(sent))
+        if status in {401, 403}:
+            raise ModelError(f"http {status}", f"{self.base} refuses the API key")
+        if status != 200:
+            return Answer(status, {}, "", "")
+        found = object_in(raw)
+        choice = first_choice(found)
+        inside = choice.get("message") or {} if path == CHAT else choice
+        text = text_of(inside.get("content" if path == CHAT else "text")) or ""
+        return Answer(status, found, text, str(choice.get("finish_reason") or ""))
+
+    async def chat(self, text: str = QUESTION, **fields: Any) -> Answer:
+        """Ask for a chat completion of one user message."""
+        return await self.ask(CHAT, messages=[{"role": "user", "content": text}], **fields)
+
+    async def complete(self, text: str = QUESTION, **fields: Any) -> Answer:
+        """Ask for a completion of a text."""
+        return await self.ask(COMPLETIONS, prompt=text, **fields)

@@ -1,0 +1,88 @@
+"""`vllm/PATH_OR_ID`: vLLM's offline engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gradeschool.completion import Decoding, Usage
+from gradeschool.errors import ModelError
+from gradeschool.models.base import Reply, Request
+from gradeschool.models.batched import DEFAULT_TOKENS, BatchedModel, tokens_of, too_long
+from gradeschool.recordings.recorded import finish_of
+
+# vLLM schedules by itself; a batch of this size keeps a GPU busy and answers come in between.
+ROWS = 512
+
+
+class VllmModel(BatchedModel):
+    """A causal language model under vLLM, which chooses its own number type."""
+
+    def __init__(self, spec: str) -> None:
+        super().__init__(spec, "vllm", ("vllm",), "vllm", load)
+
+
+def load(folder: Path) -> VllmEngine:
+    """Load a model from a folder; code that comes with it is not run.
+
+    `generation_config="vllm"`: nothing is taken from the model's own sampling defaults.
+    """
+    from vllm import LLM
+
+    engine = LLM(model=str(folder), generation_config="vllm", disable_log_stats=True)
+    return VllmEngine(engine)
+
+
+class VllmEngine:
+    """A loaded model. Each request has its own parameters, so all go together."""
+
+    rows = ROWS
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+        self.tokenizer = engine.get_tokenizer()
+        self.positions = int(engine.llm_engine.model_config.max_model_len)
+
+    def alike(self, one: Request, other: Request) -> bool:
+        """Tell that any two requests can be generated together."""
+        return True
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply | ModelError]:
+        """Return the reply to each request, or why there is none."""
+        results: list[Reply | ModelError] = []
+        asked = []
+        for at, request in enumerate(requests):
+            limit = request.decoding.max_tokens or DEFAULT_TOKENS
+            try:
+                ids = tokens_of(self.tokenizer, request.prompt)
+            except ModelError as error:
+                results.append(error)
+                continue
+            results.append(too_long(len(ids), limit, self.positions))
+            if len(ids) + limit <= self.positions:
+                asked.append((at, ids, parameters(request.decoding, request.sample, limit)))
+        if asked:
+            prompts = [{"prompt_token_ids": ids} for _, ids, _ in asked]
+            outputs = self.engine.generate(prompts, [one for *_, one in asked], use_tqdm=False)
+            for (at, ids, _), output in zip(asked, outputs, strict=True):
+                written = output.outputs[0]
+                usage = Usage(len(ids), len(written.token_ids))
+                results[at] = Reply(written.text, finish_of(written.finish_reason), usage)
+        return results
+
+
+def parameters(decoding: Decoding, sample: int, limit: int) -> Any:
+    """Return vLLM's sampling parameters; what the protocol does not set is neutral."""
+    from vllm import SamplingParams
+
+    return SamplingParams(
+        temperature=1.0 if decoding.temperature is None else decoding.temperature,
+        top_p=1.0 if decoding.top_p is None else decoding.top_p,
+        top_k=0,
+        min_p=0.0,
+        repetition_penalty=1.0,
+        max_tokens=limit,
+        stop=list(decoding.stop) or None,
+        seed=None if decoding.seed is None else decoding.seed + sample,
+    )

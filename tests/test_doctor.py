@@ -1,0 +1,117 @@
+"""The doctor on a real llama.cpp server, and on a server with every fault that it looks for."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+from click.testing import CliRunner
+
+from gradeschool.cli.doctor_verb import command
+from gradeschool.models.doctor import examine
+from gradeschool.models.needs import obstacles
+from gradeschool.models.probe import Finding, Probe, State
+from gradeschool.protocols.registry import get_protocol
+
+WORDS = "Each of the five boxes holds twelve eggs so there are sixty eggs in all of them"
+
+
+class BadCitizen:
+    """A server that takes every field and obeys none but the temperature 0."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """Answer chat and completions alike."""
+        self.asked += 1
+        body = json.loads(await request.read())
+        chat = request.path.endswith("/chat/completions")
+        text = self.text(body)
+        message: dict[str, Any] = {"message": {"role": "assistant", "content": text}}
+        choice = {"index": 0, **(message if chat else {"text": text}), "finish_reason": "stop"}
+        return web.json_response({"model": body["model"], "choices": [choice]})
+
+    def text(self, body: dict[str, Any]) -> str:
+        """Leave stop strings in; without a neutral value, let a penalty act."""
+        penalised = "repetition_penalty" not in body
+        text = WORDS + (" penalised" if penalised and "prompt" in body else "")
+        for stop in body.get("stop") or ():
+            text = text[: text.find(stop) + len(stop)] if stop in text else text
+        return text
+
+
+@asynccontextmanager
+async def serving(answer: Callable[..., Any]) -> AsyncIterator[str]:
+    """Serve both forms at a free port."""
+    app = web.Application(client_max_size=2**24)
+    for path in ("/v1/chat/completions", "/v1/completions"):
+        app.router.add_post(path, answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    finally:
+        await runner.cleanup()
+
+
+async def findings_of(answer: Callable[..., Any]) -> dict[str, Finding]:
+    """What the doctor says of a server."""
+    async with serving(answer) as url, Probe(url, "bad", "", 30.0) as probe:
+        return {finding.name: finding for finding in await examine(probe)}
+
+
+def test_a_server_that_obeys_nothing() -> None:
+    found = asyncio.run(findings_of(BadCitizen().answer))
+    states = {name: finding.state for name, finding in found.items()}
+    assert states == {
+        "forms": State.FINE,
+        "usage": State.DEVIATES,
+        "greedy": State.FINE,
+        "hidden penalty": State.DEVIATES,
+        "temperature": State.DEVIATES,
+        "seed": State.FINE,
+        "n": State.DEVIATES,
+        "stop": State.DEVIATES,
+        "max_tokens": State.DEVIATES,
+        "prefix": State.DEVIATES,
+        "logprobs": State.DEVIATES,
+        "model name": State.DEVIATES,
+        "context limit": State.DEVIATES,
+    }
+    assert "left in the text" in found["stop"].says
+    assert "ignored" in found["prefix"].says
+    (why,) = obstacles(get_protocol("olmes/gsm8k-tulu"), list(found.values()))
+    assert "continue_final_message" in why
+    assert not obstacles(get_protocol("lm-eval/gsm8k"), list(found.values()))
+    (why,) = obstacles(get_protocol("simple-evals/mgsm-en"), list(found.values()))
+    assert "temperature" in why
+
+
+def test_a_server_without_completions() -> None:
+    citizen = BadCitizen()
+
+    async def chat_only(request: web.Request) -> web.Response:
+        if not request.path.endswith("/chat/completions"):
+            return web.json_response({"error": {"message": "no such route"}}, status=404)
+        return await citizen.answer(request)
+
+    found = asyncio.run(findings_of(chat_only))
+    assert found["forms"].says == "chat answered; completions is refused (HTTP 404)"
+    assert obstacles(get_protocol("lm-eval/gsm8k"), list(found.values()))
+
+
+@pytest.mark.parametrize("protocol", ["olmes/gsm8k-tulu", "lm-eval/gsm8k"])
+def test_the_real_server(llama_url: str, protocol: str) -> None:
+    result = CliRunner().invoke(command, [llama_url, "-p", protocol, "--json"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    deviates = {one["name"] for one in report["findings"] if one["state"] == "deviates"}
+    assert deviates == {"prefix", "model name"}
+    assert report["obstacles"] == []
+    assert report["requests"] < 30
