@@ -10,7 +10,7 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_rule
 from gradeschool.verdict import Verdict
 
-DEFAULT_RULE = "multi-pattern"
+DEFAULT_RULE = "gradeschool/reader"
 
 
 def judge(

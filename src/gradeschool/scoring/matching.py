@@ -22,6 +22,10 @@ class Matcher:
         self.problems = problems
         self.name = name
         self.by_id = {problem.id: problem for problem in problems}
+        # Of the rows of another dataset some are kept: an index means one of those rows.
+        self.by_row = {
+            problem.meta["row"]: problem for problem in problems if "row" in problem.meta
+        }
         self.by_question = {_squeeze(problem.question): problem for problem in problems}
 
     def find(self, reference: Reference) -> Problem:
@@ -45,21 +49,27 @@ class Matcher:
 
     def _by_name(self, reference: Reference) -> Problem | None:
         if reference.position is not None:
-            inside = 0 <= reference.position < len(self.problems)
-            return self.problems[reference.position] if inside else None
+            return self._at(reference.position)
         if reference.id is None:
             return None
         found = self.by_id.get(reference.id)
         number = NUMBER_AT_END.search(reference.id)
         if found is None and reference.question is None and number is not None:
-            index = int(number.group(1))
-            found = self.problems[index] if index < len(self.problems) else None
+            found = self._at(int(number.group(1)))
         return found
+
+    def _at(self, index: int) -> Problem | None:
+        """Return the problem of that row."""
+        if self.by_row:
+            return self.by_row.get(str(index))
+        return self.problems[index] if 0 <= index < len(self.problems) else None
 
     def _missing(self, reference: Reference) -> str:
         last = len(self.problems) - 1
         if reference.position is not None:
             index = clip(str(reference.position))
+            if self.by_row:
+                return f"has the index {index}, a row that {self.name!r} does not hold; {ADVICE}"
             return f"has the index {index}, but {self.name!r} has rows 0 to {last}; {ADVICE}"
         if reference.question is not None:
             question = clip(reference.question)

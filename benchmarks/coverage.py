@@ -1,0 +1,115 @@
+"""How often each 95 % interval holds the truth, by simulation: `python benchmarks/coverage.py`.
+
+Problems have a difficulty; both runs draw their samples from chances that depend on it, so that
+runs agree on most problems, as real ones do. The truth is the mean over the whole population.
+Prints the share of intervals that hold it, and the standard deviation of that share.
+"""
+
+import argparse
+import random
+import time
+from math import sqrt
+
+from gradeschool.scoring.paired import (
+    Pair,
+    mean_difference,
+    paired_bootstrap,
+    paired_interval,
+    paired_test,
+    unpaired,
+)
+from gradeschool.scoring.statistics import clustered_wilson, wilson
+
+TRUTHS = 400_000  # problems that the true accuracies are averaged over
+GAIN = 0.05  # share of problems that the second run has a better chance on
+
+
+def chances(source: random.Random) -> tuple[float, float]:
+    """Return one problem's chance of a right sample in either run: mostly easy or hard."""
+    first = source.betavariate(0.6, 0.4)
+    second = first if source.random() > GAIN else source.betavariate(2, 1)
+    return first, second
+
+
+def right(source: random.Random, chance: float, samples: int) -> int:
+    return sum(source.random() < chance for _ in range(samples))
+
+
+def simulate(problems: int, samples: int, runs: int, seed: int) -> dict[str, float]:
+    """Return the coverage of each interval and the false alarms of each test."""
+    source = random.Random(seed)
+    drawn = [chances(source) for _ in range(TRUTHS)]
+    mean = [sum(column) / TRUTHS for column in zip(*drawn, strict=True)]
+    held = dict.fromkeys(
+        ("accuracy", "accuracy, samples taken for independent", "paired difference",
+         "paired bootstrap alone", "unpaired difference, on pairs"), 0,
+    )  # fmt: skip
+    for _ in range(runs):
+        drawn = [chances(source) for _ in range(problems)]
+        pairs = [
+            Pair(right(source, one, samples), samples, right(source, other, samples), samples)
+            for one, other in drawn
+        ]
+        first = [(pair.right_a, samples) for pair in pairs]
+        second = [(pair.right_b, samples) for pair in pairs]
+        naive = wilson(sum(k for k, _ in first), problems * samples)
+        gap = mean[1] - mean[0]
+        for name, (low, high), truth in (
+            ("accuracy", clustered_wilson(first), mean[0]),
+            ("accuracy, samples taken for independent", naive, mean[0]),
+            ("paired difference", paired_interval(pairs)[0], gap),
+            ("paired bootstrap alone", paired_bootstrap(pairs, resamples=1000), gap),
+            ("unpaired difference, on pairs", unpaired(first, second).interval, gap),
+        ):
+            held[name] += low <= truth <= high
+    return {name: count / runs for name, count in held.items()}
+
+
+def false_alarms(problems: int, samples: int, runs: int, seed: int) -> dict[str, float]:
+    """Return how often each test at 5 % finds a difference where there is none."""
+    source = random.Random(seed)
+    found = {"paired test": 0, "unpaired z test": 0}
+    found_true = {"paired test": 0, "unpaired z test": 0}
+    for _ in range(runs):
+        for better, counts in ((0.0, found), (0.4, found_true)):
+            pairs = []
+            for _ in range(problems):
+                one = source.betavariate(0.6, 0.4)
+                other = one + better * one * (1 - one)
+                pairs.append(
+                    Pair(right(source, one, samples), samples,
+                         right(source, other, samples), samples)
+                )  # fmt: skip
+            counts["paired test"] += paired_test(pairs).p < 0.05
+            alone = unpaired(
+                [(p.right_a, p.n_a) for p in pairs], [(p.right_b, p.n_b) for p in pairs]
+            )
+            counts["unpaired z test"] += alone.p < 0.05
+            assert -1 <= mean_difference(pairs) <= 1
+    names = {f"{name}, no difference": count / runs for name, count in found.items()}
+    return names | {f"{name}, a real one": count / runs for name, count in found_true.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--problems", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    started = time.process_time()
+    error = 100 * sqrt(0.95 * 0.05 / options.runs)
+    print(f"{options.runs} simulated runs of {options.problems} problems; shares +- {error:.1f}")
+    for samples in (1, 4, 32):
+        print(f"\nk = {samples}")
+        for name, share in simulate(options.problems, samples, options.runs, options.seed).items():
+            print(f"  {100 * share:5.1f} %  {name}")
+        if samples == 1:
+            for name, share in false_alarms(
+                options.problems, samples, options.runs, options.seed
+            ).items():
+                print(f"  {100 * share:5.1f} %  found: {name}")
+    print(f"\n{time.process_time() - started:.0f} s of CPU")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""`gradeschool compare`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from gradeschool.cli.options import (
+    dataset_option,
+    json_option,
+    print_json,
+    stdout_console,
+    warn,
+    warn_of_faults,
+)
+from gradeschool.errors import InputError
+
+if TYPE_CHECKING:
+    from gradeschool.scoring.thresholds import Threshold
+
+SHARE, MARGIN = click.FloatRange(0, 1), click.FloatRange(0, 100)
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--rule", metavar="NAME",
+              help="The rule that reads both; by default their protocol's own.")  # fmt: skip
+@click.option("--common", is_flag=True,
+              help="Compare on the problems that both hold where the sets differ.")  # fmt: skip
+@click.option("--unpaired", is_flag=True, help="Compare as if the problems were different ones.")
+@click.option("--at-least", type=SHARE, metavar="SHARE",
+              help="Exit with 1 where a run's accuracy is below this.")  # fmt: skip
+@click.option("--not-worse-than", "floor", metavar="RUN",
+              help="Exit with 1 unless the interval rules out that a run is worse than this one "
+                   "by more than the margin.")  # fmt: skip
+@click.option("--margin", type=MARGIN, default=1.0, show_default=True, metavar="POINTS",
+              help="For --not-worse-than.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@dataset_option
+@json_option
+def command(
+    runs: tuple[str, ...],
+    rule: str | None,
+    common: bool,
+    unpaired: bool,
+    at_least: float | None,
+    floor: str | None,
+    margin: float,
+    seed: int,
+    dataset: str | None,
+    as_json: bool,
+) -> None:
+    """Compare runs with the first one, problem by problem.
+
+    A RUN is a run folder or a file of completions; FILE#NAME is one run of several. The test is
+    exact (McNemar; by problem where there are several samples), intervals are at 95 %, several
+    comparisons are corrected (Holm). Samples without a completion are left out and counted.
+
+    Example: gradeschool compare runs/base runs/tuned
+
+    Example: gradeschool compare runs/new --at-least 0.8 --not-worse-than runs/old --margin 1
+    """
+    from gradeschool.protocols.registry import all_rules, get_usable_rule
+    from gradeschool.reports.comparison import print_comparison
+    from gradeschool.scoring.compare import compare, compare_unpaired, outcomes_of
+    from gradeschool.scoring.select import choose_runs, headline_rule
+    from gradeschool.scoring.thresholds import check
+
+    if common and unpaired:
+        raise InputError("--common and --unpaired exclude each other; give one")
+    chosen = choose_runs((floor, *runs) if floor is not None else runs, dataset, warn)
+    if len(chosen) < 2 and at_least is None:
+        raise InputError(
+            f"only one run is given: {chosen[0].run.name!r}; give another, or --at-least"
+        )
+    known = list(all_rules())
+    name = rule or headline_rule([one.manifest for one in chosen], known)
+    reader = get_usable_rule(name)
+    outcomes = [outcomes_of(one.run, reader) for one in chosen]
+    comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, common, seed)
+    thresholds = check(outcomes, comparisons, at_least, margin if floor is not None else None)
+    if as_json:
+        print_json({
+            "rule": reader.name,
+            "runs": [{"run": one.run, "problems": len(one.tallies), "accuracy": one.accuracy,
+                      "ci95": list(one.interval), "errors": one.unjudged} for one in outcomes],
+            "comparisons": [one.as_json() for one in comparisons],
+            "thresholds": [one._asdict() for one in thresholds],
+        })  # fmt: skip
+    else:
+        print_comparison(outcomes, comparisons, reader.name, stdout_console())
+        _print_thresholds(thresholds)
+    if any(not one.met for one in thresholds):
+        sys.exit(1)
+    warn_of_faults(sum(one.run.faults for one in chosen))
+
+
+def _print_thresholds(thresholds: list[Threshold]) -> None:
+    from gradeschool.reports.printable import printable
+
+    for one in thresholds:
+        click.echo(f"{'met' if one.met else 'MISSED'}: {printable(one.text)}")

@@ -1,0 +1,139 @@
+"""A comparison of runs for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from gradeschool.reports.printable import printable
+from gradeschool.rule import clip
+from gradeschool.scoring.compare import Change, Comparison, Outcomes
+
+NAME_WIDTH = 48
+SHOWN = 12  # ids of problems that flipped
+POINTS = 100
+
+
+def print_comparison(
+    outcomes: Sequence[Outcomes], comparisons: Sequence[Comparison], rule: str, console: Console
+) -> None:
+    """Print the accuracies, then each run's difference from the first, and what flipped."""
+    samples = sum(tally.judged for tally in outcomes[0].tallies.values())
+    problems = len(outcomes[0].tallies)
+    per = f", {samples / problems:g} samples each" if samples != problems else ""
+    counted = f"{problems} problem{'' if problems == 1 else 's'}"
+    console.print(f"read by {rule}, {counted}{per}", soft_wrap=True)
+    console.print(_accuracies(outcomes))
+    if comparisons:
+        console.print(_differences(comparisons, name(outcomes[0].run)))
+    for one in comparisons:
+        for line in _remarks(one):
+            console.print(line, soft_wrap=True)
+
+
+def name(run: str) -> str:
+    """Return a run's name as a terminal may show it."""
+    return clip(printable(run, keep=""), NAME_WIDTH)
+
+
+def percent(share: float) -> str:
+    """Write an accuracy."""
+    return f"{POINTS * share:.2f} %"
+
+
+def points(difference: float) -> str:
+    """Write a difference of accuracies in points, with its sign."""
+    return f"{POINTS * difference:+.2f}"
+
+
+def p_value(p: float) -> str:
+    """Write a p value: three decimals, a power of ten, or a bound."""
+    if p < 1e-12:
+        return "<1e-12"
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.0e}"
+
+
+def _table(title: str | None = None) -> Table:
+    return Table(
+        box=box.SIMPLE_HEAD,
+        title=title,
+        title_justify="left",
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+
+
+def _accuracies(outcomes: Sequence[Outcomes]) -> Table:
+    table = _table()
+    table.add_column("run", overflow="fold")
+    for heading in ("problems", "accuracy", "95 % interval", "errors\nleft out"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one in outcomes:
+        low, high = one.interval
+        table.add_row(
+            name(one.run),
+            str(len(one.tallies)),
+            percent(one.accuracy),
+            f"{POINTS * low:.2f} - {POINTS * high:.2f}",
+            str(one.unjudged),
+        )
+    return table
+
+
+def _differences(comparisons: Sequence[Comparison], baseline: str) -> Table:
+    several = len(comparisons) > 1
+    table = _table(f"difference from {baseline}, in points")
+    table.add_column("run", overflow="fold")
+    headings = ("difference", "95 % interval", "better\non", "worse\non", "p")
+    for heading in (*headings, "p, Holm") if several else headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one in comparisons:
+        low, high = one.ci95
+        corrected = [p_value(one.p_holm)] if several else []
+        table.add_row(
+            name(one.run),
+            points(one.difference),
+            f"{points(low)} to {points(high)}",
+            str(len(one.gained)) if one.n else "-",
+            str(len(one.lost)) if one.n else "-",
+            p_value(one.p),
+            *corrected,
+        )
+    return table
+
+
+def _remarks(one: Comparison) -> Iterator[str]:
+    yield f"{name(one.run)} against {name(one.baseline)}: {verdict_of(one)}"
+    yield f"  p: {one.p_method}; interval: {one.ci_method}"
+    if not one.n:
+        yield "  unpaired: were these the same problems, pairing them would see smaller differences"
+        return
+    if one.detectable is None:
+        yield "  too few problems flipped to say which difference could be found"
+    else:
+        needed = "" if one.needed is None else f"; the one seen would take {one.needed} problems"
+        yield (
+            f"  {one.n} problems find a difference of {POINTS * one.detectable:.1f} points or more "
+            f"with 80 % power{needed}"
+        )
+    yield f"  an unpaired test of the same data gives p = {p_value(one.p_unpaired)}"
+    yield from _flips("better on", one.gained)
+    yield from _flips("worse on", one.lost)
+
+
+def verdict_of(one: Comparison) -> str:
+    """Say in words whether a difference is more than chance."""
+    if one.p_holm < 0.05:
+        side = "better" if one.difference > 0 else "worse"
+        return f"{abs(POINTS * one.difference):.2f} points {side}, more than chance would do"
+    return f"no difference that chance would not make ({points(one.difference)} points)"
+
+
+def _flips(heading: str, changes: Sequence[Change]) -> Iterator[str]:
+    if changes:
+        shown = ", ".join(printable(change.problem, keep="") for change in changes[:SHOWN])
+        more = f", ... {len(changes)} in all (--json)" if len(changes) > SHOWN else ""
+        yield f"  {heading}: {shown}{more}"

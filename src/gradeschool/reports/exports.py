@@ -1,0 +1,152 @@
+"""Judged runs as files for other programs: Markdown for a pull request, CSV, JUnit.
+
+What a model wrote stays text in each: Markdown is escaped, a spreadsheet sees no formula, XML holds
+no character that it forbids.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from gradeschool.errors import InputError
+from gradeschool.reports.comparison import p_value, percent, points
+from gradeschool.reports.page.gather import Entry
+from gradeschool.reports.page.verdicts import Judged, rates_of, share_of
+from gradeschool.reports.page.write import page
+from gradeschool.reports.printable import printable
+from gradeschool.rule import Rule, clip
+from gradeschool.scoring.compare import Comparison, compare, outcomes_of
+from gradeschool.scoring.matrix import CORRECT, ERROR, OUTCOMES
+
+# What Markdown could read as more than a character, in a cell of a table.
+MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
+NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*\Z")
+# A spreadsheet takes a cell that begins with one of these for a formula, unless it is a number.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+LONGEST_CELL = 200
+
+
+def markdown(runs: Sequence[Judged], rules: Sequence[Rule]) -> str:
+    """Return a table of the runs for a pull request, then each rule's accuracy, folded away."""
+    headline = rules[runs[0].headline]
+    differences = _differences(runs, headline)
+    lines = [
+        "| run | accuracy | 95 % interval | from the first | p | cut | empty | ran on | errors |",
+        "|:--|--:|:--:|:--:|--:|--:|--:|--:|--:|",
+    ]
+    for at, judged in enumerate(runs):
+        share, rates = share_of(judged, judged.headline), rates_of(judged)
+        cells = (
+            _cell(judged.run.name),
+            f"{percent(share.accuracy)}",
+            f"{100 * share.interval.low:.2f} – {100 * share.interval.high:.2f}",
+            *_difference(differences.get(at)),
+            *map(str, (rates.truncated, rates.empty, rates.run_on, rates.errors)),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", f"Read by {_cell(headline.name)}.", "", *_by_rule(runs, rules)]
+    return "\n".join(lines) + "\n"
+
+
+def _differences(runs: Sequence[Judged], rule: Rule) -> dict[int, Comparison]:
+    try:
+        outcomes = [outcomes_of(judged.run.chosen.run, rule) for judged in runs]
+        return dict(enumerate(compare(outcomes), start=1))
+    except InputError:  # other problems: the table has accuracies alone
+        return {}
+
+
+def _difference(one: Comparison | None) -> tuple[str, str]:
+    if one is None:
+        return "", ""
+    low, high = one.ci95
+    return f"{points(one.difference)} ({points(low)} to {points(high)})", p_value(one.p_holm)
+
+
+def _by_rule(runs: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[str]:
+    yield f"<details><summary>The same completions under {len(rules)} rules</summary>"
+    yield ""
+    yield f"| rule | {' | '.join(_cell(judged.run.name) for judged in runs)} |"
+    yield f"|:--|{'--:|' * len(runs)}"
+    for at, rule in enumerate(rules):
+        shares = (percent(share_of(judged, at).accuracy) for judged in runs)
+        yield f"| {_cell(rule.name)} | {' | '.join(shares)} |"
+    yield ""
+    yield "</details>"
+
+
+def _cell(text: str) -> str:
+    return MARKS.sub(r"\\\1", printable(clip(text, LONGEST_CELL), keep=""))
+
+
+def table(runs: Sequence[Judged], rules: Sequence[Rule]) -> str:
+    """Return CSV, a row for each completion: what was read, the cause, every rule's outcome."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    fixed = ("run", "problem", "sample", "gold", "outcome", "cause", "read", "characters")
+    writer.writerow([*fixed, *(rule.name for rule in rules)])
+    for judged in runs:
+        rows = zip(judged.run.entries, judged.codes, judged.causes, judged.answers, strict=True)
+        for entry, codes, cause, answer in rows:
+            outcomes = [OUTCOMES[code].value for code in codes]
+            read = clip(answer.value, LONGEST_CELL) if answer else ""
+            facts = (judged.run.name, entry.problem.id, str(entry.sample), entry.problem.gold)
+            cells = (*facts, outcomes[judged.headline], cause, read, str(len(entry.text)))
+            writer.writerow([*map(plain_cell, cells), *outcomes])
+    return written.getvalue()
+
+
+def plain_cell(text: str) -> str:
+    """Return a cell that no spreadsheet computes: a "'" stands before what looks like a formula."""
+    shown = printable(text)
+    risky = shown.startswith(FORMULA) and not NUMBER.match(shown)
+    return f"'{shown}" if risky else shown
+
+
+def junit(runs: Sequence[Judged], rules: Sequence[Rule]) -> str:
+    """Return JUnit XML: a suite for each run, a case for each completion, by the headline rule."""
+    suites = "\n".join(_suite(judged) for judged in runs)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{suites}\n</testsuites>\n'
+
+
+def _suite(judged: Judged) -> str:
+    codes = [one[judged.headline] for one in judged.codes]
+    errors = codes.count(ERROR)
+    failures = len(codes) - errors - codes.count(CORRECT)
+    name = quoteattr(printable(judged.run.name, keep=""))
+    counts = f'tests="{len(codes)}" failures="{failures}" errors="{errors}"'
+    cases = "\n".join(
+        _case(judged, entry, code, at)
+        for at, (entry, code) in enumerate(zip(judged.run.entries, codes, strict=True))
+    )
+    return f"<testsuite name={name} {counts}>\n{cases}\n</testsuite>"
+
+
+def _case(judged: Judged, entry: Entry, code: int, at: int) -> str:
+    name = quoteattr(printable(f"problem {entry.problem.id}, sample {entry.sample}", keep=""))
+    group = quoteattr(printable(judged.run.name, keep=""))
+    start = f"<testcase classname={group} name={name}"
+    if code == CORRECT:
+        return f"{start}/>"
+    if code == ERROR:
+        said = entry.error or "the rule failed"
+        message = printable(clip(said, 200), keep="")
+        return f"{start}><error message={quoteattr(message)}/></testcase>"
+    answer = judged.answers[at]
+    read = f"read {clip(answer.value)!r}" if answer else "read nothing"
+    message = printable(f"{judged.causes[at]}: {read}, gold {entry.problem.gold!r}", keep="")
+    text = escape(printable(clip(entry.text, 2000)))
+    return f"{start}><failure message={quoteattr(message)}>{text}</failure></testcase>"
+
+
+# Ending of the output's name -> who writes it.
+WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Rule]], str]] = {
+    ".html": page,
+    ".md": markdown,
+    ".csv": table,
+    ".xml": junit,
+}

@@ -1,0 +1,164 @@
+// What a problem and its completions look like. Everything that a model wrote is a text node.
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu;
+const PLAIN = new Set(["\n", "\t", "\u200d"]);
+const SHOWN = 10, MORE = 20, LONG = 20000;
+
+function make(tag, properties, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties || {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "on") element.addEventListener(value[0], value[1]);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  return element;
+}
+
+// Append a text; characters that a reader could not see stand there by number.
+function appendText(parent, text) {
+  let done = 0;
+  for (const found of text.matchAll(INVISIBLE)) {
+    if (PLAIN.has(found[0])) continue;
+    if (found.index > done) parent.append(text.slice(done, found.index));
+    const number = found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    parent.append(make("span", { class: "unseen" }, `U+${number}`));
+    done = found.index + found[0].length;
+  }
+  if (done < text.length) parent.append(text.slice(done));
+}
+
+function textBlock(tag, properties, text) {
+  const element = make(tag, properties);
+  appendText(element, text);
+  return element;
+}
+
+// The text with what the rules read in it marked: the chosen rule's reading, the other rule's,
+// and those of all others.
+function markedText(store, state, row, limit) {
+  const block = make("div", { class: "text", dir: "ltr" });
+  const text = row[0].length > limit ? row[0].slice(0, limit) : row[0];
+  const spans = row[1].filter(([start, end]) => start >= 0 && end <= text.length && end > start);
+  const edges = [...new Set([0, text.length, ...spans.flatMap(([start, end]) => [start, end])])];
+  edges.sort((a, b) => a - b);
+  const chosen = store.marked.indexOf(state.rule), other = store.marked.indexOf(state.vs);
+  for (let at = 0; at + 1 < edges.length; at++) {
+    const [low, high] = [edges[at], edges[at + 1]];
+    const rules = spans.filter(([start, end]) => start <= low && high <= end).flatMap((s) => s[3]);
+    if (!rules.length) {
+      appendText(block, text.slice(low, high));
+      continue;
+    }
+    const kind = rules.includes(chosen) && rules.includes(other) ? "mark both"
+      : rules.includes(chosen) ? "mark chosen" : rules.includes(other) ? "mark other" : "mark rest";
+    const names = rules.map((rule) => store.rules[store.marked[rule]]).join("\n");
+    block.append(textBlock("mark", { class: kind, title: names }, text.slice(low, high)));
+  }
+  if (row[2]) {
+    block.append(make("span", { class: "unseen" }, `${row[2].toLocaleString("en")} characters in the middle are left out of this file`));
+  }
+  return block;
+}
+
+// Readings of one completion: each value with its outcome and the rules that came to it.
+function readingsTable(store, state, at, row) {
+  const groups = new Map();
+  const add = (value, outcome, rule) => {
+    const key = `${outcome}\n${value}`;
+    if (!groups.has(key)) groups.set(key, { value, outcome, rules: [] });
+    groups.get(key).rules.push(rule);
+  };
+  const seen = new Set();
+  for (const [start, end, value, rules] of row[1]) {
+    for (const marked of rules) {
+      const rule = store.marked[marked];
+      seen.add(rule);
+      add(value || row[0].slice(start, end), store.codes[rule][at], rule);
+    }
+  }
+  store.rules.forEach((_, rule) => {
+    if (!seen.has(rule)) add("", store.codes[rule][at], rule);
+  });
+  const ordered = [...groups.values()].sort((a, b) =>
+    b.rules.includes(state.rule) - a.rules.includes(state.rule) || b.rules.length - a.rules.length);
+  const rows = ordered.map(({ value, outcome, rules }) => {
+    const names = rules.map((rule) => store.rules[rule]);
+    const read = value ? textBlock("code", {}, value)
+      : make("span", { class: "faint" }, outcome === 2 ? "nothing" : outcome === 3 ? "–" : "not marked in this file");
+    return make("tr", {},
+      make("td", {}, make("span", { class: `pip o${outcome}`, "aria-hidden": "true" }), OUTCOMES[outcome]),
+      make("td", { class: "read" }, read),
+      make("td", { class: "names" }, rules.length > 4
+        ? make("details", {}, make("summary", {}, `${rules.length} rules`), names.join(", "))
+        : names.join(", ")));
+  });
+  const head = make("tr", {}, ...["Outcome", "Read", "By"].map((name) => make("th", { scope: "col" }, name)));
+  return make("table", { class: "readings" }, make("thead", {}, head), make("tbody", {}, ...rows));
+}
+
+function completionBlock(store, state, at, row) {
+  const code = store.codes[state.rule][at];
+  const facts = [OUTCOMES[code]];
+  if (store.runs.length > 1) facts.unshift(store.runs[store.run[at]]);
+  facts.push(`sample ${store.sample[at]}`);
+  if (store.cause[at]) facts.push(store.causes[store.cause[at] - 1]);
+  if (store.finish[at] === 1) facts.push("cut at the limit");
+  if (store.finish[at] === 2) facts.push("stopped by a filter");
+  if (store.tokens[at] >= 0) facts.push(`${store.tokens[at]} tokens`);
+  const link = make("a", { href: linkTo({ ...state, completion: at }), class: "anchor", "aria-label": "Link to this completion" }, "#");
+  const head = make("h4", { class: `o${code}` }, make("span", { class: `pip o${code}`, "aria-hidden": "true" }));
+  appendText(head, facts.join(" · "));
+  head.append(" ", link);
+  const block = make("section", { class: "completion", id: `c-${at}`, tabindex: "-1" }, head);
+  if (row[3]) {
+    block.append(textBlock("p", { class: "text error" }, row[3]));
+    return block;
+  }
+  const text = markedText(store, state, row, LONG);
+  block.append(text);
+  if (row[0].length > LONG) {
+    const whole = make("button", { type: "button", on: ["click", () => {
+      text.replaceWith(markedText(store, state, row, Infinity));
+      whole.remove();
+    }] }, `Show all ${row[0].length.toLocaleString("en")} characters`);
+    block.append(whole);
+  }
+  block.append(readingsTable(store, state, at, row));
+  return block;
+}
+
+// The page of one problem: question, gold, reference solution, and its completions that match.
+async function showProblem(store, state, number, matches, into) {
+  const [id, question, gold, solution] = store.problems[number];
+  const nodes = [
+    textBlock("h3", {}, `Problem ${id}`),
+    textBlock("p", { class: "question" }, question || "(the recording does not hold the question)"),
+    make("p", { class: "gold" }, "Gold ", textBlock("strong", {}, gold)),
+  ];
+  if (solution.includes("\n")) {
+    nodes.push(make("details", { class: "solution" }, make("summary", {}, "Reference solution"), textBlock("div", { class: "text" }, solution)));
+  }
+  const places = [];
+  for (let at = store.first[number]; at < store.first[number + 1]; at++) if (matches[at]) places.push(at);
+  const total = store.first[number + 1] - store.first[number];
+  nodes.push(make("p", { class: "faint" }, places.length === total
+    ? `${total} ${total === 1 ? "completion" : "completions"}`
+    : `${places.length} of ${total} completions match the filters`));
+  const holder = make("div", {});
+  nodes.push(holder);
+  const wanted = places.indexOf(state.completion);
+  let shown = 0;
+  const more = make("button", { type: "button", class: "more", on: ["click", () => show(MORE)] });
+  async function show(count) {
+    const next = places.slice(shown, shown + count);
+    const rows = await Promise.all(next.map((at) => textOf(store, at)));
+    holder.append(...next.map((at, place) => completionBlock(store, state, at, rows[place])));
+    shown += next.length;
+    more.textContent = `Show ${Math.min(MORE, places.length - shown)} more`;
+    if (shown >= places.length) more.remove();
+    else holder.after(more);
+  }
+  await show(Math.max(SHOWN, wanted + 1));
+  into.replaceChildren(...nodes);
+  if (shown < places.length) into.append(more);
+}

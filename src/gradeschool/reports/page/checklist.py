@@ -1,0 +1,143 @@
+"""The reporting checklist, filled in from the run itself; what nothing records is marked.
+
+What a result on GSM8K must come with, so that somebody else can get the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from gradeschool.errors import UnknownNameError
+from gradeschool.protocol import Protocol
+from gradeschool.protocols.registry import get_protocol
+from gradeschool.reports.page.measures import samples_of
+from gradeschool.reports.page.verdicts import Judged, Rates
+
+
+class Item(NamedTuple):
+    """One line of the checklist; value is None where the run does not record it."""
+
+    name: str
+    value: str | None
+
+
+def checklist(judged: Judged, rates: Rates) -> list[Item]:
+    """Return the checklist of a run."""
+    manifest = judged.run.manifest
+    decoding = _mapping(manifest, "decoding")
+    protocol = _mapping(manifest, "protocol")
+    samples = samples_of(judged)
+    return [
+        Item("Model", _model(judged)),
+        Item("Engine and versions", _versions(manifest)),
+        Item("Precision", _string(manifest, "precision")),
+        Item("Test set and its digest", _dataset(manifest)),
+        Item("Few-shot examples", _shots(manifest, _known(protocol))),
+        Item("Prompt format", _format(_known(protocol))),
+        Item("Protocol", _protocol(protocol)),
+        Item("Reading and comparing the answer", judged.rules[judged.headline]),
+        Item("Decoding", _decoding(decoding)),
+        Item("Samples a problem", _samples(samples)),
+        Item("Stop strings and limit", _limits(decoding)),
+        Item("Truncated, empty, run-on", _rates(rates)),
+        Item("Interval", "95 %, Wilson; by problem where there are several samples"),
+    ]
+
+
+def _mapping(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = fields.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _string(fields: Mapping[str, Any], name: str) -> str | None:
+    found = fields.get(name)
+    return str(found) if found not in (None, "", [], {}) else None
+
+
+def _known(protocol: Mapping[str, Any]) -> Protocol | None:
+    try:
+        return get_protocol(str(protocol.get("name")))
+    except UnknownNameError:
+        return None
+
+
+def _model(judged: Judged) -> str | None:
+    answered = _mapping(judged.run.results, "answered_by")
+    asked = _string(judged.run.manifest, "model")
+    if asked and len(answered) == 1 and (by := next(iter(answered))) not in ("", asked):
+        return f"{asked}, answering as {by}"
+    return asked
+
+
+def _versions(manifest: Mapping[str, Any]) -> str | None:
+    ours = _string(manifest, "gradeschool")
+    if ours is None:
+        return None
+    engine = _string(manifest, "engine") or _string(manifest, "server")
+    own = f"gradeschool {ours}, Python {_string(manifest, 'python') or 'unknown'}"
+    return f"{engine}; {own}" if engine else f"engine not recorded; {own}"
+
+
+def _dataset(manifest: Mapping[str, Any]) -> str | None:
+    dataset = _mapping(manifest, "dataset")
+    name, digest = _string(dataset, "name"), _string(dataset, "sha256")
+    return f"{name}, SHA-256 {digest}" if name else None
+
+
+def _shots(manifest: Mapping[str, Any], protocol: Protocol | None) -> str | None:
+    if not manifest:
+        return None
+    shots = _mapping(manifest, "shots")
+    if not shots:
+        return "none (0-shot)"
+    count = f"{protocol.shot_count} of " if protocol and protocol.shot_count else ""
+    return f"{count}{_string(shots, 'name')}, SHA-256 {_string(shots, 'sha256')}"
+
+
+def _format(protocol: Protocol | None) -> str | None:
+    if protocol is None:
+        return None
+    return "chat messages (the server's template)" if protocol.is_chat else "one text (completion)"
+
+
+def _protocol(protocol: Mapping[str, Any]) -> str | None:
+    name = _string(protocol, "name")
+    if name is None:
+        return None
+    return f"{name}, hash {_string(protocol, 'digest')}; {_string(protocol, 'source')}"
+
+
+def _decoding(decoding: Mapping[str, Any]) -> str | None:
+    if "temperature" not in decoding:
+        return None
+    temperature = decoding["temperature"]
+    how = "greedy" if temperature == 0 else f"temperature {temperature}"
+    seed = decoding.get("seed")
+    return f"{how}, top-p {decoding.get('top_p')}, {'no seed' if seed is None else f'seed {seed}'}"
+
+
+def _samples(samples: int) -> str:
+    if samples == 1:
+        return "1"
+    return f"{samples}: accuracy is the mean over samples, maj@k and pass@k stand apart"
+
+
+def _limits(decoding: Mapping[str, Any]) -> str | None:
+    if "max_tokens" not in decoding:
+        return None
+    stop = decoding.get("stop") or []
+    limit = decoding["max_tokens"]
+    stops = ", ".join(repr(one) for one in stops_of(stop)) or "no stop strings"
+    return f"{stops}; {f'{limit} tokens' if limit else 'the limit of the server'}"
+
+
+def stops_of(stop: object) -> list[str]:
+    """Return stop strings as recorded: a list, or one string."""
+    return [str(one) for one in stop] if isinstance(stop, list) else [str(stop)]
+
+
+def _rates(rates: Rates) -> str:
+    how = "truncated" if rates.finish_known else "look cut (no finish reason is recorded)"
+    others = f"{rates.empty} empty, {rates.run_on} ran on, of {rates.completions}"
+    return f"{rates.truncated} {how}, {others}"

@@ -1,0 +1,183 @@
+"""Every completion for the page's explorer, in compressed blocks that a script opens as needed.
+
+Three kinds of blocks, each gzip in base64 (so that no text can end its <script> element):
+`problems` (JSON), `columns` (numbers of all completions, binary) and `texts-N` (JSON, the texts
+and readings of CHUNK completions). Completions stand in the order of problem, run, sample.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from array import array
+from collections.abc import Iterator, Sequence
+from sys import byteorder
+from typing import Any, NamedTuple
+
+from gradeschool.problem import Problem
+from gradeschool.reports.page.verdicts import Judged, read_by
+from gradeschool.rule import Rule
+from gradeschool.verdict import Answer
+
+CHUNK = 1000
+# A longer completion keeps this much of its start and of its end.
+KEPT = 50_000
+# Readings to mark (completions x ways to read); beyond that only the first rules are marked.
+MOST_READINGS = 400_000
+LONGEST_VALUE = 200
+LARGEST_BMP = "\uffff"
+FINISHES = ("stop", "length", "content_filter", "unknown")
+
+
+class Block(NamedTuple):
+    """A compressed block and the id of its element."""
+
+    id: str
+    body: str
+
+
+class Row(NamedTuple):
+    """Where a completion of the page stands: problem, run and entry of the run."""
+
+    problem: int
+    run: int
+    sample: int
+    entry: int
+
+
+def blocks_of(runs: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Block]:
+    """Yield the blocks of a page; `rules` in the order in which their readings are marked."""
+    problems: dict[tuple[str, str], Problem] = {}
+    for judged in runs:
+        for entry in judged.run.entries:
+            problems.setdefault((entry.problem.id, entry.problem.question), entry.problem)
+    places = {key: at for at, key in enumerate(problems)}
+    rows = sorted(
+        Row(places[entry.problem.id, entry.problem.question], run, entry.sample, at)
+        for run, judged in enumerate(runs)
+        for at, entry in enumerate(judged.run.entries)
+    )
+    causes = sorted({cause for judged in runs for cause in judged.causes if cause})
+    families = _families(rules)[: max(1, MOST_READINGS // max(len(rows), 1))]
+    marked = [rule for family in families for rule in family]
+    yield Block("problems", _packed(_problems(runs, list(problems.values()), causes, marked)))
+    yield Block("columns", _compressed(_columns(runs, rows, causes)))
+    for number, start in enumerate(range(0, len(rows), CHUNK)):
+        texts = [_text(runs[row.run], row, families) for row in rows[start : start + CHUNK]]
+        yield Block(f"texts-{number}", _packed(texts))
+
+
+def _families(rules: Sequence[Rule]) -> list[list[Rule]]:
+    """Group the rules that read alike, whatever they compare: one reading serves them all."""
+    families: dict[object, list[Rule]] = {}
+    for rule in rules:
+        families.setdefault((rule.read, rule.reference), []).append(rule)
+    return list(families.values())
+
+
+def _problems(
+    runs: Sequence[Judged],
+    problems: Sequence[Problem],
+    causes: Sequence[str],
+    marked: Sequence[Rule],
+) -> dict[str, Any]:
+    names = list(runs[0].rules)
+    return {
+        "runs": [judged.run.name for judged in runs],
+        "rules": names,
+        "headline": runs[0].headline,
+        "marked": [names.index(rule.name) for rule in marked],
+        "causes": causes,
+        "chunk": CHUNK,
+        "problems": [[one.id, one.question, one.gold, one.solution] for one in problems],
+    }
+
+
+def _columns(runs: Sequence[Judged], rows: Sequence[Row], causes: Sequence[str]) -> bytes:
+    """Return problem, run, sample, tokens (-1: unknown) as 32-bit; finish, cause, codes as bytes.
+
+    Each column is contiguous; cause is 0 for none and 1 + its place otherwise; codes go by rule.
+    """
+    tokens, finishes, found = array("i"), bytearray(), bytearray()
+    for row in rows:
+        facts = runs[row.run].run.entries[row.entry].facts
+        tokens.append(-1 if facts.completion_tokens is None else facts.completion_tokens)
+        finishes.append(FINISHES.index(facts.finish.value))
+        cause = runs[row.run].causes[row.entry]
+        found.append(causes.index(cause) + 1 if cause else 0)
+    numbers = [array("i", (row[at] for row in rows)) for at in range(3)]
+    codes = b"".join(runs[row.run].codes[row.entry] for row in rows)
+    rules = len(runs[0].rules)
+    by_rule = b"".join(codes[at::rules] for at in range(rules))
+    for column in (*numbers, tokens):
+        if byteorder == "big":
+            column.byteswap()
+    fixed = b"".join(column.tobytes() for column in (*numbers, tokens))
+    return fixed + bytes(finishes) + bytes(found) + by_rule
+
+
+def _text(judged: Judged, row: Row, families: Sequence[Sequence[Rule]]) -> list[Any]:
+    """Return [text, readings, characters left out, error].
+
+    A reading is [start, end, value, rules]: in UTF-16 units of the kept text, -1 where the rule
+    reads nothing that stands there; value is "" where it is the very characters.
+    """
+    entry = judged.run.entries[row.entry]
+    if entry.error:
+        return ["", [], 0, entry.error]
+    text = entry.text
+    left_out = max(0, len(text) - 2 * KEPT)
+    readings: dict[tuple[int, int, str], list[int]] = {}
+    at = 0
+    for family in families:
+        known = family[0].name == judged.rules[judged.headline]
+        answer = judged.answers[row.entry] if known else read_by(family[0], entry)
+        if answer is not None:
+            key = _reading(answer, text, left_out)
+            readings.setdefault(key, []).extend(range(at, at + len(family)))
+        at += len(family)
+    kept = text[:KEPT] + text[-KEPT:] if left_out else text
+    units = _units(kept)
+    placed = [
+        [units(start), units(end), *rest, rules] for (start, end, *rest), rules in readings.items()
+    ]
+    return [kept, placed, left_out, ""]
+
+
+def _reading(answer: Answer, text: str, left_out: int) -> tuple[int, int, str]:
+    start, end = _kept_span(answer.span, len(text), left_out)
+    literal = start >= 0 and answer.value == text[slice(*answer.span or ())]
+    return start, end, "" if literal else answer.value[:LONGEST_VALUE]
+
+
+def _kept_span(span: tuple[int, int] | None, length: int, left_out: int) -> tuple[int, int]:
+    """Return a span's place in the kept text; (-1, -1) where it is not in there."""
+    if span is None:
+        return -1, -1
+    start, end = span
+    if not left_out or end <= KEPT:
+        return start, end
+    return (start - left_out, end - left_out) if start >= length - KEPT else (-1, -1)
+
+
+def _units(text: str) -> Any:
+    """Return the function from a place in characters to one in UTF-16 units, as scripts count."""
+    if not text or max(text) <= LARGEST_BMP:
+        return lambda place: place
+    wide = [at for at, char in enumerate(text) if char > LARGEST_BMP]
+
+    def units(place: int) -> int:
+        from bisect import bisect_left
+
+        return place if place < 0 else place + bisect_left(wide, place)
+
+    return units
+
+
+def _packed(value: object) -> str:
+    return _compressed(json.dumps(value, separators=(",", ":")).encode())
+
+
+def _compressed(body: bytes) -> str:
+    return base64.b64encode(gzip.compress(body, 6, mtime=0)).decode()

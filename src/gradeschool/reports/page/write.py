@@ -1,0 +1,164 @@
+"""The page put together: one file that runs no script but its own and asks no network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+
+from gradeschool import __version__
+from gradeschool.errors import InputError
+from gradeschool.reports.page import sections
+from gradeschool.reports.page.markup import Html, el, join
+from gradeschool.reports.page.measures import platinum_of, samples_of
+from gradeschool.reports.page.payload import blocks_of
+from gradeschool.reports.page.rules_section import rules_section
+from gradeschool.reports.page.several import runs_section
+from gradeschool.reports.page.spent_section import curves_section, tokens_section
+from gradeschool.reports.page.verdicts import Judged, Rates, rates_of, share_of
+from gradeschool.rule import Rule
+from gradeschool.scoring.at_k import curve
+
+STYLE = "page.css"
+SCRIPTS = ("data.js", "view.js", "list.js", "page.js")
+EXPLORER = "explorer.html"
+
+
+def page(runs: Sequence[Judged], rules: Sequence[Rule]) -> str:
+    """Return the whole page of one or several runs, judged by `rules` in this order."""
+    headline = rules[runs[0].headline]
+    shares = [share_of(judged, judged.headline) for judged in runs]
+    rates = [rates_of(judged) for judged in runs]
+    platinum = [platinum_of(judged, headline, judged.run.disputed) for judged in runs]
+    parts: list[Html] = []
+    if len(runs) > 1:
+        parts.append(
+            _section("runs", "The runs", runs_section(runs, shares, rates, platinum, headline))
+        )
+    for at, judged in enumerate(runs):
+        body = join(
+            sections.headline(judged, shares[at], platinum[at]),
+            sections.rates_table(rates[at]),
+            *_figures(judged, rates[at], "" if len(runs) == 1 else f"-{at}"),
+        )
+        parts.append(_of_run(at, judged, body, len(runs)))
+    explorer = _section("explorer", "Every problem, every completion", Html(_shipped(EXPLORER)))
+    data = join(
+        *(
+            el("script", Html(block.body), type="application/gzip-base64", id=block.id)
+            for block in blocks_of(runs, _marked_first(rules, headline))
+        )
+    )
+    return _document(_title(runs), join(*parts, explorer), data)
+
+
+def _figures(judged: Judged, rates: Rates, suffix: str) -> list[Html]:
+    level = "h3" if suffix else "h2"
+    found = [
+        _section(f"rules{suffix}", "The same completions under every rule",
+                 rules_section(judged), level=level),
+        _section(f"causes{suffix}", "Why the misses are misses",
+                 sections.causes_section(judged), level=level),
+        _section(f"slices{suffix}", "Where it is right", sections.slices_section(judged),
+                 level=level),
+    ]  # fmt: skip
+    if samples_of(judged) > 1:
+        points = curve(judged.ballots())
+        found.append(_section(f"k{suffix}", "Over several samples",
+                              curves_section(points), level=level))  # fmt: skip
+    found.append(_section(f"tokens{suffix}", "Length, tokens, cost",
+                          tokens_section(judged), level=level))  # fmt: skip
+    found.append(_section(f"checklist{suffix}", "Reporting checklist",
+                          sections.checklist_section(judged, rates), level=level))  # fmt: skip
+    return found
+
+
+def _of_run(at: int, judged: Judged, body: Html, runs: int) -> Html:
+    if runs == 1:
+        return el("div", body, id="run-0")
+    summary = el("summary", el("h2", judged.run.name, id=f"run-{at}-name"))
+    return el("details", summary, body, id=f"run-{at}", class_="run", open=at == 0)
+
+
+def _marked_first(rules: Sequence[Rule], headline: Rule) -> list[Rule]:
+    """Return the rules in the order in which their readings are marked: the headline rule first."""
+    return sorted(rules, key=lambda rule: rule is not headline)
+
+
+def _section(id: str, heading: str, body: Html, level: str = "h2") -> Html:
+    """Return a part of the page under its heading, named by its run too where there are several."""
+    run = re.search(r"-\d+\Z", id)
+    label = f"run{run.group()}-name {id}-title" if run else f"{id}-title"
+    return el("section", el(level, heading, id=f"{id}-title"), body, id=id, aria_labelledby=label)
+
+
+def _title(runs: Sequence[Judged]) -> str:
+    return runs[0].run.name if len(runs) == 1 else f"{len(runs)} runs"
+
+
+def _document(title: str, main: Html, data: Html) -> str:
+    style = _shipped(STYLE)
+    script = "\n".join(_shipped(name) for name in SCRIPTS)
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "base-uri 'none'; form-action 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    now = datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC")
+    head = join(
+        el("meta", charset="utf-8"),
+        el("meta", http_equiv="Content-Security-Policy", content=policy),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("meta", name="referrer", content="no-referrer"),
+        el("title", f"{title} - gradeschool"),
+        el("style", Html(style)),
+    )
+    header = el(
+        "header",
+        el("p", "GSM8K evaluation report", class_="kicker"),
+        el("h1", title),
+        class_="title",
+    )
+    written = f"Written by gradeschool {__version__} on {now}. "
+    alone = "This file holds everything that it shows and asks the network for nothing."
+    footer = el("footer", el("p", written + alone))
+    skip = el("a", "Skip to the explorer", href="#explorer", class_="skip")
+    body = el("body", skip, header, el("main", main), footer, data, el("script", Html(script)))
+    return f"<!doctype html>\n{el('html', el('head', head), body, lang='en')}\n"
+
+
+def _hash(inline: str) -> str:
+    digest = hashlib.sha256(inline.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _shipped(name: str) -> str:
+    return (resources.files("gradeschool.reports") / "html" / name).read_text(encoding="utf-8")
+
+
+def require_free(path: Path, overwrite: bool) -> None:
+    """Raise InputError where there is a file at a path already and `overwrite` is not asked."""
+    if path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder; give the path of a file with -o")
+    if path.exists() and not overwrite:
+        raise InputError(f"{str(path)!r} exists; give --force to replace it, or another -o")
+
+
+def save(page: str, path: Path) -> int:
+    """Write a page whole or not at all; return its bytes. Raises InputError where it cannot."""
+    body = page.encode()
+    beside = path.with_name(f".{path.name[:80]}.{os.getpid()}.tmp")
+    try:
+        beside.write_bytes(body)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        reason = error.strerror or error
+        raise InputError(f"cannot write {str(path)!r}: {reason}; give another -o") from error
+    return len(body)

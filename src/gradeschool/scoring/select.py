@@ -1,0 +1,88 @@
+"""Runs chosen on the command line: FILE, or FILE#RUN for one run of several."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gradeschool.errors import InputError
+from gradeschool.recordings.files import MANIFEST_FILE
+from gradeschool.scoring.collect import Run
+from gradeschool.scoring.load import load_runs
+
+DEFAULT_RULES = ("gradeschool/reader", "gradeschool/parse-answer")
+
+
+class Chosen(NamedTuple):
+    """A run with the file or folder it stands in and what its run.json says, {} where none."""
+
+    run: Run
+    path: Path
+    manifest: dict[str, Any]
+
+
+def choose_runs(
+    specs: Sequence[str], dataset: str | None, warn: Callable[[str], None]
+) -> list[Chosen]:
+    """Return the runs that FILE or FILE#RUN arguments mean, under names that differ.
+
+    A file is read once, however many of its runs are named. Raises InputError for a run that a
+    file does not hold.
+    """
+    loaded: dict[Path, list[Run]] = {}
+    chosen: list[Chosen] = []
+    for spec in dict.fromkeys(specs):
+        path, name = _parted(spec)
+        if path not in loaded:
+            loaded[path] = load_runs(path, dataset, warn)
+        found = [run for run in loaded[path] if not name or run.name == name]
+        if not found:
+            names = ", ".join(repr(f"{path}#{run.name}") for run in loaded[path])
+            raise InputError(f"{str(path)!r} holds no run {name!r}; it holds {names}")
+        manifest = manifest_of(path)
+        chosen += [Chosen(run, path, manifest) for run in found]
+    _name_apart(chosen)
+    return chosen
+
+
+def _parted(spec: str) -> tuple[Path, str]:
+    if Path(spec).exists():
+        return Path(spec), ""
+    path, _, name = spec.partition("#")
+    return Path(path), name
+
+
+def _name_apart(chosen: Sequence[Chosen]) -> None:
+    """Put the path behind names that several runs share."""
+    names = [one.run.name for one in chosen]
+    for one, name in zip(chosen, names, strict=True):
+        if names.count(name) > 1:
+            one.run.name = f"{name} ({one.path})"
+
+
+def manifest_of(path: Path) -> dict[str, Any]:
+    """Return the run.json of a run folder, or beside a file of one; {} where there is none."""
+    try:
+        found = json.loads(((path if path.is_dir() else path.parent) / MANIFEST_FILE).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def headline_rule(manifests: Sequence[Mapping[str, Any]], known: Sequence[str]) -> str:
+    """Return the rule that runs are headed by: their protocols' own where they agree.
+
+    Recordings without a protocol, and runs of several, are read by the careful reader.
+    """
+    own = {_first_rule(manifest) for manifest in manifests}
+    if len(own) == 1 and (rule := own.pop()) in known:
+        return rule
+    return next(name for name in DEFAULT_RULES if name in known)
+
+
+def _first_rule(manifest: Mapping[str, Any]) -> str:
+    protocol = manifest.get("protocol")
+    rules = protocol.get("rules") if isinstance(protocol, dict) else None
+    return str(rules[0]) if isinstance(rules, list) and rules else ""
