@@ -12,10 +12,14 @@ if TYPE_CHECKING:
     from gradeschool.answers.failures import Failure, detect_answer_failure
     from gradeschool.answers.numbers import answers_match, normalize
     from gradeschool.answers.parse import majority_vote, parse_gsm8k_answer
+    from gradeschool.auditing.audit import audit
+    from gradeschool.auditing.report import AuditReport
     from gradeschool.completion import Completion, Decoding, Prompt
     from gradeschool.datasets.load import load_dataset, load_gsm8k
     from gradeschool.errors import GradeschoolError
     from gradeschool.integrations.benchmark import GSM8KBenchmark
+    from gradeschool.integrations.callables import evaluate
+    from gradeschool.integrations.scores import Scores, score
     from gradeschool.problem import Problem
     from gradeschool.prompts.rendering import format_chat
     from gradeschool.protocol import Protocol
@@ -34,6 +38,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Answer": "verdict",
+    "AuditReport": "auditing.report",
     "Completion": "completion",
     "Decoding": "completion",
     "Failure": "answers.failures",
@@ -44,11 +49,14 @@ _HOMES = {
     "Prompt": "completion",
     "Protocol": "protocol",
     "Rule": "rule",
+    "Scores": "integrations.scores",
     "Verdict": "verdict",
     "all_protocols": "protocols.registry",
     "all_rules": "protocols.registry",
     "answers_match": "answers.numbers",
+    "audit": "auditing.audit",
     "detect_answer_failure": "answers.failures",
+    "evaluate": "integrations.callables",
     "extract_answer": "protocols.openai.official",
     "format_chat": "prompts.rendering",
     "get_protocol": "protocols.registry",
@@ -60,10 +68,12 @@ _HOMES = {
     "majority_vote": "answers.parse",
     "normalize": "answers.numbers",
     "parse_gsm8k_answer": "answers.parse",
+    "score": "integrations.scores",
 }
 
 __all__ = [
     "Answer",
+    "AuditReport",
     "Completion",
     "Decoding",
     "Failure",
@@ -74,12 +84,15 @@ __all__ = [
     "Prompt",
     "Protocol",
     "Rule",
+    "Scores",
     "Verdict",
     "__version__",
     "all_protocols",
     "all_rules",
     "answers_match",
+    "audit",
     "detect_answer_failure",
+    "evaluate",
     "extract_answer",
     "format_chat",
     "get_protocol",
@@ -91,6 +104,7 @@ __all__ = [
     "majority_vote",
     "normalize",
     "parse_gsm8k_answer",
+    "score",
 ]
 
 

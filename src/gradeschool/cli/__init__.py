@@ -18,8 +18,14 @@ VERBS = {
     "eval": "Ask a model, store its completions, score them.",
     "score": "Score recorded completions under every rule.",
     "explain": "Show the completions on which rules differ, and why.",
-    "protocols": "List protocols and rules, print their prompts.",
+    "compare": "Compare runs problem by problem.",
+    "report": "Write a page of runs (HTML), or Markdown, CSV, JUnit.",
+    "audit": "Find what a scorer or reward function gets wrong.",
+    "doctor": "Find out what a server really does.",
+    "runs": "List, show, verify and merge run folders; curves over k.",
+    "protocols": "List, show and compare protocols and rules; print prompts.",
     "data": "List, fetch and verify datasets.",
+    "integrations": "Print the paths and names that other tools take.",
 }
 
 
@@ -65,7 +71,8 @@ class LazyGroup(click.Group):
 def command() -> None:
     """Evaluate models on grade-school math (GSM8K), and read their answers right.
 
-    Exit status: 0 done, 2 bad input, 3 finished but some samples failed, 130 interrupted.
+    Exit status: 0 done, 1 a threshold was missed, 2 bad input, 3 finished but some samples failed,
+    130 interrupted.
     """
 
 

@@ -1,0 +1,49 @@
+"""`gradeschool integrations`: what other tools need to find ours."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import click
+
+from gradeschool.errors import DataError, UnknownNameError
+
+# tool -> what is printed: the folder or file of that module, or the line for its configuration
+FILES = {
+    "lm-eval": ("gradeschool.integrations.lm_eval_tasks", "lm_eval --include_path PATH"),
+    "openrlhf": ("gradeschool.integrations.openrlhf", "--reward.remote_url PATH"),
+}
+NAMES = {
+    "inspect": ("gradeschool/gsm8k", "inspect eval NAME; inspect score LOG --scorer NAME"),
+    "trl": ("gradeschool.integrations.trl:reward", "GRPOTrainer(reward_funcs=...)"),
+    "verifiers": ("gradeschool.integrations.verifiers", "the environment gsm8k-olmes"),
+    "verl": ("pkg://gradeschool.integrations.verl", "custom_reward_function.path"),
+}
+
+
+@click.command()
+@click.argument("tool", required=False)
+def command(tool: str | None) -> None:
+    """Print the path or name of ours that TOOL takes; without TOOL, a line for each.
+
+    `lm_eval --include_path "$(gradeschool integrations lm-eval)" --tasks gsm8k_gradeschool`
+    """
+    known = {**FILES, **NAMES}
+    if tool is None:
+        for name in sorted(known):
+            click.echo(f"{name:10} {_value(name)}\n{'':10} {known[name][1]}")
+    elif tool in known:
+        click.echo(_value(tool))
+    else:
+        raise UnknownNameError("tool", tool, known)
+
+
+def _value(tool: str) -> str:
+    """Return the name, or the place of the file or folder, without importing it."""
+    if tool in NAMES:
+        return NAMES[tool][0]
+    module = FILES[tool][0]
+    spec = find_spec(module)
+    if spec is None:
+        raise DataError(f"{module!r} is missing from this installation; install gradeschool again")
+    return next(iter(spec.submodule_search_locations or ()), None) or str(spec.origin)

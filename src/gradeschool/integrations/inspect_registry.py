@@ -1,0 +1,10 @@
+"""What inspect_ai finds under the name `gradeschool` (entry-point group `inspect_ai`).
+
+Tasks `gradeschool/gsm8k` and `gradeschool/aime2025`, a scorer for each rule, and
+`gradeschool/numeric_equality`.
+"""
+
+from gradeschool.integrations.inspect_scorers import SCORERS, numeric_equality, rule
+from gradeschool.integrations.inspect_tasks import aime2025, gsm8k
+
+__all__ = ["SCORERS", "aime2025", "gsm8k", "numeric_equality", "rule"]

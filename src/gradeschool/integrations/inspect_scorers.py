@@ -1,0 +1,128 @@
+"""A scorer of inspect_ai for each rule: `inspect score LOG --scorer gradeschool/reader`.
+
+The scorer of a rule is called "gradeschool/" and the rule's name, without a "gradeschool/" of its
+own; "@" and "." in it, which inspect takes for files, are ":" and "_": the rule
+`inspect/match-numeric@<=0.3.220` is `gradeschool/inspect/match-numeric:<=0_3_220`. Written against
+inspect_ai 0.3.285; 0.3.220, the oldest that is tested, has no `Score.reason`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    NOANSWER,
+    Score,
+    Scorer,
+    Target,
+    accuracy,
+    scorer,
+    stderr,
+)
+from inspect_ai.solver import TaskState
+
+from gradeschool.answers.failures import Failure, detect_answer_failure
+from gradeschool.integrations import DEFAULT_RULE
+from gradeschool.problem import MARKER, Problem
+from gradeschool.protocols.registry import all_rules, get_usable_rule
+from gradeschool.rule import Rule
+from gradeschool.verdict import Outcome, Verdict
+
+NUMERIC_EQUALITY = "numeric-equality"
+OWN = "gradeschool/"
+VALUES = {
+    Outcome.CORRECT: CORRECT,
+    Outcome.WRONG: INCORRECT,
+    Outcome.NO_ANSWER: NOANSWER,
+    Outcome.ERROR: float("nan"),
+}
+# inspect's own words where it has one (inspect_ai.scorer.ScoreReason); other causes are ours.
+REASONS = {
+    Failure.NO_RESPONSE: "no_response",
+    Failure.REFUSAL: "refusal",
+    Failure.NO_NUMBER: "invalid_response_format",
+}
+SCORING_FAILED = "scoring_failed"
+FINISHES = {"max_tokens": "length", "model_length": "length", "content_filter": "content_filter"}
+
+
+def scorer_name(rule_name: str) -> str:
+    """Return the name of a rule's scorer, without the package's name before it."""
+    return rule_name.removeprefix(OWN).replace("@", ":").replace(".", "_")
+
+
+def score_of(rule: Rule, state: TaskState, target: Target) -> Score:
+    """Return a rule's verdict on a sample as inspect's score.
+
+    Correct, incorrect or NOANSWER; a rule that fails leaves the sample unscored (NaN). The reason
+    is the cause of a miss, the explanation says what was read and where.
+    """
+    text, gold = state.output.completion, target.text
+    verdict = rule.judge(text, problem_of(state, gold))
+    cause = None
+    if verdict.outcome in (Outcome.WRONG, Outcome.NO_ANSWER):
+        cause = detect_answer_failure(text, gold, FINISHES.get(state.output.stop_reason))
+    return Score(
+        value=VALUES[verdict.outcome],
+        answer=verdict.answer.value if verdict.answer else None,
+        explanation=verdict.reason if cause is None else f"{verdict.reason} ({cause.value})",
+        metadata={"rule": rule.name, "outcome": verdict.outcome.value, **_span(verdict)},
+        **_reason(verdict, cause),
+    )
+
+
+def problem_of(state: TaskState, gold: str) -> Problem:
+    """Return the problem of a sample; its metadata may hold the "question" and the "solution"."""
+    facts: dict[str, Any] = state.metadata or {}
+    question, solution = facts.get("question"), facts.get("solution")
+    return Problem(
+        id=str(state.sample_id),
+        question=question if isinstance(question, str) else state.input_text,
+        gold=gold.strip(),
+        solution=solution if isinstance(solution, str) else f"{MARKER} {gold.strip()}",
+    )
+
+
+def _span(verdict: Verdict) -> dict[str, list[int]]:
+    known = verdict.answer is not None and verdict.answer.span is not None
+    return {"span": list(verdict.answer.span)} if known else {}  # type: ignore[union-attr,arg-type]
+
+
+def _reason(verdict: Verdict, cause: Failure | None) -> dict[str, str]:
+    if "reason" not in Score.model_fields:
+        return {}
+    if verdict.outcome is Outcome.ERROR:
+        return {"reason": SCORING_FAILED}
+    return {} if cause is None else {"reason": REASONS.get(cause, cause.value)}
+
+
+def _scoring(rule_name: str) -> Scorer:
+    found = get_usable_rule(rule_name)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        if found.extra:  # a library in a process of its own: waiting for it must not stop the rest
+            return await anyio.to_thread.run_sync(score_of, found, state, target)
+        return score_of(found, state, target)
+
+    return score
+
+
+def _scorer_for(rule_name: str, name: str) -> Callable[..., Scorer]:
+    @scorer(metrics=[accuracy(), stderr()], name=name)
+    def for_rule() -> Scorer:
+        return _scoring(rule_name)
+
+    made: Callable[..., Scorer] = for_rule
+    return made
+
+
+SCORERS = {name: _scorer_for(name, scorer_name(name)) for name in all_rules()}
+numeric_equality = _scorer_for(NUMERIC_EQUALITY, "numeric_equality")
+
+
+@scorer(metrics=[accuracy(), stderr()])
+def rule(rule: str = DEFAULT_RULE) -> Scorer:
+    """Score by the rule of that name: `--scorer gradeschool/rule -S rule=openai/2021`."""
+    return _scoring(rule)

@@ -1,0 +1,1 @@
+"""Tasks and filters for `lm_eval --include_path`."""

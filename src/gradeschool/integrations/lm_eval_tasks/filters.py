@@ -1,0 +1,44 @@
+"""Filters for lm-evaluation-harness: `!function filters.reader` behind `function: custom`.
+
+Written against lm-eval 0.4.13 (lm_eval/filters/custom.py): a filter gets the responses of every
+document and gives one text for each. No `take_first` follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gradeschool.integrations import DEFAULT_RULE
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import get_usable_rule
+
+INVALID = "[invalid]"  # lm-eval's own word for no answer
+Responses = Sequence[Sequence[str]]
+Documents = Sequence[Mapping[str, str]]
+
+
+def reader(resps: Responses, docs: Documents) -> list[str]:
+    """Return what the house reader reads in each document's first response."""
+    return _read(DEFAULT_RULE, resps, docs)
+
+
+def numeric_equality(resps: Responses, docs: Documents) -> list[str]:
+    """Return the number behind "ANSWER:", else the last number, of each first response."""
+    return _read("numeric-equality", resps, docs)
+
+
+def _read(rule_name: str, resps: Responses, docs: Documents) -> list[str]:
+    """Read by a rule; where it says correct, the gold stands in for its reading ("18.0", "18").
+
+    So lm-eval's exact_match is the rule's verdict.
+    """
+    rule = get_usable_rule(rule_name)
+    found = []
+    for responses, doc in zip(resps, docs, strict=True):
+        problem = Problem.from_row("?", doc["question"], doc["answer"])
+        verdict = rule.judge(responses[0], problem)
+        if verdict.correct:
+            found.append(problem.gold)
+        else:
+            found.append(verdict.answer.value if verdict.answer else INVALID)
+    return found

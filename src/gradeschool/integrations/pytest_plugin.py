@@ -1,0 +1,51 @@
+"""A pytest plugin: the fixture `assert_accuracy`, for tests of a model's answers.
+
+def test_the_model_still_adds(assert_accuracy):
+    assert_accuracy(texts, golds, at_least=0.9)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from gradeschool.integrations.scores import Scores
+
+
+@pytest.fixture
+def assert_accuracy() -> Callable[..., Scores]:
+    """Return a function that fails the test where completions are right too seldom."""
+    return check
+
+
+def check(
+    texts: Sequence[str],
+    golds: Sequence[object],
+    *,
+    at_least: float,
+    rule: str = "",
+    confident: bool = False,
+) -> Scores:
+    """Return the scores, or fail the test with the accuracy, its interval and the first misses.
+
+    at_least: the accuracy that is asked for, from 0 to 1. rule: how answers are read. confident:
+    ask it of the lower end of the 95 % interval, not of the accuracy alone.
+    """
+    from gradeschool.errors import InputError
+    from gradeschool.integrations import DEFAULT_RULE
+    from gradeschool.integrations.scores import score
+
+    if not 0 <= at_least <= 1:
+        raise InputError(f"at_least is {at_least!r}; give an accuracy from 0 to 1")
+    scores = score(texts, golds, rule or DEFAULT_RULE)
+    found = scores.ci95[0] if confident else scores.accuracy
+    if found < at_least:
+        __tracebackhide__ = True
+        what = "the lower end of the interval" if confident else "the accuracy"
+        pytest.fail(
+            f"{what} is {found:.2%}, not {at_least:.2%}\n{scores}\n{scores.describe_misses()}"
+        )
+    return scores

@@ -1,0 +1,213 @@
+"""The reward of one completion: pure, safe in threads and processes, bounded, never raising.
+
+`Grader` is what the adapters for TRL, verl and OpenRLHF share; it fits any other trainer as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isfinite
+from typing import Any, NamedTuple
+
+from gradeschool.answers.failures import Failure, detect_answer_failure
+from gradeschool.answers.parse import answer_part
+from gradeschool.answers.search import last_box
+from gradeschool.errors import InputError
+from gradeschool.integrations import DEFAULT_RULE
+from gradeschool.problem import MARKER, Problem
+from gradeschool.protocols.registry import get_usable_rule
+from gradeschool.rule import Rule, RuleFailure, clip
+from gradeschool.verdict import Outcome, Verdict
+
+# Of a longer completion the last so many characters are read: answers stand at the end.
+LONGEST = 200_000
+LONGEST_GOLD = 20_000
+BOXED = "boxed"
+FORMATS = (MARKER, BOXED)
+NEAR = (Failure.SIGN_LOST, Failure.SCALE)
+
+
+class Reward(NamedTuple):
+    """What one completion earned, and why.
+
+    value: None where the gold or the rule itself fails: no reward is due for an error of ours.
+    outcome, answer, reason: those of the rule's verdict; answer is "" where none was read.
+    """
+
+    value: float | None
+    outcome: Outcome
+    answer: str
+    reason: str
+
+    @property
+    def correct(self) -> bool:
+        """Whether the outcome is `correct`."""
+        return self.outcome is Outcome.CORRECT
+
+
+@dataclass(frozen=True)
+class Grader:
+    r"""Rewards completions: 1 for a right answer, else 0; a call never raises.
+
+    rule: a name from `gradeschool protocols list`. format_credit: added where the text ends in the
+    form that `format` names: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it).
+    partial_credit: for a wrong answer that lost its sign or is off by 100 or 1,000.
+    Making one raises UnknownNameError, MissingExtraError or InputError; equal ones are equal, and
+    can be pickled.
+    """
+
+    rule: str = DEFAULT_RULE
+    format: str = MARKER
+    format_credit: float = 0.0
+    partial_credit: float = 0.0
+
+    def __post_init__(self) -> None:
+        get_usable_rule(self.rule)
+        if self.format not in FORMATS:
+            raise InputError(f"the format is {self.format!r}; give one of {', '.join(FORMATS)}")
+        for name in ("format_credit", "partial_credit"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not isfinite(value):
+                raise InputError(f"{name} is {value!r}; give a finite number, 0 for none")
+
+    def grade(self, completion: object, gold: object) -> Reward:
+        """Return the reward of one completion against one gold.
+
+        completion: a text, or the messages of a chat, whose last is read; None is an empty text.
+        gold: the number, the whole solution ("... #### 18") or a GSM8K row.
+        """
+        text = text_of(completion)
+        if text is None:
+            return _none(f"the completion is a {type(completion).__name__}, not a text or messages")
+        problem = _problem_of(gold_of(gold))
+        if problem is None:
+            what = clip(gold) if isinstance(gold, str) else type(gold)
+            return _none(f"the gold cannot be read: {what!r}")
+        verdict = _rule(self.rule).judge(text[-LONGEST:], problem)
+        return Reward(
+            self._value(verdict, text[-LONGEST:], problem.gold),
+            verdict.outcome,
+            verdict.answer.value if verdict.answer else "",
+            verdict.reason,
+        )
+
+    def grade_all(self, completions: Sequence[object], golds: Sequence[object]) -> list[Reward]:
+        """Return the rewards of a batch; a rule that reads batches faster is given the batch.
+
+        Raises InputError where there are not as many golds as completions.
+        """
+        if len(completions) != len(golds):
+            raise InputError(f"{len(completions)} completions but {len(golds)} golds; give as many")
+        rule = _rule(self.rule)
+        if rule.ahead is not None:
+            rule.ahead([*_pairs(rule, zip(completions, golds, strict=True))])
+        return [self.grade(*pair) for pair in zip(completions, golds, strict=True)]
+
+    def _value(self, verdict: Verdict, text: str, gold: str) -> float | None:
+        if verdict.outcome is Outcome.ERROR:
+            return None
+        value = float(verdict.correct)
+        if self.partial_credit and verdict.outcome is Outcome.WRONG:
+            cause = detect_answer_failure(text, gold)
+            value += self.partial_credit if cause in NEAR else 0.0
+        if self.format_credit and has_format(text, self.format):
+            value += self.format_credit
+        return value
+
+
+def has_format(text: str, form: str) -> bool:
+    r"""Tell whether a text's last line begins with "####", or holds a closed, filled `\boxed{}`."""
+    line = answer_part(text).strip().rpartition("\n")[2].strip()
+    if form == MARKER:
+        return line.startswith(MARKER) and any(map(str.isdigit, line))
+    box = last_box(line)
+    return box is not None and box.end < len(line) and bool(box.text.strip())
+
+
+def text_of(completion: object) -> str | None:
+    """Return a completion's text: itself, or that of the last assistant's message of a chat.
+
+    None where it is neither a text nor messages.
+    """
+    if isinstance(completion, str):
+        return completion
+    if not isinstance(completion, list | tuple):
+        return _content(completion)
+    said = (one for one in reversed(completion) if _field(one, "role") == "assistant")
+    last = next(said, completion[-1] if completion else None)
+    return last if isinstance(last, str) else _content(last)
+
+
+def _content(message: object) -> str | None:
+    """Return the text of a message: its content, or the texts of its content's parts."""
+    if message is None:
+        return ""
+    content = _field(message, "content")
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list | tuple):
+        texts = (_field(part, "text") for part in content)
+        return "".join(text for text in texts if isinstance(text, str))
+    return "" if content is None and _field(message, "role") is not None else None
+
+
+def _field(message: object, name: str) -> object:
+    found: object = message.get(name) if isinstance(message, Mapping) else None
+    return found if isinstance(message, Mapping) else getattr(message, name, None)
+
+
+def gold_of(gold: object) -> str | None:
+    """Return a gold as text: of a number, a solution, a row ("answer") or a one-item list."""
+    if isinstance(gold, Mapping):
+        gold = gold.get("answer")
+    if isinstance(gold, list | tuple) and len(gold) == 1:
+        gold = gold[0]
+    if isinstance(gold, str):
+        return gold if len(gold) <= LONGEST_GOLD else None
+    if isinstance(gold, bool) or not isinstance(gold, int | float):
+        return None
+    if isinstance(gold, float):
+        return f"{gold:f}".rstrip("0").rstrip(".") if isfinite(gold) else None
+    return str(gold) if gold.bit_length() < LONGEST_GOLD // 2 else None
+
+
+def _pairs(rule: Rule, rows: Iterable[tuple[object, object]]) -> Iterable[tuple[str, str]]:
+    """Yield what a rule will be asked to read, for the rows that it can read."""
+    for completion, gold in rows:
+        text, problem = text_of(completion), _problem_of(gold_of(gold))
+        if text is not None and problem is not None:
+            with suppress(RuleFailure):
+                yield text[-LONGEST:], rule.reference(problem)
+
+
+def _none(reason: str) -> Reward:
+    return Reward(None, Outcome.ERROR, "", reason)
+
+
+@lru_cache(64)
+def _rule(name: str) -> Rule:
+    return get_usable_rule(name)
+
+
+@lru_cache(4096)
+def _problem_of(gold: str | None) -> Problem | None:
+    """Return the problem that a gold stands for; None where it holds no answer."""
+    if gold is None:
+        return None
+    try:
+        return Problem.from_gold(gold)
+    except InputError:
+        return None
+
+
+def extras(reward: Reward) -> dict[str, Any]:
+    """Return what a log should hold of a reward, beside its value."""
+    return {
+        "correct": reward.correct,
+        "outcome": reward.outcome.value,
+        "answer": clip(reward.answer),
+        "reason": reward.reason,
+    }

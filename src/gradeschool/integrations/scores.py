@@ -1,0 +1,149 @@
+"""Scores from Python: texts and golds in, a result that prints, and renders in a notebook."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gradeschool.errors import InputError
+from gradeschool.integrations import DEFAULT_RULE
+from gradeschool.integrations.rewards import gold_of
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import get_usable_rule
+from gradeschool.rule import Rule, clip
+from gradeschool.scoring.collect import Run, Sample
+from gradeschool.scoring.score import RuleScore, RunScore, score_run
+from gradeschool.scoring.statistics import Interval
+from gradeschool.verdict import Verdict
+
+HEADS = ("rule", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
+SHOWN = 5  # misses in a description
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of some completions; `print` and notebooks show a table.
+
+    run: counts, accuracy and interval of every rule; the first is the headline, whose figures are
+    `accuracy`, `ci95` and `correct`. verdicts: the headline's, in the order of the completions.
+    """
+
+    run: RunScore
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def headline(self) -> RuleScore:
+        """Return the score by the first rule."""
+        return self.run.rules[0]
+
+    @property
+    def accuracy(self) -> float:
+        """Return correct / (correct + wrong + no answer) by the first rule."""
+        return self.headline.accuracy
+
+    @property
+    def ci95(self) -> Interval:
+        """Return the 95 % interval of the accuracy."""
+        return self.headline.ci95
+
+    @property
+    def correct(self) -> int:
+        """Return how many completions are right by the first rule."""
+        return self.headline.correct
+
+    def __len__(self) -> int:
+        """Return the number of completions."""
+        return self.run.n
+
+    def misses(self) -> list[tuple[int, Verdict]]:
+        """Return the place and the verdict of each completion that the first rule does not pass."""
+        return [(at, verdict) for at, verdict in enumerate(self.verdicts) if not verdict.correct]
+
+    def describe_misses(self) -> str:
+        """Return a line for each of the first misses, "" where there is none."""
+        lines = [f"  {at}: {verdict.reason}" for at, verdict in self.misses()[:SHOWN]]
+        rest = len(self.misses()) - len(lines)
+        return "\n".join([*lines, *([f"  and {rest} more"] if rest > 0 else [])])
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the cells of the table, a row for each rule."""
+        return [
+            (
+                one.rule,
+                str(one.correct),
+                f"{one.accuracy:.2%}",
+                f"{100 * one.ci95[0]:.2f} - {100 * one.ci95[1]:.2f}",
+                *map(str, (one.wrong, one.no_answer, one.error)),
+            )
+            for one in self.run.rules
+        ]
+
+    def __str__(self) -> str:
+        """Return the table as plain text."""
+        table = [HEADS, *self.rows()]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        return "\n".join(
+            "  ".join(
+                cell.ljust(width) if at == 0 else cell.rjust(width)
+                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in table
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the table as HTML, for notebooks."""
+        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in HEADS)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>"
+            for row in self.rows()
+        )
+        caption = f"{len(self)} completions"
+        return f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
+
+
+def score(
+    texts: Sequence[str], golds: Sequence[object], rule: str | Sequence[str] = DEFAULT_RULE
+) -> Scores:
+    """Return the scores of completions against their golds.
+
+    golds: one for each text: a number, a solution ("... #### 18"), a GSM8K row or a Problem. rule:
+    a name or several; the first is the headline. Raises InputError where texts and golds do not
+    fit or a gold is none, UnknownNameError and MissingExtraError for a rule.
+    """
+    if len(texts) != len(golds):
+        raise InputError(f"{len(texts)} texts but {len(golds)} golds; give a gold for each text")
+    if not texts:
+        raise InputError("there are no texts to score; give at least one")
+    samples = []
+    for at, (text, gold) in enumerate(zip(texts, golds, strict=True)):
+        if not isinstance(text, str):
+            raise InputError(
+                f"text {at} is a {type(text).__name__}: {clip(repr(text))}; give a str"
+            )
+        samples.append(Sample(_problem(gold, at), 0, text, "", at))
+    return scores_of(Run("", samples), [rule] if isinstance(rule, str) else list(rule))
+
+
+def scores_of(run: Run, rules: Sequence[str]) -> Scores:
+    """Return the scores of a run by the rules of these names, and the first one's verdicts."""
+    if not rules:
+        raise InputError("no rule is named; give at least one")
+    chosen = [get_usable_rule(name) for name in rules]
+    return Scores(score_run(run, chosen), tuple(_verdicts(run, chosen[0])))
+
+
+def _verdicts(run: Run, rule: Rule) -> list[Verdict]:
+    usable = [s for s in run.samples if s.problem is not None and not s.error]
+    return [rule.judge(s.text, s.problem) for s in usable if s.problem is not None]
+
+
+def _problem(gold: object, at: int) -> Problem:
+    """Return the problem of a gold; its place is its id, so that no two are taken for one."""
+    if isinstance(gold, Problem):
+        return replace(gold, id=gold.id if gold.id != "?" else str(at))
+    text = gold_of(gold)
+    if text is None:
+        what = clip(gold) if isinstance(gold, str) else type(gold)
+        raise InputError(f"gold {at} is {what!r}; give a number, a solution or a row")
+    return replace(Problem.from_gold(text), id=str(at))

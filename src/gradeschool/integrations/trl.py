@@ -1,0 +1,70 @@
+"""TRL: `GRPOTrainer(reward_funcs=gradeschool.integrations.trl.reward, ...)`.
+
+The signature is that of trl 1.16 (trl/trainer/grpo_trainer.py, `_calculate_rewards`): completions
+as texts or chats, every dataset column as a keyword, a list of floats back, None to skip one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gradeschool.errors import InputError
+from gradeschool.integrations.rewards import Grader
+
+# Columns that may hold the gold, the first of them that is there.
+GOLD_COLUMNS = ("gold", "answer", "solution", "ground_truth")
+
+
+GRADER = Grader()
+
+
+@dataclass(frozen=True)
+class RewardFunction:
+    """A reward function for TRL; `__name__` is what its logs call it.
+
+    grader: what is rewarded. name: for the logs. column: the dataset column that holds the gold,
+    "" for the first of gold, answer, solution and ground_truth.
+    """
+
+    grader: Grader = GRADER
+    name: str = "gradeschool"
+    column: str = ""
+
+    @property
+    def __name__(self) -> str:
+        """Return the name that TRL logs the reward under."""
+        return self.name
+
+    def __call__(
+        self,
+        completions: Sequence[object],
+        *,
+        log_extra: Callable[[str, list[Any]], None] | None = None,
+        **columns: Any,
+    ) -> list[float | None]:
+        """Return a reward for each completion; the reasons go into TRL's completions table.
+
+        None, which TRL skips, where the gold cannot be read. Raises InputError where the dataset
+        has no column with golds, which shows in the first step.
+        """
+        rewards = self.grader.grade_all(completions, self._golds(columns))
+        if log_extra is not None:
+            log_extra(f"{self.name}_outcome", [reward.outcome.value for reward in rewards])
+            log_extra(f"{self.name}_reason", [reward.reason for reward in rewards])
+        return [reward.value for reward in rewards]
+
+    def _golds(self, columns: dict[str, Any]) -> Sequence[object]:
+        for name in (self.column,) if self.column else GOLD_COLUMNS:
+            if columns.get(name) is not None:
+                golds: Sequence[object] = columns[name]
+                return golds
+        wanted = repr(self.column) if self.column else " or ".join(map(repr, GOLD_COLUMNS))
+        raise InputError(
+            f"the dataset has no column {wanted} with the gold answers, only {sorted(columns)}; "
+            "add one, or name yours: RewardFunction(column=...)"
+        )
+
+
+reward = RewardFunction()

@@ -1,0 +1,93 @@
+"""The environment `gsm8k-olmes`: OLMES's gsm8k::tulu for verifiers, prompts and rule as in OLMES.
+
+Eight examples as turns, the assistant's answer begun with "Answer:", greedy, the last number of the
+reply (behind "</think>", where there is one) equal to that of the gold. `load_environment` is for
+verifiers 0.1.14 to 0.3.0; `verifiers_v1` holds the taskset of its version 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from gradeschool.datasets.load import load_dataset
+from gradeschool.errors import MissingExtraError
+from gradeschool.integrations import DEFAULT_RULE
+from gradeschool.integrations.rewards import Grader, text_of
+from gradeschool.protocols.registry import get_protocol
+
+ENVIRONMENT = "gsm8k-olmes"
+PROTOCOL = "olmes/gsm8k-tulu"
+THOUGHT_END = "</think>"
+CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
+
+
+def load_environment(system_prompt: str | None = None, dataset: str = "gsm8k") -> Any:
+    """Return the environment for `vf-eval gsm8k-olmes`.
+
+    system_prompt: a system message before the examples; OLMES has none. dataset: a name or file, as
+    `gradeschool eval -d` takes it. Raises DataError where the problems or examples cannot be had.
+    """
+    try:
+        import verifiers as vf
+        from datasets import Dataset
+    except ImportError as error:
+        raise MissingExtraError(f"the environment {ENVIRONMENT!r}", "verifiers") from error
+    return vf.SingleTurnEnv(
+        eval_dataset=Dataset.from_list(rows(dataset, system_prompt)),
+        parser=vf.MaybeThinkParser(),
+        rubric=vf.Rubric(funcs=[exact_match, reader], weights=[1.0, 0.0]),
+        sampling_args=sampling(),
+    )
+
+
+def rows(dataset: str = "gsm8k", system_prompt: str | None = None) -> list[dict[str, Any]]:
+    """Return a row for each problem: prompt (messages), answer (the gold) and info (its id)."""
+    protocol, problems = get_protocol(PROTOCOL), load_dataset(dataset).problems
+    system = [] if system_prompt is None else [{"role": "system", "content": system_prompt}]
+    prompts = protocol.render(problems, load_dataset(protocol.shots).problems)
+    return [
+        {
+            "prompt": [
+                *system,
+                *(turn._asdict() for turn in prompt.messages),
+                {"role": "assistant", "content": prompt.prefix},
+            ],
+            "answer": problem.gold,
+            "info": {"id": problem.id},
+        }
+        for problem, prompt in zip(problems, prompts, strict=True)
+    ]
+
+
+def sampling() -> dict[str, Any]:
+    """Return OLMES's decoding, and that the server is to go on with the last message."""
+    decoding = get_protocol(PROTOCOL).decoding
+    return {
+        "temperature": decoding.temperature,
+        "max_tokens": decoding.max_tokens,
+        "stop": list(decoding.stop),
+        "extra_body": CONTINUE,
+    }
+
+
+def exact_match(completion: Sequence[object] | str, answer: str, **_: object) -> float:
+    """Return 1.0 where the last number of the reply is that of the gold, by OLMES's rule."""
+    return float(_grader(PROTOCOL).grade(reply(completion), answer).correct)
+
+
+def reader(completion: Sequence[object] | str, answer: str, **_: object) -> float:
+    """Return 1.0 where the house reader finds the gold; a metric beside OLMES's (weight 0)."""
+    return float(_grader(DEFAULT_RULE).grade(reply(completion), answer).correct)
+
+
+def reply(completion: Sequence[object] | str) -> str:
+    """Return a completion's text without what was thought before it."""
+    text = text_of(list(completion) if not isinstance(completion, str) else completion) or ""
+    return text.rpartition(THOUGHT_END)[2].strip()
+
+
+@lru_cache(8)
+def _grader(rule: str) -> Grader:
+    return Grader(rule)

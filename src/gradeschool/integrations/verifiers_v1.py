@@ -1,0 +1,52 @@
+"""The taskset of `gsm8k-olmes` for version 1 of verifiers (0.3.0 and later).
+
+Decoding belongs to the run there and not to the taskset: `olmes.toml` of the environment's folder
+holds it. Raises ImportError where verifiers is older; 0.1.14 has another, unfinished version 1.
+"""
+
+from collections.abc import Iterator
+
+from verifiers.v1 import Runtime, Task, TaskData, Taskset, TasksetConfig, Trace, metric
+from verifiers.v1 import reward as rewarded
+
+from gradeschool.integrations.verifiers import exact_match, reader, rows
+
+
+class Gsm8kOlmesData(TaskData):
+    """A problem: the messages, the last of them begun for the assistant, and the gold."""
+
+    answer: str
+
+
+class Gsm8kOlmesConfig(TasksetConfig):
+    """dataset: a name or file, as `gradeschool eval -d` takes it."""
+
+    dataset: str = "gsm8k"
+
+
+class Gsm8kOlmesTask(Task[Gsm8kOlmesData]):
+    """Scored by OLMES's rule; the house reader is a metric beside it."""
+
+    @rewarded(weight=1.0)
+    async def exact_match(self, trace: Trace) -> float:
+        """Return 1.0 where the last number of the reply is that of the gold."""
+        return exact_match(trace.last_reply, self.data.answer)
+
+    @metric
+    async def reader(self, trace: Trace) -> float:
+        """Return 1.0 where the house reader finds the gold."""
+        return reader(trace.last_reply, self.data.answer)
+
+    async def validate(self, runtime: Runtime) -> bool | None:
+        """Tell whether the gold scores against itself."""
+        return exact_match(f"So the answer is {self.data.answer}.", self.data.answer) == 1.0
+
+
+class Gsm8kOlmes(Taskset[Gsm8kOlmesTask, Gsm8kOlmesConfig]):
+    """The problems under the prompt of olmes/gsm8k-tulu."""
+
+    def load(self) -> Iterator[Gsm8kOlmesTask]:
+        """Yield a task for each problem, in order."""
+        for row in rows(self.config.dataset):
+            data = Gsm8kOlmesData(prompt=row["prompt"], id=row["info"]["id"], answer=row["answer"])
+            yield Gsm8kOlmesTask(data, self.config.task)
