@@ -6,6 +6,7 @@ and a gold and returns [verdict, extracted string]. Slow on long texts, as the d
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 
@@ -70,7 +71,84 @@ def numeric_equality(completion: str, gold: str) -> Said:
     return [value == normal(gold), value]
 
 
+def first_marked(pattern: str, completion: str, gold: str) -> Said:
+    """Judge by the first match of a pattern, commas gone, as the graders of 2021 do."""
+    found = re.search(pattern, completion)
+    if found is None:
+        return [False, None]
+    value = found.group(1).strip().replace(",", "")
+    return [value == gold.strip().replace(",", ""), value]
+
+
+def hashes(completion: str, gold: str) -> Said:
+    """Judge by `#### N` of openai/grade-school-math, dataset.py; nanochat and lm-eval 0.3.0 too."""
+    return first_marked(r"#### (\-?[0-9\.\,]+)", completion, gold)
+
+
+def ai_benchmarks(completion: str, gold: str) -> Said:
+    """Judge by jaimetcf/ai-benchmarks: no comma in the class, on both sides."""
+    pattern = r"####\s*([\d\.\-]+)"
+    found, label = re.search(pattern, completion), re.search(pattern, f"#### {gold}")
+    read = None if found is None else found.group(1)
+    return [read is not None and label is not None and read == label.group(1), read]
+
+
+def last_number(pattern: str, completion: str, gold: str) -> Said:
+    """Judge by the last match of a pattern once commas between digits are gone, on both sides."""
+    numbers = [
+        re.findall(pattern, re.sub(r"(\d),(\d)", r"\1\2", text)) for text in (completion, gold)
+    ]
+    read, label = (found[-1] if found else None for found in numbers)
+    return [read is not None and read == label, read]
+
+
+def olmes(completion: str, gold: str) -> Said:
+    """Judge by oe_eval: a sign belongs to decimals alone."""
+    return last_number(r"[-+]?\d*\.\d+|\d+", completion, gold)
+
+
+def olmo_eval(completion: str, gold: str) -> Said:
+    """Judge by olmo-eval 1.0: the sign is read."""
+    return last_number(r"[-+]?\d*\.\d+|[-+]?\d+", completion, gold)
+
+
+def open_instruct(completion: str, gold: str) -> Said:
+    """Judge by GSM8KVerifier: the label is the gold without commas, as it stands."""
+    _, read = last_number(r"[-+]?(?:\d*\.\d+|\d+)", completion, gold)
+    return [read is not None and str(read).lower() == gold.replace(",", "").lower(), read]
+
+
+def mgsm_en(completion: str, gold: str) -> Said:
+    """Judge by simple-evals' parse_answer and score_mgsm."""
+    if "Answer" not in completion:
+        return [False, None]
+    behind = completion.split("Answer")[-1].strip().replace(",", "")
+    numbers = re.findall(r"\d+\.?\d*", behind)
+    read = numbers[-1].rstrip(".") if numbers else ""
+    compared = read.rstrip("0").rstrip(".") if "." in read else read
+    return [compared == gold.replace(",", ""), read]
+
+
+def deepseek_few_shot(completion: str, gold: str) -> Said:
+    """Judge by extract_gsm_few_shot_cot_answer and the numeric part of math_equal."""
+    numbers = re.findall(r"-?\d+\.?\d*", completion.split("Q: ", 1)[0])
+    if not numbers:
+        return [False, None]
+    label, read = float(gold.replace(",", "")), float(numbers[-1])
+    near = (math.isclose(read, one, abs_tol=1e-3) for one in (label / 100, label, label * 100))
+    return [any(near), numbers[-1]]
+
+
 DEFINITIONS: dict[str, Callable[[str, str], Said]] = {
     "multi-pattern": multi_pattern,
     "numeric-equality": numeric_equality,
+    "openai/2021": hashes,
+    "nanochat/gsm8k": hashes,
+    "lm-eval/gsm8k@0.3": hashes,
+    "ai-benchmarks/gsm8k": ai_benchmarks,
+    "olmes/gsm8k-tulu": olmes,
+    "olmo-eval/gsm8k": olmo_eval,
+    "open-instruct/gsm8k": open_instruct,
+    "simple-evals/mgsm-en": mgsm_en,
+    "deepseek-math/few-shot-cot": deepseek_few_shot,
 }

@@ -6,7 +6,8 @@ Reads one JSON object a line, writes one a line, in the same order:
     {"prompts": task, "data": folder}  ->  {"prompts": [[[role, text], ...], ...], "targets": [...]}
 Scorers are "match" and, with inspect_evals, "aime". A verdict is true, false or "error". `number`
 asks the functions that read one word; values travel as hexadecimal floats. `prompts` renders all
-test documents of GSM8K through the solvers of inspect_evals' gsm8k or aime2025.
+test documents of GSM8K through the solvers of inspect_evals' gsm8k (with 10, 5 or no shots),
+mgsm or aime2025.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from inspect_ai._util.text import str_to_float  # noqa: E402
 from inspect_ai.scorer import CORRECT, Target, match  # noqa: E402
 from inspect_ai.scorer._unicode import unicode_number_to_float  # noqa: E402
 
+# The variants of the task gsm8k: how many shots.
+FEWSHOT = {"gsm8k": 10, "gsm8k-5shot": 5, "gsm8k-0shot": 0}
 READERS: dict[str, Callable[[str], float]] = {
     "unicode": unicode_number_to_float,
     "superscript": str_to_float,
@@ -73,6 +76,7 @@ async def prompts(name: str, folder: str) -> dict[str, list[Any]]:
     from inspect_ai.model import ChatMessageUser, ModelName
     from inspect_ai.solver import TaskState, chain
     from inspect_evals.gsm8k import gsm8k
+    from inspect_evals.mgsm.mgsm import LANG_TO_INSTRUCTIONS
     from inspect_evals.utils.aime_common import aime_solver
 
     def local(path: str, data_dir: str, split: str, **options: Any) -> Any:
@@ -85,12 +89,13 @@ async def prompts(name: str, folder: str) -> dict[str, list[Any]]:
 
     module: Any = sys.modules[gsm8k.__module__]
     module.hf_dataset = local
-    task = gsm8k()
-    solver = task.solver if name == "gsm8k" else chain(aime_solver())
+    task = gsm8k(fewshot=FEWSHOT.get(name, 10))
+    asked_as = LANG_TO_INSTRUCTIONS["en"] if name == "mgsm" else "{prompt}"
+    solver = task.solver if name in FEWSHOT else chain(aime_solver() if name == "aime2025" else [])
     rendered: list[Any] = []
     targets: list[str] = []
     for sample in task.dataset:
-        asked = ChatMessageUser(content=sample.input)
+        asked = ChatMessageUser(content=asked_as.format(prompt=sample.input))
         state = TaskState(ModelName("none/none"), sample.id, 1, sample.input, [asked])
         state = await solver(state, generate)
         rendered.append([[message.role, message.text] for message in state.messages])

@@ -2,7 +2,9 @@
 
 Reads one JSON object a line, writes one a line, in the same order:
     {"completion", "gold", "solution", "scorers"}  ->  {scorer: [verdict, extracted string]}
-    {"prompts": task, "data": folder, "form": ...}  ->  {"prompts": [...], "generation": {...}}
+    {"completions", ...}  ->  the same of several samples, which a filter may let vote
+    {"prompts": task, "data": folder, "form": ...}
+        ->  {"prompts": [...], "generation": {...}, "repeats": ...}
 A scorer is "task/filter", or the task alone where it has no filter; "-" stands for "_". A verdict
 is true, false or "error"; the extracted string is what the filter hands to the metric. Prompts are
 those of all test documents in order, with the harness's default seed for shots: texts in the form
@@ -37,6 +39,13 @@ TASKS = {
     "gsm8k-cot-llama": "gsm8k/gsm8k-cot-llama.yaml",
     "gsm8k-llama": "llama3/instruct/gsm8k/gsm8k.yaml",
     HRM8K: "hrm8k/en/hrm8k_gsm8k_en.yaml",
+    "gsm8k-platinum": "gsm8k_platinum/gsm8k-platinum.yaml",
+    "gsm8k-platinum-cot": "gsm8k_platinum/gsm8k-platinum-cot.yaml",
+    "gsm8k-platinum-cot-zeroshot": "gsm8k_platinum/gsm8k-platinum-cot-zeroshot.yaml",
+    "gsm8k-platinum-cot-self-consistency": (
+        "gsm8k_platinum/gsm8k-platinum-cot-self-consistency.yaml"
+    ),
+    "gsm8k-platinum-cot-llama": "gsm8k_platinum/gsm8k-platinum-cot-llama.yaml",
 }
 SEED = 1234
 # The shape of the data: scoring needs a dataset to be there and never looks at it.
@@ -88,7 +97,7 @@ def score(tasks: dict[str, ConfigurableTask], row: dict[str, Any]) -> dict[str, 
         if name == HRM8K:
             doc = hrm8k_row("", row["solution"])
         instance = Instance("generate_until", doc, ("", {}), 0, (name, 0, 1))
-        instance.resps = [row["completion"]]
+        instance.resps = row.get("completions") or [row["completion"]]
         chain = next(c for c in one._filters if c.name.replace("_", "-") == (wanted or "none"))
         try:
             chain.apply([instance])
@@ -120,7 +129,8 @@ def prompts(name: str, folder: Path, form: str) -> dict[str, Any]:
     made: list[Any] = [one.fewshot_context(doc, shots, **options) for doc in one.test_docs()]
     if form != "plain":
         made = [[[turn["role"], turn["content"]] for turn in json.loads(text)] for text in made]
-    return {"prompts": made, "generation": one.config.generation_kwargs}
+    options = {"generation": one.config.generation_kwargs, "repeats": one.config.repeats}
+    return {"prompts": made, **options}
 
 
 def main() -> None:

@@ -2,6 +2,8 @@
 
 Reads one JSON object a line, writes one a line, in the same order:
     {"completion", "solution", "scorers"}  ->  {scorer: [verdict, extracted string]}
+    {"prompts": configuration, "questions": [...]}  ->  {"prompts": [[[role, text], ...], ...],
+        "options": of the inferencer}
 Scorers are "gsm8k" and "gsm8k-0shot-v2". The package cannot be imported without torch; the
 functions named below are compiled from its files as they stand there, without their decorators.
 """
@@ -10,10 +12,12 @@ from __future__ import annotations
 import __future__
 
 import ast
+import copy
 import importlib.util
 import json
 import re
 import sys
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,8 @@ MATH = (
     *("last_boxed_only_string", "remove_boxed", "extract_boxed_answer", "normalize_final_answer"),
     *("math_postprocess_v2", "MATHEvaluator"),
 )
+# models/openai_api.py: the roles that its messages get.
+ROLES = {"HUMAN": "user", "BOT": "assistant"}
 
 
 class BaseEvaluator:
@@ -52,6 +58,24 @@ def _name(node: ast.stmt) -> str:
     return getattr(node, "name", "")
 
 
+def prompts(package: Path, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the messages that a configuration makes of questions, and how it decodes."""
+    utils = compiled(
+        package / "utils" / "prompt.py",
+        ("PromptList", "safe_format"),
+        **{name: getattr(typing, name) for name in ("Dict", "List", "Optional", "Union")},
+        deepcopy=copy.deepcopy,
+    )
+    config = package / "configs" / "datasets" / "gsm8k" / f"{row['prompts']}.py"
+    absent = dict.fromkeys(("PromptTemplate", "ZeroRetriever", "GenInferencer"))
+    chosen = compiled(config, ("gsm8k_infer_cfg",), **absent)["gsm8k_infer_cfg"]
+    template = utils["PromptList"](chosen["prompt_template"]["template"]["round"])
+    made = [template.format(question=question) for question in row["questions"]]
+    options = {name: value for name, value in chosen["inferencer"].items() if name != "type"}
+    turns = [[[ROLES[turn["role"]], turn["prompt"]] for turn in prompt] for prompt in made]
+    return {"prompts": turns, "options": options}
+
+
 def main() -> None:
     """Answer until the input ends."""
     package = importlib.util.find_spec("opencompass")
@@ -66,6 +90,9 @@ def main() -> None:
     }
     for line in sys.stdin:
         row = json.loads(line)
+        if "prompts" in row:
+            print(json.dumps(prompts(folder.parent, row)), flush=True)
+            continue
         answers: dict[str, list[Any]] = {}
         for name in row["scorers"]:
             read, equal = scorers[name]

@@ -118,6 +118,17 @@ def lm_eval_scorers() -> dict[str, str]:
     return {name.removeprefix("lm-eval/"): name for name in names}
 
 
+# Filter of a gsm8k_platinum task -> the rule of gsm8k that it is to the letter.
+PLATINUM = {
+    f"gsm8k-platinum{task}/{filter}": f"lm-eval/gsm8k{task}/{filter}"
+    for task in ("", "-cot", "-cot-zeroshot", "-cot-llama")
+    for filter in ("strict-match", "flexible-extract")
+} | {
+    "gsm8k-platinum-cot-self-consistency/score-first": (
+        "lm-eval/gsm8k-cot-self-consistency/score-first"
+    )
+}
+
 # environment -> {scorer of the worker: rule}; each version is the last of its era
 INSPECT: dict[str, dict[str, str]] = {
     "inspect_ai": {"match": "inspect/match-numeric@>=0.3.253", "aime": "inspect/aime2025"},
@@ -129,7 +140,19 @@ OPENCOMPASS = {
     "gsm8k": "opencompass/gsm8k",
     "gsm8k-0shot-v2": "opencompass/gsm8k-0shot-v2",
 }
+FUNCTIONS_OF = {
+    "verl-strict": "verl/gsm8k/strict",
+    "verl-flexible": "verl/gsm8k/flexible",
+    "oumi": "oumi/gsm8k",
+    "helm-final-number": "helm/gsm/final-number",
+    "helm-indicator": "helm/gsm/exact-match-indicator",
+}
 FUNCTIONS = "the real functions, compiled alone, run"
+
+
+def _only(scorers: Mapping[str, str], start: str) -> dict[str, str]:
+    return {scorer: rule for scorer, rule in scorers.items() if rule.startswith(start)}
+
 
 # room -> [(how the verdict was got, maker of the judge), ...]
 ORACLES: dict[str, list[tuple[str, Maker]]] = {
@@ -139,6 +162,15 @@ ORACLES: dict[str, list[tuple[str, Maker]]] = {
         for name, scorers in INSPECT.items()
     ],
     "opencompass": [(f"OpenCompass 0.5.4: {FUNCTIONS}", harness("opencompass", OPENCOMPASS))],
+    **{
+        room: [
+            (
+                f"the wheel's functions: {FUNCTIONS}",
+                harness("functions", _only(FUNCTIONS_OF, f"{room}/")),
+            )
+        ]
+        for room in ("verl", "oumi", "helm")
+    },
     "openai": [(f"dataset.py of 2021: {FUNCTIONS}", openai)],
     "ai_benchmarks": [(f"gsm8k_benchmark.py: {FUNCTIONS}", ai_benchmarks)],
     "olmes": [(f"a public port of oe_eval: {FUNCTIONS}", olmes)],

@@ -21,6 +21,7 @@ WORKERS = {
     "inspect_ai_0_3_252": "inspect_worker.py",
     "inspect_ai_0_3_220": "inspect_worker.py",
     "opencompass": "opencompass_worker.py",
+    "functions": "functions_worker.py",
 }
 
 Request = dict[str, Any]

@@ -23,7 +23,9 @@ READERS: dict[str, dict[str, Callable[[str], float]]] = {
     name: {"unicode": unicode_number} for name in INSPECT
 }
 READERS["inspect_ai_0_3_220"]["superscript"] = superscript_number
-PROMPTS = {"gsm8k": "inspect/gsm8k", "aime2025": "inspect/aime2025"}
+PROMPTS = {
+    name: f"inspect/{name}" for name in ("gsm8k", "gsm8k-5shot", "gsm8k-0shot", "aime2025")
+} | {"mgsm": "inspect/mgsm-en"}
 
 
 @pytest.fixture(params=list(INSPECT))

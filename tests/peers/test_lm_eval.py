@@ -1,7 +1,9 @@
-"""lm-evaluation-harness 0.4.13: verdicts, extracted strings, prompts, decoding."""
+"""lm-evaluation-harness 0.4.13: verdicts, extracted strings, votes, prompts, decoding."""
 
 from __future__ import annotations
 
+import json
+import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from gradeschool.completion import Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_protocols, get_protocol
+from gradeschool.protocols.registry import all_protocols, all_votes, get_protocol
 from tests.peers.compare import (
     COMPARED,
     Case,
@@ -19,7 +21,7 @@ from tests.peers.compare import (
     recorded,
     with_number_golds,
 )
-from tests.peers.oracles import lm_eval_scorers
+from tests.peers.oracles import PLATINUM, lm_eval_scorers
 from tests.peers.peer import Peer
 from tests.peers.shared_cases import shared_cases
 
@@ -30,6 +32,8 @@ ALL_PROTOCOLS = [
 ]
 SCORERS = lm_eval_scorers()
 HRM8K = "hrm8k-gsm8k-en"
+PLATINUM_EVERY = 20  # recorded completions for each that the platinum tasks judge too
+ELECTIONS = 600
 DEFAULT_MAX_TOKENS = 256  # of every model class of the harness, where a task sets none
 
 
@@ -60,19 +64,85 @@ def test_invented_completions_of_hrm8k(peer: Peer, invented: list[Case]) -> None
     assert_none(differences(peer, cases, {HRM8K: SCORERS[HRM8K]}, "invented completions"))
 
 
+def test_the_filters_of_platinum_are_those_of_gsm8k(
+    peer: Peer, data: Path, invented: list[Case], gsm8k_test: Sequence[Problem]
+) -> None:
+    cases = [*recorded(data, gsm8k_test)[::PLATINUM_EVERY], *invented[::8]]
+    assert_none(differences(peer, cases, PLATINUM, "completions as of platinum"))
+
+
+def elections(data: Path, problems: Sequence[Problem]) -> list[tuple[list[str], Problem]]:
+    """Return the samples of problems: what 28 runs wrote of one problem, and short forms."""
+    draw = random.Random(64)
+    written: dict[str, list[str]] = {}
+    for case in recorded(data, problems):
+        written.setdefault(case.problem.id, []).append(case.completion)
+    made = []
+    for problem in problems[:ELECTIONS]:
+        near = (problem.gold, problem.gold.replace(",", ""), "7", "1,000", "1000", "[invalid]")
+        short = [f"So.\nThe answer is {draw.choice(near)}{draw.choice(['.', '', ' or so'])}"
+                 for _ in range(draw.randint(0, 64))]  # fmt: skip
+        texts = [*short, *written[problem.id], *[""] * 64]
+        made.append((draw.sample(texts[:64], 64), problem))
+    return made
+
+
+@pytest.mark.parametrize("name", all_votes())
+@pytest.mark.parametrize("labels", ["", "-platinum"])
+def test_votes(
+    peer: Peer, data: Path, gsm8k_test: Sequence[Problem], name: str, labels: str
+) -> None:
+    vote, scorer = (
+        all_votes()[name],
+        name.removeprefix("lm-eval/").replace("gsm8k", f"gsm8k{labels}"),
+    )
+    cases = elections(data, gsm8k_test)
+    rows = [
+        {"completions": texts, "gold": p.gold, "solution": p.solution, "scorers": [scorer]}
+        for texts, p in cases
+    ]
+    unequal = []
+    for (texts, problem), answer in zip(cases, peer.ask(rows), strict=True):
+        ours = vote.judge(texts, problem)
+        read = "[invalid]" if ours.answer is None else ours.answer.text
+        if [ours.correct, read] != answer[scorer]:
+            unequal.append(f"{name}: ours {ours}, theirs {answer[scorer]}: problem {problem.id}")
+    COMPARED["votes of lm_eval"] += len(cases)
+    assert_none(unequal)
+    judged = [vote.judge(texts, problem) for texts, problem in cases]
+    assert {one.outcome.value for one in judged} == {"correct", "wrong", "no_answer"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Callable[[str], Path]:
+    """A function that writes a dataset as the files train and test, and returns their folder."""
+
+    def write(dataset: str) -> Path:
+        for split, name in (("train", "gsm8k:train"), ("test", dataset)):
+            rows = [
+                {"question": p.question, "answer": p.solution} for p in load_dataset(name).problems
+            ]
+            lines = "".join(json.dumps(row) + "\n" for row in rows)
+            (tmp_path / f"{split}.jsonl").write_text(lines, "utf-8")
+        return tmp_path
+
+    return write
+
+
 @pytest.mark.parametrize("name", ALL_PROTOCOLS)
-def test_prompts(peer: Peer, data: Path, gsm8k_test: Sequence[Problem], name: str) -> None:
+def test_prompts(peer: Peer, folder: Callable[[str], Path], data: Path, name: str) -> None:
     protocol = get_protocol(name)
     plain, _, form = name.partition("+")
     answer = peer.one(
         {
             "prompts": plain.removeprefix("lm-eval/"),
-            "data": str(data / "gsm8k"),
+            "data": str(folder(protocol.dataset)),
             "form": form or "plain",
         }
     )
+    problems = load_dataset(protocol.dataset).problems
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
-    ours = [_sent(prompt) for prompt in protocol.render(gsm8k_test, shots)]
+    ours = [_sent(prompt) for prompt in protocol.render(problems, shots)]
     unequal = [i for i, (a, b) in enumerate(zip(ours, answer["prompts"], strict=True)) if a != b]
     assert not unequal, (
         f"{len(unequal)} prompts differ, first {ours[unequal[0]]!r}, "
@@ -83,6 +153,7 @@ def test_prompts(peer: Peer, data: Path, gsm8k_test: Sequence[Problem], name: st
     assert tuple(generation["until"]) == decoding.stop
     assert generation.get("temperature", 0.0) == decoding.temperature
     assert generation.get("max_gen_toks", DEFAULT_MAX_TOKENS) == decoding.max_tokens
+    assert answer["repeats"] == protocol.samples
 
 
 def _sent(prompt: Prompt) -> str | list[list[str]] | None:

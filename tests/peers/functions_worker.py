@@ -1,0 +1,112 @@
+"""Runs inside `.venvs/functions`: answers with what verl, oumi and HELM themselves say.
+
+Reads one JSON object a line, writes one a line, in the same order:
+    {"completion", "solution", "scorers"}  ->  {scorer: [verdict, extracted string]}
+The packages cannot be imported without torch and more; the functions named below are compiled from
+their files as they stand there. HELM does not hand out what it extracts: that is read once more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+from opencompass_worker import compiled
+
+Said = list[Any]
+# What the recipes of verl and oumi take for the ground truth: examples/data_preprocess/gsm8k.py.
+TRUTH = re.compile(r"#### (\-?[0-9\.\,]+)")
+HELM_NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
+
+
+def file_of(package: str, name: str) -> Path:
+    """Return a file of an installed package, which is not imported."""
+    return Path(str(distribution(package).locate_file(name)))
+
+
+def truth(solution: str) -> str:
+    """Return the label that a recipe makes of a solution."""
+    found = TRUTH.search(solution)
+    assert found is not None
+    return found.group(1).replace(",", "")
+
+
+def scorers() -> dict[str, Callable[[str, str], Said]]:
+    """Return every scorer: (completion, solution) -> its verdict and what it extracts."""
+    verl = compiled(
+        file_of("verl", "verl/utils/reward_score/gsm8k.py"),
+        ("_SOLUTION_CLIP_CHARS", "extract_solution", "compute_score"),
+    )
+    oumi = compiled(
+        file_of("oumi", "oumi/datasets/grpo/rewards/gsm8k_reward.py"),
+        ("_extract_solution", "gsm8k_reward"),
+    )
+    names = ("exact_match", "exact_match_indicator", "final_number_exact_match")
+    helm = compiled(
+        file_of("crfm-helm", "helm/benchmark/metrics/evaluate_reference_metrics.py"), names
+    )
+
+    def by_verl(method: str) -> Callable[[str, str], Said]:
+        def judge(text: str, solution: str) -> Said:
+            score = verl["compute_score"](text, truth(solution), method=method)
+            return [score == 1.0, verl["extract_solution"](text, method)]
+
+        return judge
+
+    def by_oumi(text: str, solution: str) -> Said:
+        score = oumi["gsm8k_reward"]("", text, truth(solution), {})
+        return [score == 1.0, oumi["_extract_solution"](text)]
+
+    def by_helm(metric: str, read: Callable[[str], str]) -> Callable[[str, str], Said]:
+        def judge(text: str, solution: str) -> Said:
+            text, gold = text.strip(), as_sentence(solution)
+            return [helm[metric](gold, text) == 1.0, read(text)]
+
+        return judge
+
+    return {
+        "verl-strict": by_verl("strict"),
+        "verl-flexible": by_verl("flexible"),
+        "oumi": by_oumi,
+        "helm-final-number": by_helm("final_number_exact_match", last_number),
+        "helm-indicator": by_helm("exact_match_indicator", last_token),
+    }
+
+
+def as_sentence(solution: str) -> str:
+    """Return the reference as HELM's scenario writes it."""
+    return solution.replace("####", "The answer is").replace("\n", " ") + "."
+
+
+def last_number(text: str) -> str:
+    """Return what final_number_exact_match compares."""
+    found = HELM_NUMBER.findall(text)
+    return found[-1].replace(",", "") if found else ""
+
+
+def last_token(text: str) -> str:
+    """Return what exact_match_indicator compares."""
+    return text.split(" ")[-1].strip()
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    known = scorers()
+    for line in sys.stdin:
+        row = json.loads(line)
+        answers: dict[str, Said] = {}
+        for name in row["scorers"]:
+            try:
+                answers[name] = known[name](row["completion"], row["solution"])
+            except Exception as error:  # noqa: BLE001  (the harness's failure is the answer)
+                answers[name] = ["error", type(error).__name__]
+        print(json.dumps(answers), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Our tasks and scorers in the real inspect_ai: the pinned version, and the last old one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.peers.pages import run_python, why_not
+
+pytestmark = pytest.mark.peers
+
+# What runs in the peer: scores given completions with our scorers, prints one JSON line.
+SCORING = """
+import asyncio, json, sys
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ChatMessageUser, ModelName, ModelOutput
+from inspect_ai.scorer import Score, Target
+from inspect_ai.solver import TaskState
+from inspect_ai._util.registry import registry_create, registry_info, registry_lookup
+
+def scored(name, said, gold, stop, metadata=None):
+    state = TaskState(ModelName("none/none"), 1, 1, "?", [ChatMessageUser(content="?")],
+                      metadata=metadata or {})
+    state.output = ModelOutput.from_content("none", said, stop_reason=stop)
+    scorer = registry_create("scorer", name)
+    score = asyncio.run(scorer(state, Target([gold])))
+    return {"value": str(score.value), "answer": score.answer, "metadata": score.metadata,
+            "reason": getattr(score, "reason", None), "explanation": score.explanation}
+"""
+ROWS = [
+    # scorer, completion, gold, stop reason -> value, reason
+    ("numeric_equality", "ANSWER: 711", "11", "stop", "I", "wrong value"),
+    ("numeric_equality", "ANSWER: 149", "49", "stop", "I", "wrong value"),
+    ("numeric_equality", "ANSWER: 131254", "131250", "stop", "I", "rounding"),
+    ("numeric_equality", "first 7, ANSWER: 11 (of 12)", "11", "stop", "C", None),
+    ("numeric_equality", "It is 1,250.", "1250", "stop", "C", None),
+    ("numeric_equality", "no idea.", "11", "stop", "N", "invalid_response_format"),
+    ("reader", "", "11", "stop", "N", "no_response"),
+    ("reader", "I'm sorry, I cannot help with that.", "11", "stop", "N", "refusal"),
+    ("reader", "Let us first", "11", "max_tokens", "N", "truncated"),
+    ("reader", "#### -11", "11", "stop", "I", "sign lost"),
+    ("inspect/match-numeric:<=0_3_220", "ANSWER: 711", "11", "stop", "C", None),
+    ("inspect/match-numeric:>=0_3_253", "ANSWER: 711", "11", "stop", "I", "wrong value"),
+    ("verl/gsm8k/strict", "#### 11", "eleven", "stop", "nan", "scoring_failed"),
+]
+
+
+def answers(peer: str, folder: Path, code: str) -> list[dict[str, object]]:
+    if reason := why_not(peer):
+        pytest.skip(reason)
+    done = run_python(peer, folder, SCORING + code)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: list[dict[str, object]] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@pytest.mark.parametrize("peer", ["inspect_ai", "inspect_ai_0_3_220"])
+def test_scores_hold_value_answer_reason_and_explanation(peer: str, tmp_path: Path) -> None:
+    calls = [(f"gradeschool/{name}", *row) for name, *row, _, _ in ROWS]
+    code = f"print(json.dumps([scored(*call) for call in {calls!r}]))"
+    found = answers(peer, tmp_path, code)
+    assert [score["value"] for score in found] == [row[4] for row in ROWS]
+    reasons = [row[5] if peer == "inspect_ai" else None for row in ROWS]
+    assert [score["reason"] for score in found] == reasons
+    assert "'711' is not '11'" in str(found[0]["explanation"])
+    assert "(truncated)" in str(found[8]["explanation"])
+    assert found[4]["answer"] == "1250"
+    assert found[4]["metadata"] == {
+        "rule": "numeric-equality",
+        "outcome": "correct",
+        "span": [6, 12],
+    }
+
+
+def test_every_rule_has_a_scorer_that_inspect_finds_by_name(tmp_path: Path) -> None:
+    code = """
+from gradeschool import all_rules
+from gradeschool.integrations.inspect_scorers import scorer_name
+names = ["gradeschool/" + scorer_name(rule) for rule in all_rules()]
+assert len(set(names)) == len(names)
+assert not any("@" in name or "." in name for name in names)
+found = [registry_info(registry_lookup("scorer", name)).name for name in names]
+said = [scored("gradeschool/rule", "#### 11", "11", "stop")["value"]]
+print(json.dumps([{"same": found == names, "count": len(names), "said": said}]))
+"""
+    (found,) = answers("inspect_ai", tmp_path, code)
+    assert found["same"] is True
+    assert found["said"] == ["C"]
+    assert isinstance(found["count"], int)
+    assert found["count"] > 40
+
+
+@pytest.mark.usefixtures("data")
+def test_every_chat_protocol_is_a_task_with_our_prompts(tmp_path: Path) -> None:
+    """Messages, decoding and scorers are the protocol's; others are refused in words."""
+    code = """
+from gradeschool import all_protocols, load_dataset
+from gradeschool.datasets.load import is_here
+from gradeschool.integrations.inspect_registry import gsm8k
+from gradeschool.protocols.registry import available, get_rule
+problems = load_dataset("sample").problems
+rows = []
+for name, protocol in all_protocols().items():
+    if not protocol.is_chat or not all(available(get_rule(rule)) for rule in protocol.rules):
+        continue
+    if protocol.shots and not is_here(protocol.shots):
+        continue
+    shots = load_dataset(protocol.shots).problems if protocol.shots else ()
+    task = gsm8k(protocol=name, dataset="sample")
+    same = []
+    for sample, prompt in zip(task.dataset, protocol.render(problems, shots), strict=True):
+        ours = [(turn.role, turn.content) for turn in prompt.messages]
+        ours += [("assistant", prompt.prefix)] if prompt.prefix else []
+        same.append([(turn.role, turn.text) for turn in sample.input] == ours)
+    config, decoding = task.config, protocol.decoding
+    same.append(config.temperature == decoding.temperature)
+    same.append(config.max_tokens == decoding.max_tokens)
+    same.append(len(task.scorer) == len(protocol.rules))
+    rows.append({"name": name, "same": all(same), "prompts": len(same) - 3})
+try:
+    gsm8k(protocol="lm-eval/gsm8k")
+except ValueError as error:
+    rows.append({"name": "", "same": "not a chat protocol" in str(error), "prompts": 48})
+print(json.dumps(rows))
+"""
+    found = answers("inspect_ai", tmp_path, code)
+    assert [row["name"] for row in found if row["same"] is not True] == []
+    assert {row["prompts"] for row in found} == {48}
+    assert len(found) > 20
+
+
+def test_aime2025_is_scored_by_numeric_equality(tmp_path: Path) -> None:
+    """The task reads a local file; 711 for 11 and 149 for 49 are wrong in the eval's own log."""
+    rows = [
+        {"id": "1", "problem": "One?", "answer": 11},
+        {"id": "2", "problem": "Two?", "answer": "49"},
+    ]
+    (tmp_path / "aime.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    code = """
+from inspect_ai import eval
+from inspect_ai.model import ModelUsage, get_model
+outputs = [ModelOutput.from_content("mockllm", f"ANSWER: {said}") for said in (711, 149, 11, 49)]
+for output in outputs:
+    output.usage = ModelUsage(total_tokens=1)
+rows = []
+for _ in range(2):
+    model = get_model("mockllm/model", custom_outputs=outputs[2 * len(rows):], memoize=False)
+    log, = eval("gradeschool/aime2025", model=model, task_args={"dataset": "aime.jsonl"},
+                max_connections=1, display="none", log_dir="logs")
+    assert log.status == "success", log.error
+    rows.append({"values": [s.scores["numeric_equality"].value if "numeric_equality" in s.scores
+                            else s.scores["numeric-equality"].value for s in log.samples],
+                 "prompt": log.samples[0].input[-1].text})
+print(json.dumps(rows))
+"""
+    wrong, right = answers("inspect_ai", tmp_path, code)
+    assert (wrong["values"], right["values"]) == (["I", "I"], ["C", "C"])
+    assert "One?" in str(wrong["prompt"])
