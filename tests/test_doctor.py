@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,6 +93,29 @@ def test_a_server_that_obeys_nothing() -> None:
     assert not obstacles(get_protocol("lm-eval/gsm8k"), list(found.values()))
     (why,) = obstacles(get_protocol("simple-evals/mgsm-en"), list(found.values()))
     assert "temperature" in why
+
+
+def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(
+    data: Path, tmp_path: Path
+) -> None:
+    citizen, folder = BadCitizen(), tmp_path / "run"
+
+    async def evaluated() -> tuple[int, str]:
+        async with serving(citizen.answer) as url:
+            command = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{url}/bad", "-n", "3",
+                       "-p", "olmes/gsm8k-tulu", "-d", "sample", "-o", str(folder)]  # fmt: skip
+            done = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+            _, told = await done.communicate()
+            return done.returncode or 0, told.decode()
+
+    status, told = asyncio.run(evaluated())
+    assert status != 0
+    assert "continue_final_message is ignored" in told
+    assert citizen.asked == 3
+    assert (
+        not (folder / "completions.jsonl").exists()
+        or not (folder / "completions.jsonl").stat().st_size
+    )
 
 
 def test_a_server_without_completions() -> None:

@@ -64,9 +64,9 @@ def show_command(run: Path, as_json: bool) -> None:
 @click.argument("run", type=FOLDER)
 @json_option
 def verify_command(run: Path, as_json: bool) -> None:
-    """Recompute every key and digest of a run; exit with 1 where something is not as it should be.
+    """Recompute every key and digest of a run.
 
-    Nothing is changed, and the model is not asked.
+    Exit status 1: something is not as it should be. Nothing is changed, and the model is not asked.
     """
     from gradeschool.reports.printable import printable
     from gradeschool.runs.verify import verify
@@ -88,9 +88,9 @@ def verify_command(run: Path, as_json: bool) -> None:
 @click.option("-o", "--output", type=FOLDER, required=True, help="A new folder.")
 @json_option
 def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
-    """Make one run of several folders of the same model, protocol, dataset and decoding.
+    """Make one run of several folders.
 
-    Each sample is kept once. The folders stay as they are.
+    They are of the same model, protocol, dataset and decoding. Each sample is kept once. The folders stay as they are.
     """
     from gradeschool.runs.merge import merge
 
@@ -123,7 +123,7 @@ def curve_command(
     dataset: str | None,
     as_json: bool,
 ) -> None:
-    """Show maj@k and pass@k of a run or a file of completions with several samples a problem."""
+    """Show maj@k and pass@k of a run or a file over k."""
     from gradeschool.protocols.registry import get_usable_rule
     from gradeschool.reports.curves import curve_table
     from gradeschool.scoring.at_k import ballots_of, curve

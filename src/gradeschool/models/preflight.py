@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradeschool.errors import FatalModelError
+from gradeschool.errors import FatalModelError, TransientError
 from gradeschool.models.base import Model
 from gradeschool.protocol import Protocol
 
@@ -12,7 +12,7 @@ async def check(model: Model, protocol: Protocol) -> dict[str, str]:
 
     A protocol whose prompts begin the assistant's answer is run on a server only if that continues
     it: one that takes the field and begins a new turn gives answers to another prompt. Raises
-    FatalModelError there, and ModelError where the server does not answer.
+    FatalModelError there. A server that fails now is asked nothing more here: the run will tell.
     """
     from gradeschool.models.endpoint import Endpoint
 
@@ -20,7 +20,10 @@ async def check(model: Model, protocol: Protocol) -> dict[str, str]:
         return {}
     from gradeschool.models.doctor import continues_prefix
 
-    finding = await continues_prefix(model)
+    try:
+        finding = await continues_prefix(model)
+    except TransientError as error:
+        return {"prefix": f"not known: {error}"}
     if finding.refuses:
         raise FatalModelError(
             "no assistant prefix",

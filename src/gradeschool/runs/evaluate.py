@@ -10,6 +10,7 @@ from pathlib import Path
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
 from gradeschool.models.base import Model, Request
+from gradeschool.models.preflight import check
 from gradeschool.recordings.files import MANIFEST_FILE
 from gradeschool.runs.ask import Asker
 from gradeschool.runs.cost import Price, Purse, estimate
@@ -72,8 +73,9 @@ async def evaluate(
     """Run a plan in a folder; what is stored there already is not asked again.
 
     Samples whose last attempt failed are asked again. SIGINT or SIGTERM stops gracefully, a second
-    one at once; either leaves a resumable folder. Raises StoreError, InputError, and before
-    anything is asked MissingExtraError for a rule that calls a library that is not installed.
+    one at once; either leaves a resumable folder. A server that does not continue the answer that
+    the protocol begins ends the run before anything is asked. Raises StoreError, InputError, and
+    before anything is asked MissingExtraError for a rule whose library is not installed.
     """
     matrix = matrix_of(plan)
     started = time.monotonic()
@@ -92,6 +94,8 @@ async def evaluate(
             observer.begin(len(requests), len(requests) - len(todo), store.quarantined)
             with stopped_by_signals(asker, observer.stopping):
                 try:
+                    if todo and not asking.batch and (server := await check(model, plan.protocol)):
+                        store.write_json(MANIFEST_FILE, {**fields, "server": server})
                     async with judging, writer:
                         if asking.batch:
                             await _in_batches(model, store, writer, asker, observer, todo)
