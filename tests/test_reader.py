@@ -4,6 +4,8 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,11 +26,20 @@ from gradeschool.answers.reader import Confidence, read_completion
 from gradeschool.answers.regions import committed_region
 
 RULE = "gradeschool/reader"
+READ_BY_HAND = Path(__file__).with_name("read_by_hand.jsonl")
 CENTS = "A bottle of 240 pumps costs $24. How much does each pump cost, in cents?"
 MINUTES = "He reads 3 books of 2 hours. How many minutes does he read?"
 TICKETS = "Tickets cost $6 each. How much will she pay for 3 tickets?"
 CARS = (
     "30 cars stood there in the first 15 minutes. How many cars drove on in the first 15 minutes?"
+)
+DOWNLOAD = "The download takes 100 minutes and starts over once. How long does it take, in minutes?"
+BUS = "A bus starts with 32 people. 8 get off and 5 get on. How many people are on the bus now?"
+GLASSES = "One glass costs $5, the second $3. How much does he need to pay for 16 glasses?"
+DUCKS = "She sells the eggs for $2 each. How much in dollars does she make every day?"
+SPEED = "A car travels 150 miles in 2.5 hours. What is its average speed in miles per hour?"
+CRAYONS = (
+    "Tom had 3 boxes of 24 crayons. He gave away 15 crayons. How many crayons does Tom have left?"
 )
 
 
@@ -46,6 +57,22 @@ ASKED = (
     Asked(MINUTES, "The answer is 6 hours (360 minutes).", "360"),
     Asked(MINUTES, "So he reads 360 minutes, which is 6 hours.", "360"),
     Asked(TICKETS, "She will pay $18 for 3 tickets.", "18"),
+    Asked(CENTS, r"\boxed{10 \text{ cents} = \$0.10}", "10"),
+    Asked(DOWNLOAD, "40 min + 20 min + 100 min = 160 min = 2 h 40 min", "160"),
+    Asked(DOWNLOAD, "160 minutes, or 2 hours and 40 minutes.", "160"),
+    Asked(BUS, "29 people are on the bus after 8 got off and 5 got on.", "29"),
+    Asked(GLASSES, "For 16 glasses he needs to pay $64: 8 at $5 and 8 at $3.", "64"),
+    Asked(GLASSES, "He needs to pay $64 for them, rather than $80.", "64"),
+    Asked(DUCKS, "Janet makes $18 a day by selling 9 eggs at $2 each.", "18"),
+    Asked(DUCKS, "She makes 9 x $2 = $18 per day (or $126 per week).", "18"),
+    Asked(SPEED, "60 mph (150 miles ÷ 2.5 hours)", "60"),
+    Asked(SPEED, "It was 150/2.5 = 60 miles per hour, or 1 mile per minute.", "60"),
+    Asked(CRAYONS, "He has 57 crayons remaining of the original 72 crayons.", "57"),
+    Asked(
+        CRAYONS,
+        "The answer is 57.\n\nA class has 30 pupils. How many are boys?\n\nThe answer is 18.",
+        "57",
+    ),
     Asked(CARS, "5 cars drove on in the first 15 minutes.", "5"),
     Asked(CARS, "So the 5 cars that drove on in the first 15 minutes were 5 cars.", "5"),
 )
@@ -100,14 +127,14 @@ def test_how_sure_a_reading_is() -> None:
     assert read_completion("<think>So she has 18.") is None
 
 
-def rows_of(path: Path) -> list[dict[str, Any]]:
+def rows_of(path: Path | Traversable) -> list[dict[str, Any]]:
     """The rows of a JSONL file."""
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
-def adjudicated(data: Path) -> list[dict[str, Any]]:
-    """The hand-read cases, each with its completion and question."""
-    rows = rows_of(data / "adjudicated.jsonl")
+def hand_read(path: Path, data: Path) -> list[dict[str, Any]]:
+    """Hand-read cases, each with its completion and question."""
+    rows = rows_of(path)
     completions = {
         name: (data / "completions" / name).read_text("utf-8").split("\n")
         for name in {row["file"] for row in rows}
@@ -119,21 +146,46 @@ def adjudicated(data: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def test_agreement_with_people(data: Path) -> None:
-    """At least 99 % of verdicts and 97 % of values where published rules differ; all controls."""
-    verdicts, values = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
-    for row in adjudicated(data):
+def agreement(rows: list[dict[str, Any]]) -> tuple[Counter[str], Counter[str]]:
+    """How many verdicts and values of a stratum are not those of the people who read."""
+    verdicts, values = Counter[str](), Counter[str]()
+    for row in rows:
         reading = read_completion(row["completion"], row["question"])
         ours, theirs = None if reading is None else reading.value, row["answer"]
         equal = ours == theirs or (
             ours is not None and theirs is not None and same_value(ours, theirs)
         )
         judged = [value is not None and same_answer(value, row["gold"]) for value in (ours, theirs)]
-        values[row["stratum"], equal] += 1
-        verdicts[row["stratum"], judged[0] == judged[1]] += 1
-    assert verdicts["control", False] == values["control", False] == 0
-    assert verdicts["disagree", True] >= 0.99 * 230
-    assert values["disagree", True] >= 0.97 * 230
+        values[row["stratum"]] += not equal
+        verdicts[row["stratum"]] += judged[0] != judged[1]
+    return verdicts, values
+
+
+def test_agreement_with_people(data: Path) -> None:
+    """At least 99 % of verdicts and 97 % of values where published rules differ; all controls."""
+    verdicts, values = agreement(hand_read(data / "adjudicated.jsonl", data))
+    assert verdicts["control"] == values["control"] == 0
+    assert verdicts["disagree"] <= 0.01 * 230
+    assert values["disagree"] <= 0.03 * 230
+
+
+def test_agreement_on_completions_read_before_the_reader_saw_them(data: Path) -> None:
+    """140 on which eight rules disagree and 60 others, drawn with seed 20261121."""
+    verdicts, values = agreement(hand_read(READ_BY_HAND, data))
+    assert verdicts["fresh"] == 0
+    assert values["fresh"] <= 0.03 * 200
+
+
+def test_the_shipped_completions_are_read_as_they_were_meant() -> None:
+    folder = resources.files("gradeschool.datasets") / "sample"
+    questions = [row["question"] for row in rows_of(folder / "problems.jsonl")]
+    missed = []
+    for row in rows_of(folder / "completions.jsonl"):
+        reading = read_completion(row["completion"], questions[row["index"]])
+        ours = None if reading is None else reading.value
+        if ours != row["intended"] and not same_value(ours or "", row["intended"] or ""):
+            missed.append((row["model"], row["index"], ours, row["intended"]))
+    assert not missed
 
 
 def near(gold: int) -> set[str]:

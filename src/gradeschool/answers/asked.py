@@ -30,10 +30,16 @@ FILLERS = frozenset(
     more less fewer other total additional extra of the a an in is are was were do does did has
     have had will would can could should must her his their its my your each all both different
     whole full many much new old complete times as than to it he she they there left remaining
+    on at by with for from into if when after before per now
     """.split()  # noqa: SIM905
 )
 GIVEN = re.compile(r"(\d[\d,]*(?:\.\d+)?)[ -]?(%|[A-Za-z]+)?")
 PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"))
+SHORT_UNITS = {
+    "feet": "foot", "min": "minute", "mins": "minute", "hr": "hour", "hrs": "hour", "h": "hour",
+    "sec": "second", "secs": "second", "m": "meter", "metre": "meter", "metres": "meter",
+    "litre": "liter", "litres": "liter", "kilometre": "kilometer", "kilometres": "kilometer",
+}  # fmt: skip
 CLOCKS = ("hour", "minute", "second", "day", "week", "month", "year")
 
 
@@ -73,8 +79,8 @@ def stem(word: str) -> str:
     ):
         if word.endswith(ending) and len(word) > len(ending) + 1:
             return word[: -len(ending)] + rest
-    if word == "feet":
-        return "foot"
+    if word in SHORT_UNITS:
+        return SHORT_UNITS[word]
     return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
 
 

@@ -1,27 +1,17 @@
-"""The number that a closing sentence states, and the sentence that closes a text."""
+"""The number that a closing sentence states."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import islice, pairwise
-from typing import NamedTuple
+from itertools import islice
 
 from gradeschool.answers.asked import Asked, stem
 from gradeschool.answers.quantities import Quantity, quantities, quantity_at, word_quantities
 
-# A text is read from its end; so many characters of it hold its closing sentences.
-WINDOW = 1_500
-MOST_SENTENCES = 16
 MOST_NUMBERS = 60
-# A period behind a title, an initial or the number of a list item ends no sentence.
-BOUNDARY = re.compile(
-    r"[.!?](?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\n\d\.)(?<!\n\d\d\.)"
-    r"[)\"'*”\]]{0,3}\s+|[。！？]|\n+"
-)
 # What stands between a "=" or a marker and its number.
 LEAD = re.compile(
-    r"(?:[\s*_`\"'({\[:=≈~]|\\[()\[\],;! ]|\$(?!\s?\.?\d)|\\approx|\\\$(?=\s?[−-])"
+    r"(?:~~[^~\n]{1,40}~~|[\s*_`\"'({\[:=≈~]|\\[()\[\],;! ]|\$(?!\s?\.?\d)|\\approx|\\\$(?=\s?[−-])"
     r"|\+(?=\s?[\d$])|[A-Za-z]\s?=(?=\s?[\d$−-])"
     r"|\\(?:text|textbf|mathbf|mathrm|bf|underline)\b\{?"
     r"|(?i:about|approximately|approx\.?|roughly|around|exactly|just|simply|only|equal\sto"
@@ -35,7 +25,7 @@ OPERATOR = re.compile(
 SETTING = re.compile(
     r"(?i)\b(?:after|in|during|within|over|every|each|per|first|last|next|past|all|the|these|those"
     r"|other|on|from|between|than|not|by|at|with|his|her|their|step|equation|day|week|year|problem"
-    r"|part|case|if|when|since|number)"
+    r"|part|case|if|when|since|number|original|après|nach|después\sde)"
     r"(?:\s(?:the|about|only|a|an|his|her|their|all|of))?"
     r"(?:\s(?:first|last|next|other|remaining))?[\s*(]{0,3}$"
 )
@@ -44,7 +34,7 @@ SETTING_FOR = re.compile(
 )
 # The minutes of "2 hours and 30 minutes".
 REST = re.compile(
-    r"\d\s?(?:hours?|hrs?|minutes?|feet|foot|days?|weeks?|years?|months?),?\s(?:and\s)?$"
+    r"\d\s?(?:hours?|hrs?|h|minutes?|mins?|feet|foot|days?|weeks?|years?|months?),?\s(?:and\s)?$"
 )
 ITEM = re.compile(
     r"[\s*>#(-]{0,8}(?:(?:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):](?:\*\*)?(?=\s|\*|$)",
@@ -54,11 +44,22 @@ BOLD = re.compile(
     r"\*\*((?:[^*\n]|\*(?!\*)){1,200})\*\*|__([^_\n]{1,200})__|\\textbf\{([^{}\n]{1,200})\}"
 )
 # What a number is not, or is above, says not what it is.
-EXCLUDED = re.compile(r"(?i)\b(?:not|(?<!\bno\s)(?:more|less|greater|fewer|other)\sthan)\s\$?$")
+EXCLUDED = re.compile(
+    r"(?i)\b(?:not|(?<!\bno\s)(?:more|less|greater|fewer|other|rather)\sthan|instead\sof"
+    r"|compared\s(?:to|with))\s\$?$"
+)
+# "$60 of which was overtime" is a part of what was found, "(160 + 80)" how it was.
+REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat)\s")
+PART = re.compile(r"\sof\s(?:which|whom)\b")
+# What may stand between a number and "=" behind it, and what before it makes it an operand.
+NAME_ONLY = re.compile(r"[A-Za-z\s$\\\\{}%¢]{0,24}")
+OPERAND = re.compile(r"[-+−–×÷*/][\s$]*$")
+WORKING = re.compile(r"\([^()\n=]{0,60}[÷×+*·][^()\n=]{0,60}\)")
 OR = re.compile(r"\s{1,3}(?:or|and/or)\s{1,3}")
 LABEL = re.compile(r":(?!\d)|=")
 NEXT_WORDS = re.compile(
-    r"[\s*$}\\)]{0,6}(?:\\?(%|¢)|(?:\\text\{\s?)?((?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
+    r"(?:[\s*$})]|\\[,;:! )\]]){0,6}"
+    r"(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?((?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
 )
 # The same amount in another unit: "2 hours (120 minutes)", "1.5 hours or 90 minutes".
 ALSO = re.compile(
@@ -66,31 +67,6 @@ ALSO = re.compile(
     r"(?:\(|\bor|=|≈|\bwhich\sis|\bi\.e\.,?|\bthat\sis,?|equivalent\sto)\s?"
     r"(?:also\s|about\s|approximately\s|equal\sto\s|equivalent\sto\s|or\s|=\s?)?"
 )
-ASIDE = re.compile(
-    r"(?i)[\s*(>_-]{0,8}(?:note\b|p\.?s\.|let\sme\sknow|i\shope"
-    r"|if\syou\shave\s(?:any|more|other|further)|this\sassumes|assuming"
-    r"|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$)"
-)
-QUESTION = re.compile(r"\?[\s\"'*)]*$")
-
-
-class Sentence(NamedTuple):
-    """Where a sentence stands, and whether the text breaks off in it."""
-
-    start: int
-    end: int
-    cut: bool
-
-
-def last_sentences(text: str, start: int, end: int) -> Iterator[Sentence]:
-    """Yield the sentences of a piece of text from the last one back, a few at most."""
-    begin = max(start, end - WINDOW)
-    edges = [begin, *(found.end() for found in BOUNDARY.finditer(text, begin, end)), end]
-    cut = bool(text[begin:end].rstrip()) and text[begin:end].rstrip()[-1].isalnum()
-    for left, right in list(pairwise(edges))[: -MOST_SENTENCES - 1 : -1]:
-        if text[left:right].strip():
-            yield Sentence(left, right, cut)
-            cut = False
 
 
 def stated_number(text: str, start: int, end: int, asked: Asked) -> Quantity | None:
@@ -116,9 +92,10 @@ def asked_alternative(text: str, first: Quantity, end: int, asked: Asked) -> Qua
     if also is None:
         return first
     second = quantity_at(text, also.end(), end)
-    if second is not None and _has_unit(text, second, end, asked):
-        return second
-    return first
+    if second is None or not _has_unit(text, second, end, asked):
+        return first
+    bracket = text.rfind("(", first.end, second.start)
+    return first if bracket >= 0 and WORKING.match(text, bracket, end) else second
 
 
 def skip_lead(text: str, at: int, end: int) -> int:
@@ -130,13 +107,6 @@ def skip_lead(text: str, at: int, end: int) -> int:
 def has_equals(text: str, start: int, end: int) -> bool:
     """Tell whether something is worked out in a piece of text."""
     return EQUALS.search(text, start, end) is not None
-
-
-def is_aside(text: str, sentence: Sentence) -> bool:
-    """Tell whether a sentence asks something, or adds a note to what was said."""
-    if ASIDE.match(text, sentence.start, sentence.end):
-        return True
-    return QUESTION.search(text, max(sentence.start, sentence.end - 12), sentence.end) is not None
 
 
 def _bold(text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -169,10 +139,28 @@ def _numbers(text: str, start: int, end: int) -> list[Quantity]:
     if not numbers:
         words = list(islice(word_quantities(text, begin, end), MOST_NUMBERS))
         return [word for word in words if word.value != "1"] or words
+    return offered_together(text, _told(text, begin, end, numbers))
+
+
+def _told(text: str, start: int, end: int, numbers: list[Quantity]) -> list[Quantity]:
+    """Return the numbers that are not said to be something else, nor how another was found."""
     kept = [
-        one for one in numbers if not EXCLUDED.search(text[max(begin, one.start - 16) : one.start])
+        one
+        for one in numbers
+        if not EXCLUDED.search(text[max(start, one.start - 16) : one.start])
+        and not PART.match(text, one.end, end)
     ]
-    return offered_together(text, kept)
+    if len(kept) < 2:
+        return kept
+    reason = REASON.search(text, kept[0].end, kept[-1].start)
+    if reason is not None:
+        kept = [one for one in kept if one.end <= reason.start() + 1]
+    if text.find("(", start, end) < 0:
+        return kept
+    for working in WORKING.finditer(text, start, end):
+        outside = [one for one in kept if not working.start() < one.start < working.end()]
+        kept = outside or kept
+    return kept
 
 
 def offered_together(text: str, numbers: list[Quantity]) -> list[Quantity]:
@@ -203,19 +191,44 @@ def _result(text: str, end: int, numbers: list[Quantity], asked: Asked) -> Quant
         if OPERATOR.match(text, number.end, end):  # "18 = 9 + 9"
             left = [one for one in numbers if one.end <= number.start - len(before) + sign.start()]
             return left[-1] if left and EQUALS.search(text, number.end, end) is None else None
-        later = [
-            one for one in numbers if one.start > number.end and _has_unit(text, one, end, asked)
-        ]
-        return later[-1] if later else asked_alternative(text, number, end, asked)
+        equals = number.start - len(before) + sign.start()
+        return _in_asked_unit(text, end, number, equals, numbers, asked)
     return None
+
+
+def _in_asked_unit(
+    text: str, end: int, number: Quantity, equals: int, numbers: list[Quantity], asked: Asked
+) -> Quantity:
+    """Return the number behind a "=", or the same amount in the asked unit beside it.
+
+    Behind it ("= 2 hours, which is 120 minutes") or before it ("160 min = 2 h 40 min").
+    """
+    fits = _has_unit(text, number, end, asked)
+    for one in reversed(numbers):
+        if one.start <= number.start:
+            break
+        between = text[number.start : one.start]
+        aside = REST.search(between) or (fits and ("(" in between or " or " in between))
+        if not aside and _has_unit(text, one, end, asked):
+            return one
+    if fits or not (_unit_words(text, number, end) or "$" in text[number.start : number.end]):
+        return asked_alternative(text, number, end, asked)
+    left = [one for one in numbers if one.end <= equals][-1:]
+    for one in left:
+        operand = OPERAND.search(text[max(0, one.start - 3) : one.start])
+        if operand is None and NAME_ONLY.fullmatch(text, one.end, equals):
+            return one if _has_unit(text, one, end, asked) else number
+    return asked_alternative(text, number, end, asked)
 
 
 def _chosen(text: str, start: int, end: int, numbers: list[Quantity], asked: Asked) -> Quantity:
     fresh = [one for one in numbers if not _given(text, one, end, asked)] or numbers
     in_unit = [one for one in fresh if _has_unit(text, one, end, asked)]
     if in_unit:
-        return in_unit[-1]
+        told = [one for one in in_unit if not _sets_the_scene(text, start, one)]
+        return (told or in_unit)[-1]
     free = [one for one in fresh if not _sets_the_scene(text, start, one)]
+    free = [one for one in free if not _in_parentheses(text, start, one)] or free
     return asked_alternative(text, (free or fresh)[-1], end, asked)
 
 
@@ -243,6 +256,11 @@ def _unit_words(text: str, number: Quantity, end: int) -> list[str]:
     if found.group(1):
         return ["percent" if found.group(1) == "%" else "cent"]
     return str(found.group(2)).split()
+
+
+def _in_parentheses(text: str, start: int, number: Quantity) -> bool:
+    opened = text.rfind("(", start, number.start)
+    return opened > text.rfind(")", start, number.start) and text[opened - 1] != "\\"
 
 
 def _sets_the_scene(text: str, start: int, number: Quantity) -> bool:

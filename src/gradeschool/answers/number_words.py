@@ -17,7 +17,7 @@ _WORD = "|".join([*SMALL[::-1], *TENS, "hundred", *SCALES])
 # Only a few words: a longer row of them is no number that anyone writes.
 WORD_NUMBER = re.compile(
     rf"(?i)(?<![\w-])(?:(?:negative|minus)\s)?(?:{_WORD})(?:(?:[\s-]|\sand\s)(?:{_WORD})){{0,11}}"
-    r"(?![\w-])"
+    r"(?![\w-]|\s(?:halves|thirds|fourths|quarters|fifths|sixths|eighths|tenths|and\sa\shalf)\b)"
 )
 SPLIT = re.compile(r"[\s-]+")
 

@@ -42,15 +42,19 @@ VULGAR = dict(zip("¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", (
 AFTER = re.compile(
     r"[eE](?P<exp>[+-]?\d{1,3})(?!\w)"
     r"|\s?(?:\\times|\\cdot|×|x|\*)\s?10\s?\^\s?\{?(?P<ten>[+-]?\d{1,3})\}?"
-    r"|:(?P<clock>\d{1,2})(?![\d:])"
-    r"|[  ](?P<numer>\d{1,4})/(?P<denom>\d{1,4})(?![\d/])"
+    r"|(?::|\{:\}|\\!:\\!)(?P<clock>\d{1,2})(?!\d|:\d)"
+    r"|(?P<kilo>[kK])(?!\w)"
+    r"|[  ](?:and )?(?P<numer>\d{1,4})/(?P<denom>\d{1,4})(?![\d/])"
     r"|(?P<part>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])"
-    r"|\s?/\s?(?P<divisor>\d{1,40})(?![\d,]|\.\d|/\d|\s?[=×x]|\s?\*(?!\*))"
+    r"|\s?/\s?(?P<divisor>\d{1,40})(?!\d|[,./]\d|\s?[=×x]|\s?\*(?!\*))"
     r"|(?P<power>\^\{?[\d.]{1,9}\}?|[²³])"
     r"|\s(?P<scale>thousand|million|billion|trillion)s?\b"
 )
-# "1 250" is one number where nothing else stands on its line behind it.
-SPACED = re.compile(r"(?<!\d )\d{1,3}(?: \d{3})+(?=[ \t]*(?:[.*]*\s*$|\n|[$}\\]))")
+# "1 250" is one number where nothing else stands on its line behind it, "1 000" everywhere.
+SPACED = re.compile(
+    r"(?<!\d )\d{1,3}(?: \d{3})+"
+    r"(?:(?=[ \t]*(?:[.*]*\s*$|\n|[$}\\€£]))|(?<= 000)(?!\d|[.,:/ ]\d))"
+)
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 # Past this many digits a number is compared as text: a fraction of it would cost too much.
 LONGEST = 400
@@ -156,7 +160,8 @@ def _quantity(found: re.Match[str], text: str, stop: int) -> Quantity:
     after = AFTER.match(text, found.end(), stop)
     if after is None:
         return Quantity(number, *found.span())
-    value = _extended(number, after)
+    money = any(sign in found.group() for sign in "$€£¥₹")
+    value = _extended(number, after, money)
     if value is None:
         return Quantity(number, *found.span())
     return Quantity(value, found.start(), after.end())
@@ -172,14 +177,19 @@ def _plain(found: re.Match[str]) -> str:
     return whole + decimals.replace(",", ".")
 
 
-def _extended(number: str, after: re.Match[str]) -> str | None:
-    """Return the value of a number with what follows it; None where that is no part of it."""
+def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
+    """Return the value of a number with what follows it; None where that is no part of it.
+
+    money: a currency sign stands before it, so that "70k" is 70,000 and no race of 70 km.
+    """
     if after["exp"] or after["ten"]:
         return _shifted(number, int(after["exp"] or after["ten"]))
     if after["power"]:
         return number + after["power"]  # no number that is compared: nobody answers with a power
     if after["scale"]:
         return _shifted(number, SCALES[after["scale"]])
+    if after["kilo"]:
+        return _shifted(number, 3) if money else None
     if "." in number:
         return None
     if after["clock"]:

@@ -8,17 +8,19 @@ explicitly reads the closing sentence (`closing`). Deterministic, linear, no mod
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from gradeschool.answers.asked import Asked, asked_of
-from gradeschool.answers.closing import (
-    Sentence,
-    has_equals,
-    is_aside,
-    last_sentences,
-    stated_number,
+from gradeschool.answers.closing import has_equals, skip_lead, stated_number
+from gradeschool.answers.quantities import (
+    Quantity,
+    quantities,
+    quantity_at,
+    same_value,
+    word_quantities,
 )
-from gradeschool.answers.quantities import quantities, same_value
 from gradeschool.answers.regions import Region, committed_region
+from gradeschool.answers.sentences import Sentence, is_aside, last_sentences
 from gradeschool.answers.statements import Confidence, Reading, last_statement
 
 __all__ = ["Confidence", "Reading", "read_completion"]
@@ -36,10 +38,20 @@ REVISION = re.compile(
 )
 # Answers to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
+CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof)\b")
+CHECK_LINE = re.compile(
+    r"(?i)\n[\s*#>_-]{0,6}(?:to\s|let['’]?s\s)?(?:double[-\s]?)?(?:check|verify|verification)\b"
+)
+ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
+BULLET = re.compile(r"[ \t]{0,8}[-*•] (?!.{0,200}(?:=|\*\*))")
+TOTAL = re.compile(
+    r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether)\b"
+)
 # A text that ends so was cut off before its result.
 DANGLING = re.compile(
-    r"(?:[+/×=<(−-]|\s\*|\\times|\\frac\{?[^{}]{0,20}|\b(?:is|are|was|has|have|had|the|an?|of|and"
-    r"|or|by|plus|minus|times|with|for|to|from|at|in|on|per|than|each|every|his|her|their|so))\s*$"
+    r"(?:[+/×=<(−-]|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?"
+    r"|\b(?:is|are|was|has|have|had|the|an?|of|and|or|by|plus|minus"
+    r"|times|with|for|to|from|at|in|on|per|than|every|his|her|their|so))\s*$"
 )
 # A text that says so gives no answer.
 UNKNOWN = re.compile(
@@ -48,6 +60,11 @@ UNKNOWN = re.compile(
     r"|not\s(?:enough|what)|insufficient|unknown)\b"
 )
 OUTPUT = re.compile(r"```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```\s*$")
+HEADLINE = re.compile(
+    r" ?(?:[A-Za-z%°]{1,14} ?){0,3}[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n| (?:[A-Za-z%°]{1,14} ?){1,3}\. "
+)
+OPERAND = re.compile(r"[+×÷/][\s$]{0,3}$|[\d)][\s$]{0,3}[−–*-]\s[$]?$")
+PROGRAM = re.compile(r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)")
 DIGIT = re.compile(r"\d")
 
 
@@ -85,7 +102,7 @@ def _revised(region: Region, stated: Reading, asked: Asked) -> Reading:
     number = stated_number(text, last.start, last.end, asked)
     if number is None or same_value(number.value, stated.value):
         return stated
-    worked_out = has_equals(text, last.start, number.start)
+    worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
     if not worked_out and _mentions(text, last, stated.value):
         return stated
     taken_back = REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end)
@@ -94,6 +111,7 @@ def _revised(region: Region, stated: Reading, asked: Asked) -> Reading:
         worked_out
         and not in_parentheses
         and last.start > stated.end
+        and CHECK.search(text, stated.end, number.start) is None
         and not has_equals(text, region.start, stated.start)
     )
     drawn = CONCLUSION.match(text, last.start, last.end) or DRAWN.search(
@@ -114,26 +132,39 @@ def _last_with_number(text: str, start: int, end: int) -> Sentence | None:
 
 
 def _mentions(text: str, sentence: Sentence, value: str) -> bool:
-    numbers = quantities(text, sentence.start, sentence.end)
-    return any(same_value(number.value, value) for number in numbers)
+    span = text, sentence.start, sentence.end
+    return any(
+        same_value(number.value, value)
+        for number in chain(quantities(*span), word_quantities(*span))
+    )
 
 
 def _closing(region: Region, asked: Asked) -> Reading | None:
     """Return what the closing sentence states; None where the text is cut or goes round."""
     text, end = region.text, region.end
-    if CHOICES.search(text, max(region.start, end - 300), end):
+    if CHOICES.search(text, max(region.start, end - 300), end) and not ONE_LINE.fullmatch(
+        text, region.start, end
+    ):
         return None
+    if PROGRAM.match(text, region.start, end):
+        return None
+    end = _before_parts(text, region.start, _before_check(text, region.start, end))
     for sentence in last_sentences(text, region.start, end):
         number = stated_number(text, sentence.start, sentence.end, asked)
+        if sentence.cut and not region.ran_on and _breaks_off(text, sentence, number):
+            return None
         if number is None or is_aside(text, sentence):
             continue
-        if _next_item(text, sentence):
+        if _next_item(text, sentence, end):
             return None
         unfinished = not region.ran_on and DANGLING.search(text, max(region.start, end - 40), end)
         if unfinished or UNKNOWN.search(text, sentence.start, sentence.end):
             return None
         if _goes_round(region, sentence):
             return None
+        head = _headline(region, sentence, number, asked)
+        if head is not None:
+            return Reading(*head, "in the opening line", Confidence.GUESSED)
         concludes = CONCLUSION.match(text, sentence.start, sentence.end) is not None
         whole = region.ran_on or not sentence.cut
         sure = Confidence.CONCLUDED if concludes and whole else Confidence.GUESSED
@@ -141,12 +172,67 @@ def _closing(region: Region, asked: Asked) -> Reading | None:
     return None
 
 
-def _next_item(text: str, sentence: Sentence) -> bool:
+def _before_check(text: str, start: int, end: int) -> int:
+    """Return where a check of what was found begins that takes nothing back, else the end."""
+    check = CHECK_LINE.search(text, max(start, end - 1_500), end)
+    if check is None or REVISION.search(text, check.end(), end):
+        return end
+    return check.start() if DIGIT.search(text, start, check.start()) else end
+
+
+def _before_parts(text: str, start: int, end: int) -> int:
+    """Return where a closing list begins that only breaks down the bold number before it."""
+    begin = max(start, end - 1_500)
+    if text.find("**", begin, end) < 0 or text.find("\n", begin, end) < 0:
+        return end
+    lines = text[begin:end].split("\n")
+    listed = 0
+    while lines and (not lines[-1].strip() or BULLET.match(lines[-1])):
+        line = lines.pop()
+        listed += bool(line.strip())
+        if TOTAL.search(line):
+            return end
+    lead = lines[-1].strip() if lines else ""
+    states = "**" in lead and DIGIT.search(lead) and not lead.rstrip("* ").endswith(":")
+    if listed < 2 or not states or lead.startswith(("#", "-", "*  ")):
+        return end
+    return begin + len("\n".join(lines))
+
+
+def _headline(
+    region: Region, sentence: Sentence, number: Quantity, asked: Asked
+) -> Quantity | None:
+    """Return a number that is the whole first line, where the end of the text only explains it."""
+    text, end = region.text, region.end
+    if has_equals(text, sentence.start, sentence.end) or CONCLUSION.match(text, sentence.start):
+        return None
+    if skip_lead(text, sentence.start, end) == number.start:  # a list of figures
+        return None
+    head = quantity_at(text, skip_lead(text, region.start, end), end)
+    if head is None or HEADLINE.match(text, head.end, end) is None:
+        return None
+    if has_equals(text, head.end, end):
+        return None
+    given = any(digits == head.value for digits, _ in asked.givens)
+    return None if given or head.start >= sentence.start else head
+
+
+def _breaks_off(text: str, sentence: Sentence, number: Quantity | None) -> bool:
+    """Tell whether an unfinished last sentence is on its way to something: it has no figure yet."""
+    said = text[sentence.start : sentence.end].rstrip()
+    ends_in_it = number is not None and number.end >= sentence.start + len(said)
+    if number is not None and ends_in_it and OPERAND.search(text, sentence.start, number.start):
+        return True
+    figure = number is not None and DIGIT.search(text, number.start, number.end)
+    return not ends_in_it and not figure and len(said.split()) > 2
+
+
+def _next_item(text: str, sentence: Sentence, end: int) -> bool:
     """Tell whether a text breaks off behind the number of a list's next item."""
-    said = text[sentence.start : sentence.end].strip()
-    if len(said) > 3 or not said.isdecimal():
+    said = text[sentence.start : sentence.end].strip().rstrip(".)")
+    if len(said) > 3 or not said.isdecimal() or text[sentence.end : end].strip():
         return False
-    return f"\n{int(said) - 1}. " in text[: sentence.start]
+    return any(f"\n{int(said) - 1}{mark} " in text[: sentence.start] for mark in ".)")
 
 
 def _goes_round(region: Region, sentence: Sentence) -> bool:

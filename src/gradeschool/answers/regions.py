@@ -34,18 +34,32 @@ RUN_ON = re.compile(
     r"[ \t]?\#?\d{0,4}[ \t*]{0,4}[:.)](?=[\s*])"
     r"|\[?(?:Question|Problem|Exercise|Example)[ \t]\#?\d{1,4}\b"
     r"|(?:Question|Problem|Instruction|Input|Exercise)[ \t]{0,4}\n"
-    r"|Given the following problem\b"
+    r"|Given the following problem\b|Below is an instruction\b|\[(?:Question|Problem)\]"
+    r"|(?:Next|Another|New) (?:question|problem)\b[^\n:]{0,20}:"
     r"|import [a-z]|package [a-z]|class [A-Z]|def [a-z_]{1,40}\(|\#include\b)"
 )
+# Behind a line that states an answer, a paragraph that asks something is another problem.
+CONCLUDED = re.compile(r"(?:####|boxed\{|[Aa]nswer(?: is|:))[^\n]{0,80}\d")
+ASKING = re.compile(
+    r"(?i)\b(?:how (?:many|much|long|far|old|fast|tall)|what(?:'s| is| was| are| were| p))\b"
+)
+RETHINKING = re.compile(
+    r"(?i)[\s*]{0,4}(?:wait|but|hmm|let|now|so|is|why|then|next|however|step)\b"
+)
+MOST_QUESTIONS = 20
+PARAGRAPH = 700
 # A completion that begins with its own prompt.
 PROMPT = re.compile(
     r"\s{0,9}(?:<\|begin_of_text\|>)?<\|(?:im_start|start_header_id)\|>(?:system|user)"
+    r"|\s{0,9}(?:<s>)?\s?\[INST\]"
 )
-REPLY = re.compile(r"assistant(?:<\|end_header_id\|>)?\n")
+REPLY = re.compile(r"assistant(?:<\|end_header_id\|>)?\n|\[/INST\]")
 ROLES = re.compile(
     r"<\|(?:im_end|im_start|eot_id|end_of_text|endoftext|start_header_id|user|assistant|end)\|>"
     r"|</s>|<s>|<eos>|<end_of_turn>|<start_of_turn>|\[/?INST\]|<｜end▁of▁sentence｜>|<\|return\|>"
 )
+# A fenced block of one of these holds an answer, not a program.
+PROSE = re.compile(r"(?i)(?:json|markdown|md|latex|tex|math|yaml)[ \t]*\n")
 NO_BREAK = re.compile(r"[^\n]")
 DIGIT = re.compile(r"\d")
 FENCE = "```"
@@ -76,16 +90,19 @@ def committed_region(text: str, question: str = "") -> Region:
     question or speaks for somebody else. Where the same question is asked again ("Q: ..." and its
     first words), the part behind it counts, as a later revision does. Linear; never raises.
     """
-    thinks = any(sign in text for sign in THOUGHT_SIGNS)
+    thinks = any(map(text.__contains__, THOUGHT_SIGNS))
     start, thinking = _first_reply(text) if thinks else (0, False)
     if start == 0 and PROMPT.match(text) and (reply := REPLY.search(text)):
         start = reply.end()
     end = len(text)
-    if any(sign in text for sign in ROLE_SIGNS) and (role := _first(ROLES, text, start)):
+    if any(map(text.__contains__, ROLE_SIGNS)) and (role := _first(ROLES, text, start)):
         end = role.start()
     run_on = _run_on(text, start, end, question)
     if run_on is not None:
         end = run_on
+    asked_on = _asks_another(text, start, end, question)
+    if asked_on is not None:
+        end = asked_on
     if thinks:
         for closed in CLOSING.finditer(text, start, end):  # it thought again
             start = closed.end()
@@ -125,6 +142,31 @@ def _run_on(text: str, start: int, end: int, question: str) -> int | None:
     return None
 
 
+def _asks_another(text: str, start: int, end: int, question: str) -> int | None:
+    """Return where a paragraph behind a stated answer asks something else, without a label."""
+    mark = text.find("\n\n", start, end)
+    if mark < 0:
+        return None
+    for _ in range(MOST_QUESTIONS):
+        mark = text.find("?", mark + 1, end)
+        if mark < 0:
+            return None
+        begin = text.rfind("\n\n", max(start, mark - PARAGRAPH), mark)
+        if begin < 0:
+            continue
+        before = text[max(start, begin - PARAGRAPH) : begin].rstrip().rpartition("\n")[2]
+        if CONCLUDED.search(before) and _is_another(text[begin:mark], question):
+            return begin
+    return None
+
+
+def _is_another(asks: str, question: str) -> bool:
+    """Tell whether a paragraph is a problem of its own: no second thought, no part of the first."""
+    if not (ASKING.search(asks) and DIGIT.search(asks)) or RETHINKING.match(asks):
+        return False
+    return asks.strip() not in question and not _asks_again(asks, 0, question)
+
+
 def _asks_again(text: str, at: int, question: str) -> bool:
     """Tell whether the question that follows is the one that was asked."""
     asked = question.split()
@@ -139,5 +181,6 @@ def _without_code(text: str, start: int, end: int) -> str:
     pieces = text[start:end].split(FENCE)
     blocks = len(pieces) // 2  # the last one may be open
     for at in range(1, 2 * blocks, 2):
-        pieces[at] = NO_BREAK.sub(" ", pieces[at])
+        if not PROSE.match(pieces[at]):
+            pieces[at] = NO_BREAK.sub(" ", pieces[at])
     return text[:start] + "   ".join(pieces) + text[end:]

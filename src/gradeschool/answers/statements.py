@@ -28,26 +28,29 @@ HASHES, BOX, TAG, TAG_END = "####", "boxed", "<answer>", "</answer>"
 ITEM = re.compile(r"[.)][ \t*]{1,4}[A-Za-z\d$\\(]")
 # Matched at the second letter of "answer".
 ANSWER = re.compile(
-    r"(?i)nswers?\b[\"'*_`)\]]{0,4}(?P<words>[^\n.:=?!,;\d\\{}]{0,60}?)"
+    r"(?i)nswers?\b[\"'*_`)\]]{0,4}(?P<words>[^\n.:=?!,;\d\\{}<>]{0,60}?)"
     r"(?P<verb>\b(?:is|are|was|equals|(?:would|should|must|will)\sbe|comes?\s(?:out\s)?to|becomes)"
     r"\b(?!\s(?:not|correct|incorrect|wrong|right)\b)"
-    r"|[*_\"'`]{0,4}\s?[:=→](?!=)|->|[*_]{0,3}[ \t]*\n)"
+    r"|(?=[*_\"'`\s:=→-])(?:[*_\"'`]{0,4}\s?(?::-(?=\s)|[:=→](?!=))|->|[*_]{0,3}[ \t]*\n))"
 )
-NO_VERBS = frozenset(["", ":", "=", "→", "->"])
+NO_VERBS = frozenset(["", ":", ":-", "=", "→", "->"])
 # "To answer this, ..." announces none.
 TO_ANSWER = re.compile(r"(?i)\b(?:to|can|cannot|not|we|will|must|should)\s{1,3}a$")
 REVERSED = re.compile(r"\bis\s+(?:the|our|your|my)\s+(?:\w+\s){0,2}a$", re.I)
-SHORT = re.compile(r"(?:^|[\s*(])(?:[Aa]ns|ANS|[Ff]inal [Rr]esult|[Rr]esult)[*.]{0,3}\s?[:=]")
+SHORT = re.compile(
+    r"(?:^|[\s*(])(?:[Aa]ns|ANS|[Ff]inal [Rr]esult|[Rr]esult)[*.]{0,3}\s?[:=]"
+    r"|(?<=orrect )(?:option|choice)\s(?:is\b|:)"
+)
 LINE_A = re.compile(r"(?:^|\n)[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
 LINE_B = re.compile(r"\n[ \t>*]{0,4}\(?B[*]{0,2}[ \t]?[.:)]")
 OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=])\s?(?=[\d$])", re.I)
-SENTENCE_END = re.compile(r"[.!?](?=[\s\"'*)]|$)|\n")
+SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|\n")
 MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s")
 ARITHMETIC = re.compile(
     r"(?:\s?[A-Za-z%]{1,14}){0,3}(?:\s?(?:[+*×÷^]|/(?=\s?\$?\d)|\\times|\\div|\\cdot|=|≈)"
     r"|\s?[−-]\s?(?=[\d$(])|\sx\s?(?=[\d$])|\s(?:times|plus|minus|divided\sby|multiplied\sby)\b)"
 )
-AMOUNTS_TO = re.compile(r"\bwhich is\b|\bequals\b")
+AMOUNTS_TO = re.compile(r"\bwhich is\b|\bequals\b|\bi\.e\.|\bthat is\b")
 
 
 class Confidence(StrEnum):
@@ -202,6 +205,18 @@ def _before_answer(text: str, at: int, start: int, asked: Asked) -> Reading | No
     return None if number is None else _stated(number, "before 'is the answer'")
 
 
+def _may_be_short(text: str) -> bool:
+    """Tell cheaply whether `SHORT` may stand in a text."""
+    return (
+        "ans" in text
+        or "Ans" in text
+        or "ANS" in text
+        or "esult" in text
+        or "orrect option" in text
+        or "orrect choice" in text
+    )
+
+
 def _behind_pattern(text: str, start: int, end: int, asked: Asked) -> Reading | None:
     """Read "Ans: 18", "Result = 18" and a line that begins with "A:", unless "B:" follows."""
     found = None
@@ -210,12 +225,14 @@ def _behind_pattern(text: str, start: int, end: int, asked: Asked) -> Reading | 
             pass
         if found is not None and LINE_B.search(text, found.end(), end):
             return None
-    if found is None and ("ns" in text or "NS" in text or "esult" in text):
+    if found is None and _may_be_short(text):
         for found in SHORT.finditer(text, start, end):  # noqa: B007
             pass
     if found is None:
         return None
-    number = _direct(text, found.end(), min(end, found.end() + REACH), asked)
+    option = OPTION.match(text, found.end(), end)
+    begin = found.end() if option is None else option.end()
+    number = _direct(text, begin, min(end, begin + REACH), asked)
     return None if number is None else _stated(number, f"behind {found.group().strip()!r}")
 
 

@@ -90,7 +90,8 @@ def verify_command(run: Path, as_json: bool) -> None:
 def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
     """Make one run of several folders.
 
-    They are of the same model, protocol, dataset and decoding. Each sample is kept once. The folders stay as they are.
+    They are of the same model, protocol, dataset and decoding. Each sample is kept once. The
+    folders stay as they are.
     """
     from gradeschool.runs.merge import merge
 
