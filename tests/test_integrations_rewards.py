@@ -160,6 +160,23 @@ def test_a_grader_that_cannot_be_is_refused_when_it_is_made(
         Grader(**options)
 
 
+@pytest.mark.parametrize("gold", ["N/A", "see solution", "18 apples", r"\boxed{18}", "blue"])
+def test_a_gold_that_is_no_number_earns_nothing_at_all(gold: str) -> None:
+    assert Grader(format_credit=0.1).grade("#### 18", gold).value is None
+
+
+@pytest.mark.parametrize("role", ["user", "tool", "system"])
+def test_only_the_assistant_is_graded(role: str) -> None:
+    assert Grader().grade([{"role": role, "content": "#### 18"}], 18).value is None
+
+
+@pytest.mark.parametrize("credit", [1.0, 2, -1, float("nan"), "0.1"])
+def test_no_credit_is_worth_a_right_answer(credit: Any) -> None:
+    for name in ("format_credit", "partial_credit"):
+        with pytest.raises(InputError, match="from 0 to under 1"):
+            Grader(**{name: credit})
+
+
 def test_a_batch_needs_as_many_golds() -> None:
     with pytest.raises(InputError, match="2 completions but 1 golds"):
         GRADER.grade_all(["a", "b"], ["1"])

@@ -13,6 +13,7 @@ from gradeschool.recordings.files import read_recordings
 from gradeschool.recordings.manifests import dataset_of
 from gradeschool.recordings.recorded import Recorded, Reference
 from gradeschool.runs.records import to_line
+from gradeschool.tables import read_rows
 
 Row = dict[str, Any]
 
@@ -244,6 +245,23 @@ def test_a_json_file_that_cannot_be_used(tmp_path: Path, body: bytes, message: s
 
 
 # Tables
+
+
+def test_a_csv_row_with_an_unquoted_comma_is_not_cut(tmp_path: Path) -> None:
+    """What stands beyond the last column makes the row a fault, not another answer."""
+    path = tmp_path / "answers.csv"
+    path.write_text('index,completion\n146,#### 2,125\n0,"#### 2,125"\n')
+    cut, whole = read_rows(path)
+    assert cut.fault == "has more fields than the header; quote what holds a comma"
+    assert (whole.fault, whole.fields["completion"]) == ("", "#### 2,125")
+
+
+@pytest.mark.parametrize("text", ['index,completion\n0,"#### 18\n1,#### 3\n', "a,b,a\n1,2,3\n"])
+def test_a_csv_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"cannot be read near|two columns named 'a'"):
+        list(read_rows(path))
 
 
 def test_csv(tmp_path: Path) -> None:

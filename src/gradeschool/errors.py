@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+MOST_NAMES = 40  # in a message
+
 
 class GradeschoolError(Exception):
     """Root of the tree; the command line prints its message and exits with 2."""
@@ -32,10 +34,13 @@ class UnknownNameError(InputError, LookupError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         from difflib import get_close_matches
+        from shlex import quote
 
         names = sorted(known)
-        close = get_close_matches(name, names, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
+        close = [quote(one) for one in get_close_matches(name, names, n=3, cutoff=0.5)]
+        shown = ", ".join(names[:MOST_NAMES])
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        hint = f"did you mean {' or '.join(close)}?" if close else f"known: {shown}{more}"
         super().__init__(f"no {kind} is called {name!r}; {hint}")
 
     def __str__(self) -> str:

@@ -59,6 +59,8 @@ class Parsed(NamedTuple):
 # Some rows of a file, small enough to be sent to another process, which then does the parsing.
 Batch = Lines | Cells | Parsed
 BATCH_ROWS = 1024
+# The key of what stands in a CSV row beyond the last column; no column has this name.
+BEYOND = "\n"
 BATCH_BYTES = 4 * 2**20  # JSONL: a batch ends with the line that reaches this
 Wanted = Callable[[int], bool]
 
@@ -154,12 +156,17 @@ def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
 def _csv_rows(file: BinaryIO) -> Iterator[Row]:
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
     csv.field_size_limit(2**31 - 1)
-    reader = csv.DictReader(text)
+    reader = csv.DictReader(text, restkey=BEYOND, strict=True)
     number = 1
     try:
+        names = list(reader.fieldnames or ())
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise InputError(f"the CSV file has two columns named {twice[0]!r}; rename one")
         for number, fields in enumerate(reader, start=2):
-            named = {name: value for name, value in fields.items() if name is not None}
-            yield Row(number, {name: value for name, value in named.items() if value is not None})
+            if BEYOND in fields:
+                yield Row(number, {}, "has more fields than the header; quote what holds a comma")
+            else:
+                yield Row(number, {name: one for name, one in fields.items() if one is not None})
     except UnicodeDecodeError:
         raise InputError(
             f"the CSV file is not valid UTF-8 near row {number + 1}; save it as UTF-8"

@@ -40,14 +40,14 @@ VULGAR = dict(zip("¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", (
     "1/4", "1/2", "3/4", "1/3", "2/3", "1/5", "2/5", "3/5", "4/5", "1/6", "5/6", "1/8", "3/8",
     "5/8", "7/8"), strict=True))  # fmt: skip
 AFTER = re.compile(
-    r"[eE](?P<exp>[+-]?\d{1,3})(?!\w)"
+    r"[eE](?P<exp>[+-]?\d{1,40})(?!\w)"
     r"|\s?(?:\\times|\\cdot|×|x|\*)\s?10\s?\^\s?\{?(?P<ten>[+-]?\d{1,3})\}?"
     r"|(?::|\{:\}|\\!:\\!)(?P<clock>\d{1,2})(?!\d|:\d)"
     r"|(?P<kilo>[kK])(?!\w)"
     r"|[  ](?:and )?(?P<numer>\d{1,4})/(?P<denom>\d{1,4})(?![\d/])"
     r"|(?P<part>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])"
-    r"|\s?/\s?(?P<divisor>\d{1,40})(?!\d|[,./]\d|\s?[=×x]|\s?\*(?!\*))"
-    r"|(?P<power>\^\{?[\d.]{1,9}\}?|[²³])"
+    r"|\s?/\s?(?P<divisor>\d{1,40})(?!\d|[,./]\d|[eE][+-]?\d|\s?[=×x]|\s?\*(?!\*))"
+    r"|(?P<power>\^\{?[\d.]{1,9}\}?|[²³]|\*\*\d{1,9})"
     r"|\s(?P<scale>thousand|million|billion|trillion)s?\b"
 )
 # "1 250" is one number where nothing else stands on its line behind it, "1 000" everywhere.
@@ -110,6 +110,11 @@ def same_value(left: str, right: str) -> bool:
         return True
     a = exact(left)
     return a is not None and a == exact(right)
+
+
+def is_number(value: str) -> bool:
+    """Tell whether a value is a number, of any length: no clock time, power or other text."""
+    return exact(value) is not None or value.lstrip("-").replace(".", "", 1).isdecimal()
 
 
 def same_answer(value: str, gold: str) -> bool:
@@ -180,16 +185,17 @@ def _plain(found: re.Match[str]) -> str:
 def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
     """Return the value of a number with what follows it; None where that is no part of it.
 
-    money: a currency sign stands before it, so that "70k" is 70,000 and no race of 70 km.
+    money: a currency sign stands before it, so that "70k" is 70,000; else it stays "70k".
     """
-    if after["exp"] or after["ten"]:
-        return _shifted(number, int(after["exp"] or after["ten"]))
+    if places := after["exp"] or after["ten"]:
+        written_out = abs(int(places)) <= LONGEST
+        return _shifted(number, int(places)) if written_out else f"{number}e{places}"
     if after["power"]:
         return number + after["power"]  # no number that is compared: nobody answers with a power
     if after["scale"]:
         return _shifted(number, SCALES[after["scale"]])
     if after["kilo"]:
-        return _shifted(number, 3) if money else None
+        return _shifted(number, 3) if money else f"{number}k"
     if "." in number:
         return None
     if after["clock"]:

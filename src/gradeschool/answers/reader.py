@@ -36,6 +36,8 @@ REVISION = re.compile(
     r"(?i)\b(?:wait|actually|correction|oops|sorry|mistake|error|incorrect|re-?check|reconsider|"
     r"on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
 )
+# In the very sentence of another number.
+RETRACTION = re.compile(r"(?i)\b(?:wait|correction|oops|should\s(?:actually\s)?be)\b")
 # Answers to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof)\b")
@@ -105,7 +107,9 @@ def _revised(region: Region, stated: Reading, asked: Asked) -> Reading:
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
     if not worked_out and _mentions(text, last, stated.value):
         return stated
-    taken_back = REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end)
+    taken_back = RETRACTION.search(text, last.start, number.start) or (
+        REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end)
+    )
     in_parentheses = text[number.end : number.end + 1] == ")"
     working_follows = (
         worked_out

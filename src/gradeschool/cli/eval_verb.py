@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("-m", "--model", required=True, metavar="PROVIDER/NAME",
-              help="openai/NAME, http://HOST:PORT/v1[/NAME], or recorded/FILE.")  # fmt: skip
+              help="openai/NAME, http://HOST:PORT/v1[/NAME], transformers/FOLDER, vllm/FOLDER, "
+                   "or recorded/FILE.")  # fmt: skip
 @click.option("-p", "--protocol", default="zero-shot/chat", show_default=True,
               help="A name from `gradeschool protocols list`.")  # fmt: skip
 @dataset_option

@@ -98,7 +98,7 @@ def _explain(
     runs: Sequence[Run], rules: Sequence[Rule], changes: Mapping[str, Problem | None], how: _Shown
 ) -> None:
     """Explain one rule, or the differences of several."""
-    from gradeschool.reports.explanation import print_causes, print_disagreements
+    from gradeschool.reports.explanation import Tally, print_causes, print_disagreements
     from gradeschool.scoring.explain import cases, counts, disagreements
 
     total = sum(len(run.samples) for run in runs)
@@ -112,12 +112,14 @@ def _explain(
         return
     every = list(cases(runs, rules, changes))
     right = sum(verdict.correct for case in every for verdict in case.verdicts)
+    errors = sum(case.failed for case in every)
     found = _with([case for case in every if case.group], how.cause)
     if how.as_json:
-        fields = {"completions": total, "rule": rules[0].name, "correct": right}
+        fields = {"completions": total, "rule": rules[0].name, "correct": right, "error": errors}
         _print_json({**fields, "causes": counts(found)}, "cases", found)
     else:
-        print_causes(found, rules[0], right, total, how.limit, stdout_console())
+        tally = Tally(right, total, errors)
+        print_causes(found, rules[0], tally, how.limit, stdout_console())
 
 
 def _rules(files: Sequence[Path], names: Sequence[str], every: bool) -> list[Rule]:

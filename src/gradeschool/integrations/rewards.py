@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.answers.failures import Failure, detect_answer_failure
 from gradeschool.answers.parse import answer_part
+from gradeschool.answers.quantities import canonical_gold, is_number
 from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
 from gradeschool.integrations import DEFAULT_RULE
@@ -70,8 +71,8 @@ class Grader:
             raise InputError(f"the format is {self.format!r}; give one of {', '.join(FORMATS)}")
         for name in ("format_credit", "partial_credit"):
             value = getattr(self, name)
-            if not isinstance(value, int | float) or not isfinite(value):
-                raise InputError(f"{name} is {value!r}; give a finite number, 0 for none")
+            if not isinstance(value, int | float) or not 0 <= value < 1:
+                raise InputError(f"{name} is {value!r}; give a number from 0 to under 1")
 
     def grade(self, completion: object, gold: object) -> Reward:
         """Return the reward of one completion against one gold.
@@ -130,14 +131,17 @@ def has_format(text: str, form: str) -> bool:
 def text_of(completion: object) -> str | None:
     """Return a completion's text: itself, or that of the last assistant's message of a chat.
 
-    None where it is neither a text nor messages.
+    None where it is neither a text nor messages, or holds no message of the assistant.
     """
     if isinstance(completion, str):
         return completion
     if not isinstance(completion, list | tuple):
         return _content(completion)
-    said = (one for one in reversed(completion) if _field(one, "role") == "assistant")
-    last = next(said, completion[-1] if completion else None)
+    said = [one for one in completion if _field(one, "role") in ("assistant", None)]
+    if completion and not said:
+        return None  # the model said nothing
+    own = [one for one in said if _field(one, "role") == "assistant"]
+    last = (own or said or [None])[-1]
     return last if isinstance(last, str) else _content(last)
 
 
@@ -194,13 +198,14 @@ def _rule(name: str) -> Rule:
 
 @lru_cache(4096)
 def _problem_of(gold: str | None) -> Problem | None:
-    """Return the problem that a gold stands for; None where it holds no answer."""
+    """Return the problem that a gold stands for; None where it is no number."""
     if gold is None:
         return None
     try:
-        return Problem.from_gold(gold)
+        problem = Problem.from_gold(gold)
     except InputError:
         return None
+    return problem if is_number(canonical_gold(problem.gold)) else None
 
 
 def extras(reward: Reward) -> dict[str, Any]:

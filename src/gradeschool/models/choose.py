@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
 E = TypeVar("E", bound="Endpoint")
 OPENAI_URL = "https://api.openai.com/v1"
-FORMS = (
-    "openai/NAME, http://HOST:PORT/v1, http://HOST:PORT/v1/NAME, transformers/FOLDER_OR_ID, "
-    "vllm/FOLDER_OR_ID, recorded/FILE"
-)
+ENDPOINTS = "openai/NAME, http://HOST:PORT/v1, http://HOST:PORT/v1/NAME"
+FORMS = f"{ENDPOINTS}, transformers/FOLDER_OR_ID, vllm/FOLDER_OR_ID, recorded/FILE"
 
 
 def choose_model(
@@ -60,7 +58,8 @@ def endpoint_of(spec: str, seconds: float, kind: type[E]) -> E:
         if not key and base == OPENAI_URL:
             raise InputError("OPENAI_API_KEY is not set; export it, or set OPENAI_BASE_URL")
         return kind(base, name, key, seconds)
-    raise InputError(f"the model {spec!r} is of no known form; give {FORMS}")
+    forms = FORMS if kind.__name__ == "Endpoint" else ENDPOINTS
+    raise InputError(f"the model {spec!r} is of no known form; give {forms}")
 
 
 def _split(url: str) -> tuple[str, str]:

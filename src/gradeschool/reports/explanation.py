@@ -31,13 +31,23 @@ def print_disagreements(
     _print_groups(found, len(found), limit, console)
 
 
+class Tally(NamedTuple):
+    """Completions that are right, all of them, and those of which there is nothing to judge."""
+
+    right: int
+    total: int
+    errors: int
+
+
 def print_causes(
-    found: Sequence[Case], rule: Rule, right: int, total: int, limit: int, console: Console
+    found: Sequence[Case], rule: Rule, tally: Tally, limit: int, console: Console
 ) -> None:
     """Print how many completions a rule has right, why it misses the others, and examples."""
-    share = f" ({100 * right / total:.2f} %)" if total else ""
-    console.print(f"{rule.name}: {right} of {total} correct{share}", soft_wrap=True)
-    _print_groups(found, total, limit, console)
+    judged = tally.total - tally.errors
+    share = f" ({100 * tally.right / judged:.2f} %)" if judged else ""
+    errors = f", {tally.errors} errors" if tally.errors else ""
+    console.print(f"{rule.name}: {tally.right} of {judged} correct{share}{errors}", soft_wrap=True)
+    _print_groups(found, tally.total, limit, console)
 
 
 def print_cases(found: Sequence[Case], limit: int, console: Console) -> None:

@@ -198,7 +198,9 @@ def spread_lines(scores: Sequence[RunScore], origins: Mapping[str, Origin]) -> l
 
 
 def _gap(score: RunScore) -> _Gap:
-    reading = [rule for rule in score.rules if rule.correct + rule.wrong > rule.no_answer]
+    reading = [
+        rule for rule in score.rules if rule.correct and rule.correct + rule.wrong > rule.no_answer
+    ]
     looked_at = reading if len(reading) > 1 else score.rules
     ranked = sorted(looked_at, key=lambda rule: rule.accuracy)
     low, high = ranked[0], ranked[-1]

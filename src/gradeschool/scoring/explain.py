@@ -10,7 +10,7 @@ from gradeschool.problem import Problem
 from gradeschool.rule import Rule
 from gradeschool.scoring.causes import Explained, Side, explain_verdict, provider_error, view
 from gradeschool.scoring.collect import Run, Sample
-from gradeschool.verdict import Verdict
+from gradeschool.verdict import Outcome, Verdict
 
 NO_CHANGES: Mapping[str, Problem | None] = {}
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -35,6 +35,11 @@ class Case(NamedTuple):
     def kind(self) -> str:
         """Return the outcomes in a word that can be counted: "correct / wrong"."""
         return " / ".join(verdict.outcome.value for verdict in self.verdicts)
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is nothing to judge: no completion came, or every rule failed on it."""
+        return all(verdict.outcome is Outcome.ERROR for verdict in self.verdicts)
 
     @property
     def group(self) -> str:
