@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool import Outcome, Problem, Verdict, all_rules, get_rule, judge
+from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
 from gradeschool.recordings.recorded import Recorded, Reference, faulty
 from gradeschool.rule import Rule, RuleFailure
@@ -25,6 +26,16 @@ READER = get_rule("openai/2021")
 
 
 # Matching
+
+
+def test_an_index_with_another_question_is_no_problem_of_this_dataset() -> None:
+    matcher = Matcher(load_dataset("sample").problems, "sample")
+    asked = "How many sheets of paper does a class of thirty use in four weeks of school?"
+    with pytest.raises(InputError, match="asks another question"):
+        matcher.find(Reference(position=0, question=asked))
+    known = matcher.problems[0]
+    for question in (known.question[:50], f"Question: {known.question}\nAnswer:", "A farmer"):
+        assert matcher.find(Reference(position=0, question=question)) is known
 
 
 @pytest.mark.parametrize(

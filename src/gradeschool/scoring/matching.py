@@ -12,6 +12,7 @@ from gradeschool.recordings.recorded import Reference
 from gradeschool.rule import clip
 
 ADVICE = "correct it, or give its dataset with -d"
+TELLING = 40  # characters of a question
 NUMBER_AT_END = re.compile(r"(?:^|[-_:/# ])0*(\d{1,15})\Z")
 
 
@@ -41,6 +42,11 @@ class Matcher:
         if named is not None and by_question is not None and named is not by_question:
             raise InputError(
                 f"names problem {named.id!r}, but its question is that of {by_question.id!r}"
+            )
+        if named is not None and by_question is None and _is_another(named, reference.question):
+            raise InputError(
+                f"names problem {named.id!r}, but asks another question: "
+                f"{clip(reference.question or '')!r}; {ADVICE}"
             )
         found = named if reference.position is not None else named or by_question
         if found is None:
@@ -76,6 +82,15 @@ class Matcher:
             return f"has a question that is not in {self.name!r}: {question!r}; {ADVICE}"
         id = clip(reference.id or "")
         return f"has the id {id!r}, which is not in {self.name!r} (rows 0 to {last}); {ADVICE}"
+
+
+def _is_another(problem: Problem, question: str | None) -> bool:
+    """Tell whether a row's question is neither a part of the problem's nor a prompt around it.
+
+    A short one tells nothing: some files cut questions off.
+    """
+    asked, known = _squeeze(question or ""), _squeeze(problem.question)
+    return len(asked) >= TELLING and asked not in known and known not in asked
 
 
 def _own_problem(reference: Reference, question: str, answer: str) -> Problem:
