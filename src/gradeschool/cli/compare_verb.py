@@ -64,7 +64,7 @@ def command(
     """
     from gradeschool.protocols.registry import all_rules, get_usable_rule
     from gradeschool.reports.comparison import print_comparison
-    from gradeschool.scoring.compare import compare, compare_unpaired, outcomes_of
+    from gradeschool.scoring.compare import compare, compare_unpaired, outcomes_of, shared_by_all
     from gradeschool.scoring.select import choose_runs, headline_rule
     from gradeschool.scoring.thresholds import check
 
@@ -79,6 +79,8 @@ def command(
     name = rule or headline_rule([one.manifest for one in chosen], known)
     reader = get_usable_rule(name)
     outcomes = [outcomes_of(one.run, reader) for one in chosen]
+    if common:
+        outcomes = shared_by_all(outcomes)
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, common, seed)
     thresholds = check(outcomes, comparisons, at_least, margin if floor is not None else None)
     if as_json:

@@ -122,6 +122,20 @@ class Comparison:
         return fields
 
 
+def shared_by_all(outcomes: Sequence[Outcomes]) -> list[Outcomes]:
+    """Return runs with only those problems that every one of them holds.
+
+    They stay as they are where there is none: `compare` says so.
+    """
+    shared = set.intersection(*(set(one.tallies) for one in outcomes))
+    if not shared:
+        return list(outcomes)
+    return [
+        replace(one, tallies={id: tally for id, tally in one.tallies.items() if id in shared})
+        for one in outcomes
+    ]
+
+
 def compare(outcomes: Sequence[Outcomes], common: bool = False, seed: int = 0) -> list[Comparison]:
     """Compare every run with the first, paired by problem.
 
