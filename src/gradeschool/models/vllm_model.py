@@ -17,7 +17,7 @@ ROWS = 512
 
 
 class VllmModel(BatchedModel):
-    """A causal language model under vLLM, which chooses its own number type."""
+    """A causal language model under vLLM; bfloat16 on a GPU, float32 on a CPU."""
 
     def __init__(self, spec: str) -> None:
         super().__init__(spec, "vllm", ("vllm",), "vllm", load)
@@ -28,10 +28,11 @@ def load(folder: Path) -> VllmEngine:
 
     `generation_config="vllm"`: nothing is taken from the model's own sampling defaults.
     """
+    import torch
     from vllm import LLM
 
-    engine = LLM(model=str(folder), generation_config="vllm", disable_log_stats=True)
-    return VllmEngine(engine)
+    number = "bfloat16" if torch.cuda.is_available() else "float32"
+    return VllmEngine(LLM(model=str(folder), dtype=number, generation_config="vllm"))
 
 
 class VllmEngine:
