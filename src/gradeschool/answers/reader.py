@@ -65,7 +65,7 @@ OUTPUT = re.compile(r"```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\
 HEADLINE = re.compile(
     r" ?(?:[A-Za-z%°]{1,14} ?){0,3}[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n| (?:[A-Za-z%°]{1,14} ?){1,3}\. "
 )
-OPERAND = re.compile(r"[+×÷/][\s$]{0,3}$|[\d)][\s$]{0,3}[−–*-]\s[$]?$")
+OPERAND = re.compile(r"[\w)}%][\s$]{0,3}[+×÷/][\s$]{0,3}$|[\d)][\s$]{0,3}[−–*-]\s[$]?$")
 PROGRAM = re.compile(r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)")
 DIGIT = re.compile(r"\d")
 
