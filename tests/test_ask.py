@@ -13,7 +13,7 @@ import pytest
 from gradeschool.completion import Completion, Decoding, Finish, Message, Prompt
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.replies import LONGEST_WAIT, classify, parse_reply, retry_after
+from gradeschool.models.replies import LONGEST_WAIT, classify, parse_replies, retry_after
 from gradeschool.problem import Problem
 from gradeschool.runs import retries
 from gradeschool.runs.ask import Asker
@@ -202,7 +202,7 @@ BAD_BODIES = [
 @pytest.mark.parametrize("raw", BAD_BODIES)
 def test_a_body_that_is_no_completion_is_a_transient_failure(raw: bytes) -> None:
     with pytest.raises(TransientError):
-        parse_reply(raw, request())
+        parse_replies(raw, (request(),))
 
 
 def chat_reply(content: Any, **choice: Any) -> Reply:
@@ -210,7 +210,7 @@ def chat_reply(content: Any, **choice: Any) -> Reply:
 
     body = {"choices": [{"message": {"content": content}, **choice}], "model": "m"}
     prompt = Prompt(messages=(Message("user", "Q"),), prefix="Answer:")
-    return parse_reply(json.dumps(body).encode(), request(0, prompt, ("Question:",)))
+    return parse_replies(json.dumps(body).encode(), (request(0, prompt, ("Question:",)),))[0]
 
 
 @pytest.mark.parametrize(
@@ -230,13 +230,13 @@ def test_a_stop_string_left_in_and_a_repeated_prefix_are_taken_off_and_named() -
 
 def test_reasoning_is_kept_apart_from_the_answer() -> None:
     raw = b'{"choices": [{"message": {"content": "5", "reasoning_content": "because"}}]}'
-    reply = parse_reply(raw, request(0, Prompt(messages=(Message("user", "Q"),))))
+    (reply,) = parse_replies(raw, (request(0, Prompt(messages=(Message("user", "Q"),))),))
     assert (reply.text, reply.reasoning) == ("5", "because")
 
 
 def test_usage_that_makes_no_sense_is_left_out() -> None:
     raw = b'{"choices": [{"text": "x"}], "usage": {"prompt_tokens": -1, "completion_tokens": 4}}'
-    assert parse_reply(raw, request()).usage == (None, 4)
+    assert parse_replies(raw, (request(),))[0].usage == (None, 4)
 
 
 def test_keys_differ_wherever_a_request_differs() -> None:

@@ -103,11 +103,6 @@ def read_batches(path: Path, wanted: Wanted = everything) -> Generator[Batch, No
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
 
 
-def jsonl_rows(file: BinaryIO) -> Iterator[Row]:
-    r"""Yield the rows of JSONL. Lines end at "\n" alone; empty lines are passed over."""
-    return (Row(number, *parse_line(line)) for number, line in _lines(file))
-
-
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     for number, line in enumerate(file, start=1):
         if number == 1:

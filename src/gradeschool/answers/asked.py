@@ -70,13 +70,7 @@ def stem(word: str) -> str:
     word = word.lower().strip("'’-")
     if word in ("cents", "cent", "¢"):
         return "cent"
-    for ending, rest in (
-        ("ies", "y"),
-        ("ches", "ch"),
-        ("shes", "sh"),
-        ("xes", "x"),
-        ("sses", "ss"),
-    ):
+    for ending, rest in PLURALS:
         if word.endswith(ending) and len(word) > len(ending) + 1:
             return word[: -len(ending)] + rest
     if word in SHORT_UNITS:

@@ -55,11 +55,6 @@ def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Rep
     ]
 
 
-def parse_reply(raw: bytes, request: Request) -> Reply:
-    """Return the one completion in the body of a 200; see `parse_replies`."""
-    return parse_replies(raw, (request,))[0]
-
-
 def _in_order(choices: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Sort choices by their index where each has one of its own."""
     places = [choice.get("index") for choice in choices]
