@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -132,3 +133,13 @@ def test_a_damaged_manifest_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
     with RunStore(tmp_path) as store, pytest.raises(StoreError, match=r"cannot read .*run\.json"):
         store.read_json("run.json")
+
+
+def test_a_store_whose_folder_was_removed_closes_its_file_all_the_same(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    store = RunStore(folder)
+    with pytest.raises(StoreError, match="was removed while the run was writing"), store:
+        shutil.rmtree(folder)
+        store.append([to_line(completion(1), "Q?")], [completion(1)])
+    with pytest.raises(ValueError, match="closed"):
+        store.append([to_line(completion(2), "Q?")], [completion(2)])

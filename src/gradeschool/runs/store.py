@@ -48,13 +48,13 @@ class RunStore:
             self._file = (self.folder / COMPLETIONS_FILE).open("ab", buffering=0)
             sync_folder(self.folder)
         except OSError as error:
-            self._lock.release()
+            self._close()
             raise StoreError(
                 f"cannot use the run folder {str(self.folder)!r}: {error.strerror or error}; "
                 "give another with -o"
             ) from error
         except StoreError:
-            self._lock.release()
+            self._close()
             raise
         return self
 
@@ -66,11 +66,9 @@ class RunStore:
     ) -> None:
         """Bring everything to disk and unlock."""
         try:
-            if self._file is not None:
-                self.sync()
-                self._file.close()
+            self.sync()
         finally:
-            self._lock.release()
+            self._close()
 
     def append(self, lines: Sequence[bytes], completions: Sequence[Completion]) -> None:
         """Append rows in one write; they survive the death of this process from here on."""
@@ -115,6 +113,11 @@ class RunStore:
     def write_whole(self, name: str, body: bytes) -> None:
         """Write a file next to the completions, atomically."""
         write_whole(self.folder / name, body)
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._lock.release()
 
     def _unwritable(self, error: OSError) -> StoreError:
         return StoreError(
