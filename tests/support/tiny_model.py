@@ -12,7 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.support import tiny_corpus, tiny_gguf, tiny_training
+from gradeschool.models import gguf_file
+from tests.support import tiny_corpus, tiny_training
 
 RECIPE_VERSION = 1  # raise it when the code changes what is built and no constant does
 GGUF_NAME = "tiny.gguf"
@@ -61,7 +62,7 @@ def recipe_key(documents: list[str]) -> str:
     """A hash of all that decides the model: the recipe's constants and the training text."""
     constants = {
         name: value
-        for source in (vars(tiny_corpus), vars(tiny_training), vars(tiny_gguf), globals())
+        for source in (vars(tiny_corpus), vars(tiny_training), vars(gguf_file), globals())
         for name, value in source.items()
         if name.isupper() and isinstance(value, str | int | float | tuple)
     }
@@ -84,7 +85,7 @@ def _build_beside(folder: Path, documents: list[str], key: str) -> None:
         new.mkdir()
         tokenizer = _save_tokenizer(new, documents)
         _save_model(new, tokenizer, documents)
-        tiny_gguf.write_gguf(new, new / GGUF_NAME)
+        gguf_file.write_gguf(new, new / GGUF_NAME)
         (new / RECIPE_NAME).write_text(json.dumps({"key": key}), encoding="utf-8")
         if folder.exists():
             shutil.move(folder, old)

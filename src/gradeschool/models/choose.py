@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound="Endpoint")
 OPENAI_URL = "https://api.openai.com/v1"
 ENDPOINTS = "openai/NAME, http://HOST:PORT/v1, http://HOST:PORT/v1/NAME"
-FORMS = f"{ENDPOINTS}, transformers/FOLDER_OR_ID, vllm/FOLDER_OR_ID, recorded/FILE"
+FORMS = (
+    f"tiny, {ENDPOINTS}, transformers/FOLDER_OR_ID, vllm/FOLDER_OR_ID, llama.cpp/FILE.gguf, "
+    "recorded/FILE"
+)
 
 
 def choose_model(
@@ -27,8 +31,9 @@ def choose_model(
 
     `openai/NAME` asks OPENAI_BASE_URL (default: OpenAI's own) with OPENAI_API_KEY. A URL is a base
     of its own, asked with GRADESCHOOL_API_KEY if that is set, and with the one model that it serves
-    unless a name follows. `transformers/FOLDER_OR_ID` and `vllm/FOLDER_OR_ID` run a model on
-    this machine. seconds: how long one request may take.
+    unless a name follows. `transformers/FOLDER_OR_ID`, `vllm/FOLDER_OR_ID` and
+    `llama.cpp/FILE.gguf` run a model on this machine; `tiny` is the one that the package ships.
+    seconds: how long one request may take.
     """
     provider, _, name = spec.partition("/")
     if provider == "recorded" and name:
@@ -41,6 +46,10 @@ def choose_model(
         from gradeschool.models.vllm_model import VllmModel
 
         return VllmModel(name)
+    if spec == "tiny" or (provider == "llama.cpp" and name):
+        from gradeschool.models.llama_cpp import LlamaCppModel, tiny
+
+        return tiny() if spec == "tiny" else LlamaCppModel(Path(name).expanduser(), seconds=seconds)
     from gradeschool.models.endpoint import Endpoint
 
     return endpoint_of(spec, seconds, Endpoint)

@@ -1,8 +1,12 @@
-"""Writes a Hugging Face Llama folder as one GGUF file, for llama.cpp."""
+"""Writes a small Hugging Face Llama folder as one GGUF file, for llama.cpp."""
+
+from __future__ import annotations
 
 import json
 from pathlib import Path
 from typing import Any
+
+from gradeschool.errors import InputError
 
 ARCHITECTURE = "llama"
 TOKENIZER_MODEL = "gpt2"
@@ -12,14 +16,20 @@ ROTATED = ("self_attn.q_proj.weight", "self_attn.k_proj.weight")
 
 
 def write_gguf(folder: Path, target: Path) -> None:
-    """Write the model, tokenizer and chat template of `folder` to `target`, in float32.
+    """Write the model, tokenizer and chat template (where there is one) of a folder, in float32.
 
     The folder holds a Llama model with tied embeddings and a byte-level BPE tokenizer
-    that splits as `PRE_TOKENIZER` does.
+    that splits as `PRE_TOKENIZER` does: what `gradeschool finetune -m new:SIZE` makes. Raises
+    InputError for another architecture.
     """
     import gguf
 
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    if config.get("model_type") != ARCHITECTURE or not config.get("tie_word_embeddings"):
+        raise InputError(
+            f"{str(folder)!r} holds no Llama with tied embeddings; convert it with llama.cpp's "
+            "own convert_hf_to_gguf.py"
+        )
     writer = gguf.GGUFWriter(target, ARCHITECTURE)
     _add_shape(writer, config)
     _add_tokenizer(writer, folder, config)
@@ -67,7 +77,9 @@ def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
     writer.add_eos_token_id(config["eos_token_id"])
     writer.add_pad_token_id(config["pad_token_id"])
     writer.add_add_bos_token(False)
-    writer.add_chat_template((folder / "chat_template.jinja").read_text(encoding="utf-8"))
+    template = folder / "chat_template.jinja"
+    if template.is_file():
+        writer.add_chat_template(template.read_text(encoding="utf-8"))
 
 
 def _add_tensors(writer: Any, folder: Path, config: dict[str, Any]) -> None:
@@ -80,7 +92,7 @@ def _add_tensors(writer: Any, folder: Path, config: dict[str, Any]) -> None:
             tensor = _interleave(tensor, config["head_dim"])
         renamed = names.get_name(name, try_suffixes=(".weight",))
         if renamed is None:
-            raise ValueError(f"llama.cpp has no name for the tensor {name}")
+            raise InputError(f"llama.cpp has no name for the tensor {name!r} of {str(folder)!r}")
         writer.add_tensor(renamed, tensor.astype("float32"))
 
 

@@ -1,0 +1,104 @@
+"""`llama.cpp/FILE.gguf` and `tiny`: llama.cpp in this process, asked as a server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.util
+import os
+from pathlib import Path
+from typing import Any
+
+from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
+
+HOST = "127.0.0.1"
+MODEL_NAME = "model"
+# Sequences that are written at once, and the tokens that each has room for.
+SLOTS, SLOT_TOKENS = 8, 4096
+MAGIC = b"GGUF"
+TINY_FOLDER = Path(__file__).with_name("tiny")
+TINY_FILE = TINY_FOLDER / "generator.gguf"
+
+
+class LlamaCppModel(Endpoint):
+    """A GGUF file that llama.cpp runs here; the server ends with the run.
+
+    Cache and attention are in single precision: in half, one greedy text in a hundred differs from
+    what transformers writes with the same weights. Raises InputError where the file is no GGUF
+    file, MissingExtraError where llama.cpp (the package xllamacpp) is not installed.
+    """
+
+    def __init__(self, file: Path, name: str = "", seconds: float = TOTAL_SECONDS) -> None:
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise MissingExtraError("a model run by llama.cpp (xllamacpp)", "llama-cpp")
+        super().__init__(f"http://{HOST}/v1", MODEL_NAME, "", seconds)
+        self.file = file
+        self._name = name or file.stem
+        self._identity = f"llama.cpp/{self._name} {_digest(file)}"
+        self._server: Any = None
+
+    @property
+    def identity(self) -> str:
+        """Return name and digest of the file; the address is another in each run."""
+        return self._identity
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self._name
+
+    async def __aenter__(self) -> LlamaCppModel:
+        """Load the model and start to serve it."""
+        self._server = await asyncio.to_thread(_serve, self.file)
+        self.base = f"{self._server.listening_address}/v1"
+        await super().__aenter__()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Close the connections and end the server."""
+        await super().__aexit__(*exc)
+        self._server = None  # which ends it
+
+
+def tiny() -> LlamaCppModel:
+    """Return the model that the package ships; models/tiny/SOURCE.md says how it was made."""
+    return LlamaCppModel(TINY_FILE, "tiny")
+
+
+def _serve(file: Path) -> Any:
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(file)
+    params.model_alias = {MODEL_NAME}
+    params.hostnames, params.port = [HOST], 0
+    params.n_parallel, params.n_ctx = SLOTS, SLOTS * SLOT_TOKENS
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _cores()
+    flash = xllamacpp.llama_flash_attn_type
+    params.flash_attn_type = flash.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
+    params.ui, params.warmup, params.verbosity = False, False, -1
+    try:
+        return xllamacpp.Server(params)
+    except (RuntimeError, ValueError) as error:
+        raise InputError(f"llama.cpp cannot load {str(file)!r}: {error}") from error
+
+
+def _cores() -> int:
+    """Return the cores that this process may use; a small model gains nothing from many."""
+    return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)
+
+
+def _digest(file: Path) -> str:
+    """Return the start of a file's SHA-256; raises InputError where it is no GGUF file."""
+    try:
+        with file.open("rb") as opened:
+            if opened.read(len(MAGIC)) != MAGIC:
+                raise InputError(f"{str(file)!r} is no GGUF file; give one that llama.cpp can load")
+            opened.seek(0)
+            return hashlib.file_digest(opened, "sha256").hexdigest()[:16]
+    except OSError as error:
+        raise InputError(
+            f"cannot read the model {str(file)!r}: {error.strerror}; give a GGUF file"
+        ) from error

@@ -1,0 +1,75 @@
+"""A GGUF file run here by llama.cpp: transformers' text, a server that ends, bad files."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.models.choose import choose_model
+from gradeschool.models.gguf_file import write_gguf
+from gradeschool.models.llama_cpp import LlamaCppModel
+from gradeschool.models.transformers_model import TransformersModel
+from tests.support.fixtures import SERVER_NEEDS, skip_without
+from tests.support.tiny_model import GGUF_NAME
+from tests.test_transformers_model import GREEDY, answers, prompts, requests, texts
+
+
+def test_greedy_text_is_that_of_transformers(tiny_model: Path) -> None:
+    skip_without(SERVER_NEEDS, "a model run by llama.cpp")
+    asked = requests(prompts("text"), GREEDY)
+    here = answers(choose_model(f"llama.cpp/{tiny_model / GGUF_NAME}", (), ""), asked)
+    assert texts(here) == texts(answers(TransformersModel(str(tiny_model)), asked))
+
+
+def test_the_server_ends_with_the_run_and_the_identity_names_no_port(tiny_model: Path) -> None:
+    skip_without(SERVER_NEEDS, "a model run by llama.cpp")
+    model = LlamaCppModel(tiny_model / GGUF_NAME)
+    before = model.identity
+
+    async def opened() -> str:
+        async with model:
+            return model.base
+
+    address = urlsplit(asyncio.run(opened()))
+    assert model.identity == before
+    assert before.startswith("llama.cpp/tiny ")
+    assert str(address.port) not in before
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((address.hostname or "", address.port or 0), timeout=5)
+
+
+@pytest.mark.parametrize("body", [None, b"", b"a text", b"GGUF and no more"])
+def test_a_file_that_is_no_model_is_an_error_in_words(body: bytes | None, tmp_path: Path) -> None:
+    skip_without(SERVER_NEEDS, "a model run by llama.cpp")
+    file = tmp_path / "broken.gguf"
+    if body is not None:
+        file.write_bytes(body)
+
+    async def opened() -> None:
+        async with LlamaCppModel(file):
+            pass
+
+    with pytest.raises(InputError, match=r"broken\.gguf"):
+        asyncio.run(opened())
+
+
+def test_without_llama_cpp_the_pip_line_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[llama-cpp\]'"):
+        LlamaCppModel(tmp_path / "any.gguf")
+
+
+def test_only_llamas_with_tied_embeddings_are_written(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
+    skip_without(("gguf",), "writing GGUF")
+    with pytest.raises(InputError, match="no Llama with tied embeddings"):
+        write_gguf(tmp_path, tmp_path / "x.gguf")
+    assert not (tmp_path / "x.gguf").exists()
