@@ -2,9 +2,11 @@
 
     python benchmarks/overhead.py [--requests 1319] [--latency 0.1] [--connections 64 256]
                                   [--repeats 3] [--protocol NAME] [--openai PYTHON]
+                                  [--lm-eval PYTHON] [--inspect PYTHON]
 
 Ours (command line, store, progress, scores included) and, in turn on the same server, a bare loop
-of aiohttp that stores nothing, and OpenAI's AsyncOpenAI where PYTHON is an interpreter that has it.
+of aiohttp that stores nothing, and where PYTHON is an interpreter that has them: OpenAI's
+AsyncOpenAI, lm-eval's `local-chat-completions`, inspect_ai.
 Each is a process of its own, the server another. Printed: wall time of the whole process, the share
 of the limit (connections / latency) that it reached between first request and last answer, CPU of
 the client a request, peak memory; medians of the repeats.
@@ -32,12 +34,14 @@ BODY = {
     "choices": [
         {
             "index": 0,
-            "message": {"role": "assistant", "content": "So 6 * 7 = 42.\n#### 42 " + "x" * 280},
+            "message": {"role": "assistant", "content": "So 6 * 7 = 42. " * 20 + "\n#### 42"},
             "finish_reason": "stop",
         }
     ],
     "usage": {"prompt_tokens": 120, "completion_tokens": 90, "total_tokens": 210},
 }
+# Compiled modules are kept, as on a user's machine.
+ENV = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 BARE = """
 import asyncio, json, sys, aiohttp
 url, count, connections, path = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
@@ -71,6 +75,43 @@ async def main():
         await asyncio.gather(*(work(client) for _ in range(connections)))
 
 asyncio.run(main())
+"""
+
+LM_EVAL = """
+import json, pathlib, sys
+url, count, connections, path = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+folder = pathlib.Path(path).with_name("lm_eval")
+folder.mkdir(exist_ok=True)
+(folder / "task.yaml").write_text(json.dumps({
+    "task": "local", "dataset_path": "json", "dataset_kwargs": {"data_files": {"test": path}},
+    "test_split": "test", "output_type": "generate_until", "doc_to_text": "{{question}}",
+    "doc_to_target": "{{answer}}", "generation_kwargs": {"until": ["\\n\\n"], "do_sample": False},
+    "filter_list": [{"name": "strict-match", "filter": [
+        {"function": "regex", "regex_pattern": "#### (\\\\-?[0-9\\\\.\\\\,]+)"},
+        {"function": "take_first"}]}],
+    "metric_list": [{"metric": "exact_match", "aggregation": "mean", "higher_is_better": True}],
+}))
+from lm_eval.__main__ import cli_evaluate
+model = f"model=m,base_url={url}/chat/completions,num_concurrent={connections},max_retries=3"
+sys.argv = ["lm_eval", "run", "--include_path", str(folder), "--tasks", "local",
+            "--model", "local-chat-completions", "--model_args", model, "--apply_chat_template",
+            "--output_path", str(folder / "out"), "--log_samples"]
+cli_evaluate()
+"""
+INSPECT = """
+import json, os, pathlib, sys
+url, count, connections, path = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+os.environ["OPENAI_API_KEY"] = "none"
+from inspect_ai import Task, eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.scorer import match
+rows = [json.loads(line)["question"] for line in open(path)]
+task = Task(dataset=MemoryDataset([Sample(input=row, target="42") for row in rows]),
+            scorer=match(numeric=True))
+found = eval(task, model="openai/m", model_base_url=url, max_connections=connections,
+             max_samples=connections, log_dir=str(pathlib.Path(path).with_name("inspect")),
+             display="none", model_args={"responses_api": False})
+assert found[0].status == "success", found[0].error
 """
 
 
@@ -133,7 +174,7 @@ class Server:
 def measured(command: list[str], url: str, requests: int, limit: float) -> Figures:
     """Run one client and read its figures from the system and from the server."""
     started = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
     assert process.stdout is not None and process.stderr is not None
     told = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
@@ -171,8 +212,12 @@ def clients(
         "gradeschool eval": [*ours, "--connections", str(connections)],
         "bare aiohttp": [sys.executable, "-c", BARE, *given],
     }
-    if options.openai:
-        found["AsyncOpenAI"] = [options.openai, "-c", OPENAI, *given]
+    peers = {
+        "AsyncOpenAI": (options.openai, OPENAI),
+        "lm-eval": (options.lm_eval, LM_EVAL),
+        "inspect": (options.inspect, INSPECT),
+    }
+    found |= {name: [where, "-c", code, *given] for name, (where, code) in peers.items() if where}
     return found
 
 
@@ -201,6 +246,8 @@ def main() -> None:
     parser.add_argument("--protocol", default="zero-shot/chat", help="its rules are paid for too")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--openai", metavar="PYTHON", help="an interpreter that has openai")
+    parser.add_argument("--lm-eval", metavar="PYTHON", help="an interpreter that has lm-eval[api]")
+    parser.add_argument("--inspect", metavar="PYTHON", help="one that has inspect-ai and openai")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:

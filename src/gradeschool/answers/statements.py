@@ -47,7 +47,7 @@ OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=
 SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|\n")
 MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s")
 ARITHMETIC = re.compile(
-    r"(?:\s?[A-Za-z%]{1,14}){0,3}(?:\s?(?:[+*×÷^]|/(?=\s?\$?\d)|\\times|\\div|\\cdot|=|≈)"
+    r"(?:\s?[A-Za-z%]{1,40}+){0,3}(?:\s?(?:[+*×÷^]|/(?=\s?\$?\d)|\\times|\\div|\\cdot|=|≈)"
     r"|\s?[−-]\s?(?=[\d$(])|\sx\s?(?=[\d$])|\s(?:times|plus|minus|divided\sby|multiplied\sby)\b)"
 )
 AMOUNTS_TO = re.compile(r"\bwhich is\b|\bequals\b|\bi\.e\.|\bthat is\b")
