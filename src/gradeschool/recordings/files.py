@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.errors import InputError
+from gradeschool.recordings.every_eval_ever import EveryEvalEverSamples, is_every_eval_ever
 from gradeschool.recordings.inspect_log import inspect_archive, inspect_json, is_inspect
 from gradeschool.recordings.lm_eval_samples import LmEvalSamples, is_lm_eval
 from gradeschool.recordings.openai_batch import batch, is_batch
@@ -40,11 +41,14 @@ class Reader:
     def __init__(self, path: Path, default_run: str) -> None:
         self.default_run = default_run
         self.samples = LmEvalSamples(path, default_run)
+        self.instances = EveryEvalEverSamples(path)
 
     def begin(self, first: Row) -> None:
         """Learn from the first row of a file that can be read how the others are read."""
         if is_lm_eval(first.fields):
             list(self.samples.read(first))  # which of lm-eval's filters is the first
+        elif is_every_eval_ever(first.fields):
+            list(self.instances.read(first))  # which of the results
 
     def read(self, row: Row) -> Iterator[Recorded]:
         """Yield the completions of a row: one, several, or none."""
@@ -52,6 +56,8 @@ class Reader:
             yield faulty(row.number, UNNAMED, row.fault)
         elif is_lm_eval(row.fields):
             yield from self.samples.read(row)
+        elif is_every_eval_ever(row.fields):
+            yield from self.instances.read(row)
         elif is_openai_solutions(row.fields):
             yield from openai_solutions(row)
         elif is_batch(row.fields):
@@ -91,9 +97,9 @@ def read_recordings(path: Path, default_run: str | None = None) -> list[Recorded
     default_run: the run of rows that name none, else the name of the file.
 
     Formats: a run folder of ours, plain rows (JSONL, a JSON array, CSV, Parquet), lm-eval
-    `samples_*.jsonl`, inspect logs (`.json`, `.eval`), OpenAI batch output, OpenAI's
-    example_model_solutions. Rows that cannot be used come with their `fault`. Raises InputError
-    where the file as a whole cannot be read or is empty.
+    `samples_*.jsonl`, inspect logs (`.json`, `.eval`), samples of Every Eval Ever, OpenAI batch
+    output, OpenAI's example_model_solutions. Rows that cannot be used come with their `fault`.
+    Raises InputError where the file as a whole cannot be read or is empty.
     """
     batches = recording_batches(path, default_run=default_run)
     recordings = [one for batch in batches for one in batch.recorded()]

@@ -8,6 +8,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,6 +16,7 @@ from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.recordings.recorded import Recorded, Reference, faulty, finish_of, text_of
 
 ZSTD = 93
+NEVER_ASKED = "none/"  # before the model of a log that `gradeschool export` wrote
 LARGEST_MEMBER = 512 * 2**20
 LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
 # What a damaged archive, or JSON of a damaged member, raises; NotImplementedError: another method.
@@ -52,6 +54,29 @@ def inspect_archive(path: Path) -> Iterator[Recorded]:
         raise InputError(f"{str(path)!r} is not a readable inspect archive: {error}") from error
 
 
+def read_log(path: Path) -> tuple[Mapping[str, Any], list[tuple[int, Any]]]:
+    """Return what a log says of itself, and its samples as they are with their numbers from 1.
+
+    Samples that cannot be read are left out. Raises InputError, MissingExtraError (zstandard).
+    """
+    try:
+        if path.suffix != ".eval":
+            log = json.loads(path.read_bytes())
+            return log, list(enumerate(log["samples"], start=1))
+        with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
+            members = {info.filename: info for info in archive.infolist()}
+            head = members.get("header.json")
+            header = _member(archive, raw, head) if head is not None else {}
+            samples = [info for name, info in members.items() if name.startswith("samples/")]
+            found = []
+            for number, info in enumerate(samples, start=1):
+                with suppress(*DAMAGE):
+                    found.append((number, _member(archive, raw, info)))
+            return header if isinstance(header, Mapping) else {}, found
+    except DAMAGE as error:
+        raise InputError(f"{str(path)!r} is not a readable inspect log: {error}") from error
+
+
 def _member(archive: zipfile.ZipFile, raw: BinaryIO, info: zipfile.ZipInfo) -> Any:
     if info.file_size > LARGEST_MEMBER:
         raise ValueError(f"{info.filename} is larger than {LARGEST_MEMBER} bytes")
@@ -82,7 +107,7 @@ def _zstd() -> Callable[[bytes, int], bytes]:
 def _run_of(log: Any, path: Path) -> str:
     spec = log.get("eval") if isinstance(log, Mapping) else None
     model = spec.get("model") if isinstance(spec, Mapping) else None
-    return str(model or path.stem)
+    return str(model or path.stem).removeprefix(NEVER_ASKED) or path.stem
 
 
 def _recorded(number: int, sample: Any, run: str) -> Recorded:
@@ -102,7 +127,15 @@ def _recorded(number: int, sample: Any, run: str) -> Recorded:
 
 
 def _reference(sample: Mapping[str, Any]) -> Reference:
-    """Name the problem by its question: inspect numbers samples from 1 where they have no id."""
+    """Name the problem by its question: inspect numbers samples from 1 where they have no id.
+
+    Our own tasks and exports put it into the metadata, for their input is the whole prompt.
+    """
+    facts = sample.get("metadata")
+    if isinstance(facts, Mapping):
+        asked, solution = facts.get("question"), facts.get("solution")
+        if isinstance(asked, str) and isinstance(solution, str):
+            return Reference(question=asked, answer=solution)
     question = sample.get("input")
     if isinstance(question, list) and question and isinstance(question[-1], Mapping):
         question = text_of(question[-1].get("content"))

@@ -1,0 +1,90 @@
+"""`gradeschool export`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gradeschool.cli.options import dataset_option, warn, warn_of_faults
+from gradeschool.errors import InputError
+
+if TYPE_CHECKING:
+    from gradeschool.rule import Rule
+
+NAMES = ("lm-eval", "inspect", "eval-results", "model-index", "every-eval-ever", "parquet")
+READER = "gradeschool/reader"
+
+
+@click.command()
+@click.argument("run")
+@click.option("--to", "name", type=click.Choice(NAMES), required=True, help="The format.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True,
+              help="The file to write, of lm-eval and every-eval-ever the folder.")  # fmt: skip
+@click.option("--rule", "rules", multiple=True, metavar="NAME",
+              help="Rules whose verdicts go with it, the first is the headline; by default the "
+                   f"protocol's own and {READER}.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+@dataset_option
+def command(
+    run: str, name: str, output: Path, rules: tuple[str, ...], force: bool, dataset: str | None
+) -> None:
+    """Write a run as a file that another tool reads.
+
+    RUN is a run folder or a file of completions with one run; FILE#NAME is one run of several.
+
+    \b
+    lm-eval          results_*.json and samples_*.jsonl, in a folder as --output_path is
+    inspect          an .eval log, for inspect view, inspect log and inspect score
+    eval-results     a .yaml file for .eval_results/ of a model on the Hugging Face hub
+    model-index      the older form of it: a .md file with a model card's front matter
+    every-eval-ever  data/... of the datastore, schema 0.3
+    parquet          a row for each sample: completion, verdicts, tokens
+
+    Lone surrogates, which these formats cannot hold, are written as U+FFFD. Dates are those of the
+    run: the same run gives the same bytes.
+
+    Example: gradeschool export runs/mine --to inspect -o mine.eval
+    """  # noqa: D301  (click's mark for a paragraph that is not wrapped)
+    from gradeschool.reports.exchange.bundle import bundle_of, the_run
+    from gradeschool.reports.exchange.files import require_free, save
+    from gradeschool.reports.exchange.write import FORMATS
+
+    form = FORMATS[name]
+    if form.ending and output.suffix.lower() != form.ending:
+        raise InputError(
+            f"{name} is read from files that end in {form.ending}, and {output.name!r} does not; "
+            f"give -o {output.with_suffix(form.ending)}"
+        )
+    found = the_run(run, dataset, warn)
+    bundle = bundle_of(found, _rules(rules, found.manifest), dataset, warn)
+    files = form.files(bundle)
+    require_free(output, files, force)
+    size = save(output, files)
+    for file in files:
+        click.echo(str(output / file.path))
+    done = len(bundle.answered())
+    failed = len(bundle.items) - done
+    if failed and name == "lm-eval":
+        warn(f"lm-eval has no place for failed samples: left out are {failed} of {failed + done}")
+    rules_of = ", ".join(rule.name for rule in bundle.rules)
+    click.echo(f"{done:,} completions, {size / 1e6:.1f} MB, judged by {rules_of}")
+    warn_of_faults(bundle.faults)
+
+
+def _rules(names: Sequence[str], manifest: Mapping[str, Any]) -> list[Rule]:
+    """Return the rules to apply: those that are named, else the protocol's own and the reader."""
+    from gradeschool.protocols.registry import all_rules, available, get_rule
+    from gradeschool.scoring.load import choose_rules
+    from gradeschool.scoring.select import headline_rule
+
+    if names:
+        return choose_rules(names)
+    known = all_rules()
+    protocol = manifest.get("protocol")
+    listed = protocol.get("rules") if isinstance(protocol, Mapping) else None
+    own = [str(name) for name in listed] if isinstance(listed, list) else []
+    chosen = dict.fromkeys((headline_rule([manifest], list(known)), *own, READER))
+    return [get_rule(name) for name in chosen if name in known and available(get_rule(name))]

@@ -1,0 +1,159 @@
+"""Our export beside the files that the real lm-eval writes of the same completions; its readers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.peers.compare import COMPARED
+from tests.peers.pages import run_python, why_not
+from tests.support.command import run_script
+from tests.support.exports import runs_file
+
+pytestmark = pytest.mark.peers
+PROBLEMS = 12
+SAID = ("#### 18", "The answer is 3", "no idea", "#### 70,000.", "#### 540 and then 541")
+
+# The real lm-eval: the stock task over local files, and its own tracker that saves.
+HARNESS = """
+import json, pathlib
+import lm_eval
+from lm_eval.api.model import LM
+from lm_eval.loggers import EvaluationTracker
+from lm_eval.tasks import TaskManager
+
+told = json.loads(pathlib.Path("told.json").read_text())
+stock = pathlib.Path(lm_eval.__file__).parent / "tasks/gsm8k/gsm8k.yaml"
+files = f"{{train: {told['train']}, test: {told['test']}}}"
+pathlib.Path("tasks").mkdir()
+pathlib.Path("tasks/gsm8k.yaml").write_text(
+    f"include: {stock}\\ntask: gsm8k_here\\ndataset_path: json\\ndataset_name: null\\n"
+    f"dataset_kwargs: {{data_files: {files}}}\\n")
+
+class Told(LM):
+    def generate_until(self, requests):
+        return [told["said"][request.doc_id] for request in requests]
+    def loglikelihood(self, requests):
+        raise NotImplementedError
+    loglikelihood_rolling = loglikelihood
+
+tracker = EvaluationTracker(output_path="theirs")
+tracker.general_config_tracker.log_experiment_args("x", "model=org/model-7b", None, None, False)
+found = lm_eval.simple_evaluate(Told(), tasks=["gsm8k_here"], limit=len(told["said"]),
+                                task_manager=TaskManager(include_path="tasks"))
+samples = found.pop("samples")
+tracker.save_results_aggregated(found, samples)
+for task, rows in samples.items():
+    tracker.save_results_samples(task, rows)
+"""
+# What in lm-eval reads such files: names of files, and the table that the command prints.
+READERS = """
+import json, pathlib
+from datasets import load_dataset
+from lm_eval.utils import (get_file_datetime, get_file_task_name, get_results_filenames,
+                           get_sample_results_filenames, make_table)
+paths = [str(path) for path in pathlib.Path("ours").rglob("*.json*")]
+(results,), (samples,) = get_results_filenames(paths), get_sample_results_filenames(paths)
+loaded = json.loads(pathlib.Path(results).read_text())
+rows = load_dataset("json", data_files=samples, split="train")
+summary = load_dataset("json", data_files=results, split="train")
+print(json.dumps({
+    "task": get_file_task_name(pathlib.Path(samples).name),
+    "date": get_file_datetime(samples), "table": make_table(loaded), "rows": len(rows),
+    "metrics": [row["exact_match"] for row in rows], "tasks": list(summary[0]["results"])}))
+"""
+
+
+def both(folder: Path, pattern: str) -> Path:
+    (found,) = folder.glob(pattern)
+    return found
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    """A folder with the files of lm-eval ("theirs") and of our export ("ours")."""
+    if reason := why_not("lm_eval"):
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("lm_eval")
+    said = [SAID[at % len(SAID)] for at in range(PROBLEMS)]
+    splits = {name: str(data / "gsm8k" / f"{name}.jsonl") for name in ("train", "test")}
+    (folder / "told.json").write_text(json.dumps({"said": said, **splits}))
+    rows = [{"index": at, "model": "org/model-7b", "completion": text}
+            for at, text in enumerate(said)]  # fmt: skip
+    (folder / "said.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = ("-m", f"recorded/{folder / 'said.jsonl'}", "-p", "lm-eval/gsm8k", "-n", PROBLEMS)
+    done = run_script("eval", *asked, "-o", folder / "run")
+    assert done.status == 0, done.err
+    rules = ("lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract")
+    done = run_script("export", folder / "run", "--to", "lm-eval", "-o", folder / "ours",
+                      *(word for rule in rules for word in ("--rule", rule)))  # fmt: skip
+    assert done.status == 0, done.err
+    harness = run_python("lm_eval", folder, HARNESS)
+    assert harness.returncode == 0, harness.stderr[-3000:]
+    return folder
+
+
+def test_samples_are_those_of_lm_eval(written: Path) -> None:
+    """The same rows in the same order: documents, prompts, readings, verdicts, hashes, fields."""
+    theirs = rows_of(both(written / "theirs", "*/samples_*.jsonl"))
+    ours = rows_of(both(written / "ours", "*/samples_*.jsonl"))
+    assert len(ours) == len(theirs) == 2 * PROBLEMS
+    for mine, real in zip(ours, theirs, strict=True):
+        assert list(mine) == list(real)
+        options = [row["arguments"]["gen_args_0"].pop("arg_1") for row in (mine, real)]
+        assert options[0]["until"] == options[1]["until"]
+        # lm-eval's filter keeps what its metric has yet to clean; ours is what is compared.
+        read = [row.pop("filtered_resps")[0] for row in (mine, real)]
+        assert (read[0] == "[invalid]") == (read[1] == "[invalid]")
+        assert mine == real
+    COMPARED["rows of lm-eval's samples"] += len(ours)
+
+
+def test_results_are_those_of_lm_eval(written: Path) -> None:
+    """The same figures, counts, shots and hash of the task; no field that lm-eval has not."""
+    mine, real = (
+        json.loads(both(written / side, "*/results_*.json").read_text())
+        for side in ("ours", "theirs")
+    )
+    assert mine.keys() <= real.keys()
+    figures, expected = mine["results"]["gsm8k"], real["results"]["gsm8k_here"]
+    assert figures.keys() == expected.keys()
+    numbers = [name for name in figures if name.startswith("exact_match")]
+    assert len(numbers) == 4
+    for name in numbers:
+        assert figures[name] == pytest.approx(expected[name], abs=1e-12), name
+    assert figures["sample_len"] == expected["sample_len"]
+    for name in ("n-samples", "n-shot", "task_hashes", "higher_is_better"):
+        assert mine[name]["gsm8k"] == real[name]["gsm8k_here"], name
+    both_names = [both(written / side, "*").name for side in ("ours", "theirs")]
+    assert both_names[0].endswith("model-7b")
+    assert both_names[1] == "org__model-7b"
+
+
+def test_lm_evals_own_readers_read_it(tmp_path: Path) -> None:
+    """Several samples, hostile texts, a failed sample: names, table and datasets take the files."""
+    if reason := why_not("lm_eval"):
+        pytest.skip(reason)
+    answers = runs_file(tmp_path / "answers.jsonl")
+    rules = ("--rule", "gradeschool/reader", "--rule", "openai/2021")
+    done = run_script("export", answers, "-d", "sample", "--to", "lm-eval", "-o",
+                      tmp_path / "ours", *rules)  # fmt: skip
+    assert done.status == 0, done.err
+    assert "left out are 1 of" in done.err
+    read = run_python("lm_eval", tmp_path, READERS)
+    assert read.returncode == 0, read.stderr[-3000:]
+    found = json.loads(read.stdout.splitlines()[-1])
+    assert found["task"] == "sample"
+    assert found["tasks"] == ["sample"]
+    assert found["rows"] == 4
+    assert found["metrics"][0] == 1.0
+    assert 0 < found["metrics"][1] < 1
+    assert "|gradeschool/reader" in found["table"]
+    assert "|openai/2021" in found["table"]

@@ -1,0 +1,58 @@
+"""Exports for tests: where each format goes, and which of its files holds the samples."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.support.command import Command
+from tests.support.hostile_report import HOSTILE
+
+TARGETS = {
+    "lm-eval": "lm_eval",
+    "inspect": "log.eval",
+    "eval-results": "gsm8k.yaml",
+    "model-index": "card.md",
+    "every-eval-ever": "datastore",
+    "parquet": "rows.parquet",
+}
+
+
+def _only(folder: Path, pattern: str) -> Path:
+    (found,) = folder.glob(pattern)
+    return found
+
+
+# Formats that hold samples: their file or folder -> the file to give to `gradeschool score`.
+samples_of: dict[str, Callable[[Path], Path]] = {
+    "lm-eval": lambda folder: _only(folder, "*/samples_*.jsonl"),
+    "inspect": lambda file: file,
+    "every-eval-ever": lambda folder: _only(folder, "data/*/*/*/*_samples.jsonl"),
+    "parquet": lambda file: file,
+}
+
+
+def export(gradeschool: Command, spec: object, name: str, folder: Path, *more: object) -> Path:
+    """Export a run of the shipped problems; return the file or folder that was written."""
+    target = folder / TARGETS[name]
+    dataset = () if Path(str(spec)).is_dir() else ("-d", "sample")
+    done = gradeschool("export", spec, "--to", name, "-o", target, *dataset, *more)
+    assert done.status == 0, done.err
+    return target
+
+
+def runs_file(path: Path) -> Path:
+    """Write a file of one run on two shipped problems (golds 600 and 13): 3 good, hostile, 1 error.
+
+    Problem 0 has a good and a failed sample, problem 29 all the others.
+    """
+    rows: list[dict[str, object]] = [
+        {"index": 0, "sample": 0, "completion": "The total is $600.\n#### 600", "finish": "stop"},
+        {"index": 0, "sample": 1, "error": "timeout: the server said nothing"},
+        {"index": 29, "sample": 0, "completion": "So \\boxed{13}", "finish": "length"},
+    ]
+    rows += [
+        {"index": 29, "sample": at, "completion": text} for at, text in enumerate(HOSTILE, start=1)
+    ]
+    named = [{"run": "org/model-7b", **row} for row in rows]
+    path.write_text("".join(json.dumps(row) + "\n" for row in named))
+    return path

@@ -1,0 +1,271 @@
+"""What stands in the files of `gradeschool export`, format by format."""
+
+import hashlib
+import importlib
+import json
+import uuid
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool import load_dataset
+from gradeschool.protocols.registry import get_protocol
+from gradeschool.reports.exchange.inspect_log import scorer_of
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.exports import export, runs_file
+from tests.support.hostile_report import HOSTILE
+
+RULES = ("--rule", "gradeschool/reader", "--rule", "openai/2021")
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    return runs_file(tmp_path / "answers.jsonl")
+
+
+@pytest.fixture
+def run(gradeschool: Command, tmp_path: Path) -> Path:
+    """A run folder: the shipped completions, asked for under a chat protocol."""
+    folder = tmp_path / "run"
+    asked = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", folder)
+    assert gradeschool("eval", *asked).status == 0
+    return folder
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("ascii").split("\n") if line]
+
+
+def lm_eval(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    (results,), (samples,) = folder.glob("*/results_*.json"), folder.glob("*/samples_*.jsonl")
+    stamp = results.stem.removeprefix("results_")
+    assert samples.stem.endswith(f"_{stamp}")
+    return json.loads(results.read_text("ascii")), rows_of(samples)
+
+
+def members(path: Path) -> dict[str, Any]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: json.loads(archive.read(name)) for name in archive.namelist()}
+
+
+def test_lm_eval_has_a_row_for_each_document_and_filter(
+    gradeschool: Command, answers: Path, tmp_path: Path
+) -> None:
+    """All samples of a document in one row; its figure is their mean, as is the run's of those."""
+    results, rows = lm_eval(export(gradeschool, answers, "lm-eval", tmp_path, *RULES))
+    assert [(row["doc_id"], row["filter"]) for row in rows] == [
+        (0, "gradeschool/reader"), (29, "gradeschool/reader"),
+        (0, "openai/2021"), (29, "openai/2021"),
+    ]  # fmt: skip
+    assert [len(row["resps"][0]) for row in rows[:2]] == [1, len(HOSTILE) + 1]
+    assert rows[0]["filtered_resps"] == ["600"]
+    assert rows[1]["filtered_resps"][0][0] == "13"
+    assert rows[3]["filtered_resps"][0][0] == "[invalid]"
+    assert rows[3]["exact_match"] == 0.0
+    (figures,) = results["results"].values()
+    means = [(rows[at]["exact_match"] + rows[at + 1]["exact_match"]) / 2 for at in (0, 2)]
+    assert figures["exact_match,gradeschool/reader"] == pytest.approx(means[0])
+    assert figures["exact_match,openai/2021"] == means[1] == 0.5
+    (config,) = results["configs"].values()
+    assert config["metadata"]["gradeschool"]["left_out"] == 1
+    assert results["model_name"] == "org/model-7b"
+
+
+def test_lm_evals_own_rules_are_filters_by_their_own_names(
+    gradeschool: Command, tmp_path: Path, data: Path
+) -> None:
+    """Task and filters are called as in lm-eval; the prompts are those that were sent."""
+    said = tmp_path / "said.jsonl"
+    said.write_text(json.dumps({"index": 0, "model": "m", "completion": "#### 18"}) + "\n")
+    asked = ("-m", f"recorded/{said}", "-p", "lm-eval/gsm8k", "-n", 1, "-o", tmp_path / "run")
+    assert gradeschool("eval", *asked).status == 0
+    results, rows = lm_eval(export(gradeschool, tmp_path / "run", "lm-eval", tmp_path))
+    assert [row["filter"] for row in rows] == [
+        "strict-match", "flexible-extract", "gradeschool/reader",
+    ]  # fmt: skip
+    assert list(results["results"]) == ["gsm8k"]
+    assert results["n-shot"] == {"gsm8k": 5}
+    assert results["n-samples"] == {"gsm8k": {"original": 1319, "effective": 1}}
+    protocol = get_protocol("lm-eval/gsm8k")
+    shots = load_dataset(protocol.shots).problems
+    (prompt,) = protocol.render(load_dataset("gsm8k").problems[:1], shots)
+    assert rows[0]["arguments"]["gen_args_0"]["arg_0"] == prompt.text
+    assert rows[0]["prompt_hash"] == hashlib.sha256(str(prompt.text).encode()).hexdigest()
+
+
+def test_inspect_samples(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
+    """Epochs, targets, stops, scores, spans; a failed sample has its error and no score."""
+    found = members(export(gradeschool, answers, "inspect", tmp_path, *RULES))
+    good = found["samples/0_epoch_1.json"]
+    assert (good["id"], good["epoch"], good["target"]) == (0, 1, "600")
+    assert good["output"]["choices"][0]["stop_reason"] == "stop"
+    score = good["scores"]["gradeschool/reader"]
+    assert (score["value"], score["answer"]) == ("C", "600")
+    start, end = score["metadata"]["span"]
+    assert good["output"]["completion"][start:end] == "600"
+    failed = found["samples/0_epoch_2.json"]
+    assert failed["error"]["message"] == "timeout: the server said nothing"
+    assert failed["scores"] == {}
+    missed = found["samples/29_epoch_1.json"]["scores"]["openai/2021"]
+    assert (missed["value"], missed["answer"]) == ("N", None)
+    header = found["header.json"]
+    assert header["eval"]["config"]["epochs"] == len(HOSTILE) + 1
+    assert header["results"]["total_samples"] == len(HOSTILE) + 3
+    assert header["results"]["completed_samples"] == len(HOSTILE) + 2
+    assert len(found["summaries.json"]) == len(HOSTILE) + 3
+    assert [score["name"] for score in header["results"]["scores"]] == list(RULES[1::2])
+
+
+def test_inspect_scorers_are_named_as_they_are_registered() -> None:
+    """As `gradeschool.integrations.inspect_scorers` says, which needs inspect to be imported."""
+    assert scorer_of("gradeschool/reader") == "gradeschool/reader"
+    named = scorer_of("inspect/match-numeric@<=0.3.220")
+    assert named == "gradeschool/inspect/match-numeric:<=0_3_220"
+
+
+def test_prompts_are_there_where_the_key_proves_them(
+    gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    """The messages of the protocol; a row with another key has the question alone."""
+    path = run / "completions.jsonl"
+    lines = path.read_text().split("\n")
+    row = json.loads(lines[1])
+    lines[1] = json.dumps({**row, "key": "0" * 64})
+    path.write_text("\n".join(lines))
+    found = members(export(gradeschool, run, "inspect", tmp_path))
+    problems = load_dataset("sample").problems
+    prompts = get_protocol("zero-shot/chat").render(problems, ())
+    for at, (problem, prompt) in enumerate(zip(problems, prompts, strict=True)):
+        sample = found[f"samples/{at}_epoch_1.json"]
+        turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
+        assert sample["input"] == (problem.question if at == 1 else turns)
+        assert sample["metadata"] == {"question": problem.question, "solution": problem.solution}
+
+
+def test_a_run_that_is_not_whole_is_no_success(
+    gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    """inspect's word for it is "cancelled"."""
+    assert (
+        members(export(gradeschool, run, "inspect", tmp_path))["header.json"]["status"] == "success"
+    )
+    path = run / "completions.jsonl"
+    path.write_text("\n".join(path.read_text().split("\n")[:40]) + "\n")
+    part = export(gradeschool, run, "inspect", tmp_path, "--force")
+    assert members(part)["header.json"]["status"] == "cancelled"
+
+
+def test_every_eval_ever(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
+    """One result a rule; rows that say what each rule read; path, checksum, and a failed sample."""
+    folder = export(gradeschool, answers, "every-eval-ever", tmp_path, *RULES)
+    (aggregate,) = folder.glob("data/sample/org/model-7b/*.json")
+    (samples,) = folder.glob("data/sample/org/model-7b/*_samples.jsonl")
+    assert uuid.UUID(aggregate.stem).version == 4
+    whole = json.loads(aggregate.read_text())
+    details = whole["detailed_evaluation_results"]
+    assert folder / details["file_path"] == samples
+    assert details["checksum"] == hashlib.sha256(samples.read_bytes()).hexdigest()
+    rows = rows_of(samples)
+    assert details["total_rows"] == len(rows) == len(HOSTILE) + 3
+    read = {
+        one["extraction_method"]: one["extracted_value"] for one in rows[0]["answer_attribution"]
+    }
+    assert read == {"gradeschool/reader": "600", "openai/2021": "600"}
+    assert rows[1]["error"] == "timeout: the server said nothing"
+    assert rows[1]["output"] == {"raw": []}
+    right = sum(row["evaluation"]["is_correct"] for row in rows)
+    headline = whole["evaluation_results"][0]
+    assert headline["score_details"]["score"] == pytest.approx(right / (len(rows) - 1))
+    interval = headline["score_details"]["uncertainty"]["confidence_interval"]
+    assert interval["lower"] < headline["score_details"]["score"] < interval["upper"]
+
+
+def test_parquet(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
+    """A row a sample; lone surrogates are U+FFFD, and the file says so."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = parquet.read_table(export(gradeschool, answers, "parquet", tmp_path, *RULES))
+    rows = table.to_pylist()
+    assert len(rows) == len(HOSTILE) + 3
+    assert rows[0]["completion"] == "The total is $600.\n#### 600"
+    assert [rows[0][name] for name in ("run", "problem_id", "sample", "gold", "read")] == [
+        "org/model-7b", "0", 0, "600", "600",
+    ]  # fmt: skip
+    assert rows[1]["openai/2021"] == "error"
+    assert rows[2]["openai/2021"] == "no_answer"
+    assert rows[2]["gradeschool/reader"] == "correct"
+    assert "lone \ufffd surrogate #### 5" in {row["completion"] for row in rows}
+    about = json.loads(table.schema.metadata[b"gradeschool"])
+    assert about["surrogates"] == "lone surrogates are written as U+FFFD"
+
+
+def test_a_leaderboard_takes_whole_runs_of_gsm8k_alone(
+    gradeschool: Command, run: Path, answers: Path, tmp_path: Path
+) -> None:
+    """Other datasets and failed samples are refused, in words; no file is left."""
+    for name, target in (("eval-results", "a.yaml"), ("model-index", "a.md")):
+        for spec in (run, answers):
+            dataset = ("-d", "sample") if spec is answers else ()
+            done = gradeschool("export", spec, "--to", name, "-o", tmp_path / target, *dataset)
+            assert done.status == 2
+            assert "is no result for openai/gsm8k" in done.err
+            assert not (tmp_path / target).exists()
+
+
+def test_hub_files(gradeschool: Command, tmp_path: Path, data: Path) -> None:
+    """Parsed by huggingface_hub itself: entry of the benchmark, and the card's results."""
+    hub = pytest.importorskip("huggingface_hub")
+    cards = importlib.import_module("huggingface_hub.repocard")
+    yaml = importlib.import_module("yaml")
+    path = tmp_path / "answers.jsonl"
+    rows = [{"index": at, "model": "org/m", "completion": "#### 18"} for at in range(1319)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / ".eval_results" / "gsm8k.yaml"
+    words = ("--rule", "openai/2021", "--rule", "gradeschool/reader")
+    done = gradeschool("export", path, "--to", "eval-results", "-o", out, *words)
+    assert done.status == 0, done.err
+    (entry,) = hub.parse_eval_result_entries(yaml.safe_load(out.read_text()))
+    assert (entry.dataset_id, entry.task_id) == ("openai/gsm8k", "gsm8k")
+    right = sum(problem.gold == "18" for problem in load_dataset("gsm8k").problems)
+    assert entry.value == round(100 * right / 1319, 2) > 0
+    assert hub.eval_result_entries_to_yaml([entry]) == yaml.safe_load(out.read_text())
+    assert "openai/2021" in entry.notes
+    card = tmp_path / "card.md"
+    done = gradeschool("export", path, "--to", "model-index", "-o", card, *words)
+    assert done.status == 0, done.err
+    loaded = cards.ModelCard.load(card)
+    results = loaded.data.eval_results
+    assert [result.metric_value for result in results] == [entry.value] * 2
+    assert {result.dataset_type for result in results} == {"openai/gsm8k"}
+    some = tmp_path / "some.jsonl"
+    some.write_text("".join(json.dumps(row) + "\n" for row in rows[:100]))
+    done = gradeschool("export", some, "--to", "eval-results", "-o", tmp_path / "b.yaml")
+    assert "it has answers to 100 of 1,319 problems" in done.err
+
+
+def test_tokens_and_reasoning_go_with_it(gradeschool: Command, run: Path, tmp_path: Path) -> None:
+    """Where the server counted; inspect sums them, and shows thinking apart from the answer."""
+    path = run / "completions.jsonl"
+    rows = [json.loads(line) for line in path.read_text().split("\n") if line]
+    rows[0] |= {"prompt_tokens": 7, "completion_tokens": 5, "reasoning": "hmm", "model": "by"}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = members(export(gradeschool, run, "inspect", tmp_path))
+    sample = found["samples/0_epoch_1.json"]
+    usage = {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}
+    assert sample["output"]["usage"] == usage
+    assert sample["output"]["model"] == "by"
+    assert sample["messages"][-1]["content"][0] == {"type": "reasoning", "reasoning": "hmm"}
+    assert list(found["header.json"]["stats"]["model_usage"].values()) == [usage]
+    assert "usage" not in found["samples/1_epoch_1.json"]["output"]
+    folder = export(gradeschool, run, "every-eval-ever", tmp_path)
+    (samples,) = folder.glob("data/*/*/*/*_samples.jsonl")
+    first, second = rows_of(samples)[:2]
+    assert first["token_usage"] == usage
+    assert first["output"]["reasoning_trace"] == ["hmm"]
+    assert "token_usage" not in second
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = parquet.read_table(export(gradeschool, run, "parquet", tmp_path)).to_pylist()
+    assert [table[0][f"{side}_tokens"] for side in ("prompt", "completion")] == [7, 5]
+    assert table[1]["prompt_tokens"] is None
