@@ -1,4 +1,4 @@
-"""`gradeschool data list | fetch | verify`."""
+"""`gradeschool data list | fetch | verify | generate | right`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import sys
 
 import click
 
+from gradeschool.cli.data_generate import generate_command
+from gradeschool.cli.data_right import right_command
 from gradeschool.cli.data_suspects import suspects_command
 from gradeschool.cli.options import json_option, print_json, stdout_console
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """List, fetch and verify datasets."""
+    """List, fetch, verify and generate datasets."""
 
 
 @command.command("list")
@@ -41,6 +43,8 @@ def list_command(as_json: bool) -> None:
     from rich.table import Table
 
     table = Table("dataset", "problems", "found", "what it is", box=box.SIMPLE_HEAD)
+    table.caption = "fresh:SEED makes new problems: `gradeschool data generate --help`"
+    table.caption_justify = "left"
     for row in rows:
         table.add_row(*(str(row[name]) for name in ("name", "rows", "where", "summary")))
     stdout_console().print(table)
@@ -63,6 +67,8 @@ def fetch_command(names: tuple[str, ...]) -> None:
 
 
 command.add_command(suspects_command)
+command.add_command(generate_command)
+command.add_command(right_command)
 
 
 @command.command("verify")

@@ -20,14 +20,20 @@ from gradeschool.errors import DataError, InputError, UnknownNameError
 from gradeschool.problem import MARKER, Problem
 from gradeschool.tables import Row, read_rows
 
+FRESH = "fresh"
 QUESTION_COLUMNS = ("question", "problem", "prompt")
 ANSWER_COLUMNS = ("answer", "solution", "gold", "target")
+# What generated problems say of themselves (datasets/fresh/); kept in `Problem.meta`.
+META_COLUMNS = ("family", "kind", "steps", "structure", "split", "distractors")
 FILE_ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Problems with a name; `sha256` is of the bytes of the file that they were read from."""
+    """Problems with a name.
+
+    sha256: of the bytes of the file that they were read from; of the rows of fresh problems.
+    """
 
     name: str
     problems: tuple[Problem, ...]
@@ -54,16 +60,21 @@ def load_gsm8k(split: str = "test", config: str = "main") -> list[Problem]:
 def load_dataset(name: str) -> Dataset:
     """Return the dataset of that name, or the problems in the file of that path.
 
+    "fresh:SEED" makes new problems (datasets/fresh/), the same for the same seed.
     A file's rows need a question (column question, problem or prompt) and an answer (answer,
     solution, gold or target: the number, or a solution that ends in "#### N"); "id" is optional.
     Raises UnknownNameError, DataError, and InputError with the number of a row that cannot be used.
     """
     if name in SOURCES or name in ALIASES:
         return _load_source(ALIASES.get(name, name))
+    if name == FRESH or name.startswith(f"{FRESH}:"):
+        from gradeschool.datasets.fresh.named import load_fresh
+
+        return Dataset(*load_fresh(name))
     path = Path(name)
     if path.suffix in FILE_ENDINGS or "/" in name or path.is_file():
         return _load_file(path)
-    raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES])
+    raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES, "fresh:SEED"])
 
 
 def is_here(name: str) -> bool:
@@ -135,8 +146,10 @@ def _row(default_id: str, row: Row, dataset: str) -> Problem:
         answer = f"{MARKER} {answer.strip()}"
     id = row.fields.get("id")
     id = default_id if id is None or id == "" else str(id)
+    written = ((name, row.fields.get(name)) for name in META_COLUMNS)
+    meta = {name: value for name, value in written if isinstance(value, str)}
     try:
-        return Problem.from_row(id, question, answer)
+        return Problem.from_row(id, question, answer, meta)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
 

@@ -1,0 +1,54 @@
+"""Chance that is the same on every machine and in every version of Python.
+
+Of `random.Random` its documentation promises that `random()` gives the same sequence for the same
+seed in every version; of no other method (`randrange`, `choice` and `shuffle` have changed). So
+`random()` alone is used, and all choices are made of it here. The seed is the SHA-256 of what names
+a draw, so that near-by names give unrelated draws.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Chance:
+    """A stream of choices that its key alone decides."""
+
+    __slots__ = ("_random",)
+
+    def __init__(self, *key: str | int) -> None:
+        digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
+        self._random = random.Random(int.from_bytes(digest, "big")).random  # noqa: S311
+
+    def below(self, bound: int) -> int:
+        """Return a whole number from 0 to bound - 1."""
+        return int(self._random() * bound)
+
+    def between(self, low: int, high: int) -> int:
+        """Return a whole number from low to high, both included."""
+        return low + int(self._random() * (high - low + 1))
+
+    def pick(self, options: Sequence[T]) -> T:
+        """Return one of the options, each as likely as another."""
+        return options[int(self._random() * len(options))]
+
+    def hit(self, probability: float) -> bool:
+        """Tell whether something of that probability happens."""
+        return self._random() < probability
+
+    def sample(self, options: Sequence[T], count: int) -> list[T]:
+        """Return so many different options in random order (Fisher and Yates)."""
+        pool = list(options)
+        for at in range(count):
+            other = at + int(self._random() * (len(pool) - at))
+            pool[at], pool[other] = pool[other], pool[at]
+        return pool[:count]
+
+    def shuffled(self, options: Sequence[T]) -> list[T]:
+        """Return the options in random order."""
+        return self.sample(options, len(options))

@@ -1,0 +1,1 @@
+"""The families of problems, one story-teller each."""

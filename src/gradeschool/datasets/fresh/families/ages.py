@@ -1,0 +1,195 @@
+"""Ages: who is older, by how much, so many years ago or from now."""
+
+from __future__ import annotations
+
+from gradeschool.datasets.fresh.nouns import Person
+from gradeschool.datasets.fresh.quantity import Quantity
+from gradeschool.datasets.fresh.relations import listed, share, times
+from gradeschool.datasets.fresh.story import Story, Unfit
+from gradeschool.datasets.fresh.wording import wordings
+
+IS = wordings(
+    """
+    {B} is {n} years old.
+    {B} is {n} years old now.
+    The age of {B} is {n}.
+    """
+)
+WILL_BE = wordings(
+    """
+    In {k} years, {B} will be {n} years old.
+    {B} will be {n} years old in {k} years.
+    In {k} years, the age of {B} will be {n}.
+    """
+)
+WAS = wordings(
+    """
+    {k} years ago, {B} was {n} years old.
+    {B} was {n} years old {k} years ago.
+    {k} years ago, the age of {B} was {n}.
+    """
+)
+OLDER = wordings(
+    """
+    {B} is {k} years older than {A}.
+    {A} is {k} years younger than {B}.
+    {B} is older than {A} by {k} years.
+    """
+)
+YOUNGER = wordings(
+    """
+    {B} is {k} years younger than {A}.
+    {A} is {k} years older than {B}.
+    {B} is younger than {A} by {k} years.
+    """
+)
+TIMES = wordings(
+    """
+    {B} is {k} as old as {A}.
+    The age of {B} is {k} the age of {A}.
+    {B} is now {k} as old as {A}.
+    """
+)
+PART = wordings(
+    """
+    {B} is {k} as old as {A}.
+    The age of {B} is {k} of the age of {A}.
+    {B} is now {k} as old as {A}.
+    """
+)
+BOTH = wordings(
+    """
+    {B} is as old as {A} and {C} together.
+    The age of {B} is the sum of the ages of {A} and {C}.
+    {A} and {C} together are as old as {B}.
+    """
+)
+HOW_OLD = wordings(
+    """
+    How old is {B} in years?
+    How many years old is {B}?
+    How old is {B} now, in years?
+    """
+)
+THEN = wordings(
+    """
+    How old will {B} be in {k} years?
+    In {k} years, how old will {B} be?
+    How many years old will {B} be in {k} years?
+    """
+)
+BEFORE = wordings(
+    """
+    How old was {B} {k} years ago?
+    {k} years ago, how old was {B}?
+    How many years old was {B} {k} years ago?
+    """
+)
+SUM = wordings(
+    """
+    What is the sum of the ages of {all}?
+    How many years old are {all} together?
+    Find the sum of the ages of {all} in years.
+    """
+)
+SUM_THEN = wordings(
+    """
+    What will be the sum of the ages of {A} and {B} in {k} years?
+    In {k} years, what will be the sum of the ages of {A} and {B}?
+    Find the sum of the ages of {A} and {B} in {k} years.
+    """
+)
+GAP = wordings(
+    """
+    How many years older is {B} than {A}?
+    By how many years is {B} older than {A}?
+    Find how many years older {B} is than {A}.
+    """
+)
+OLDEST = 99
+
+
+def ages(story: Story) -> None:
+    """Tell of some people's ages."""
+    story.in_present()
+    count = max(2, min(5, story.size - story.chance.below(2)))
+    people = [story.person() for _ in range(count)]
+    values = [_first(story, people[0])]
+    for at, person in enumerate(people[1:], start=1):
+        values.append(_next(story, person, people[:at], values))
+    _ask(story, people, values)
+
+
+def _first(story: Story, person: Person) -> Quantity:
+    kind = story.chance.below(4) if story.size > 2 else 0
+    n = story.given(6, 40, "age", most=60)
+    if kind <= 1:
+        story.fact(IS, B=person, n=n)
+        return n
+    k = story.given(2, 9, "years", words=True, most=15)
+    story.fact(WILL_BE if kind == 2 else WAS, B=person, n=n, k=k)
+    now = n - k if kind == 2 else n + k
+    return story.step("{B} is {=} years old now.", now, B=person)
+
+
+def _next(story: Story, person: Person, others: list[Person], values: list[Quantity]) -> Quantity:
+    at = story.chance.below(len(others))
+    other, base = others[at], values[at]
+    kind = story.chance.pick(("older", "older", "younger", "times", "part", "both"))
+    if kind == "both" and len(others) > 1:
+        one, two = story.chance.sample(range(len(others)), 2)
+        story.fact(BOTH, B=person, A=others[one], C=others[two])
+        age = values[one] + values[two]
+    elif kind == "times":
+        k = times(story, 2, 4)
+        story.fact(TIMES, B=person, A=other, k=k)
+        age = base * k
+    elif kind == "part":
+        part = share(story, base)
+        story.fact(PART, B=person, A=other, k=part.said)
+        age = part.taken
+    else:
+        k = story.given(2, 20, kind, words=True, most=30)
+        story.fact(OLDER if kind != "younger" else YOUNGER, B=person, A=other, k=k)
+        age = base - k if kind == "younger" else base + k
+    if not 2 <= age.value <= OLDEST:
+        raise Unfit
+    return story.step("{B} is {=} years old.", age, B=person)
+
+
+def _ask(story: Story, people: list[Person], values: list[Quantity]) -> None:
+    last, age = people[-1], values[-1]
+    kind = story.chance.pick(("is", "then", "before", "sum", "sum", "sum then", "gap"))
+    k = story.given(3, 15, "years", words=True, most=25)
+    if kind == "is":
+        story.numbers.pop()
+        story.ask(HOW_OLD, age, B=last)
+    elif kind == "then":
+        story.ask(THEN, story.step("Then {B} will be {=} years old.", age + k, B=last), B=last, k=k)
+    elif kind == "before":
+        story.ask(BEFORE, story.step("Then {B} was {=} years old.", age - k, B=last), B=last, k=k)
+    elif kind == "sum":
+        story.numbers.pop()
+        total = values[0]
+        for value in values[1:]:
+            total += value
+        story.ask(
+            SUM,
+            story.step("The sum of the ages is {=}.", total),
+            all=listed([one.name for one in people]),
+        )
+    elif kind == "sum then":
+        other = values[0]
+        a = story.step("Then {A} will be {=} years old.", other + k, A=people[0])
+        b = story.step("Then {B} will be {=} years old.", age + k, B=last)
+        total = story.step("The sum of the ages will be {=}.", a + b)
+        story.ask(SUM_THEN, total, A=people[0], B=last, k=k)
+    else:
+        story.numbers.pop()
+        at = story.chance.below(len(people) - 1)
+        elder, younger, more, less = last, people[at], age, values[at]
+        if more.value < less.value:
+            elder, younger, more, less = younger, elder, less, more
+        line = "{B} is {=} years older than {A}."
+        answer = story.step(line, more - less, B=elder, A=younger)
+        story.ask(GAP, story.unstated(answer), B=elder, A=younger)

@@ -1,0 +1,206 @@
+"""Ways and speeds: stages of a trip, what is left of it, the fuel, the average speed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gradeschool.datasets.fresh.quantity import Quantity
+from gradeschool.datasets.fresh.relations import share, times
+from gradeschool.datasets.fresh.story import Story, Unfit
+from gradeschool.datasets.fresh.wording import wordings
+
+
+class Way(NamedTuple):
+    """How somebody goes: the verb, the speed from and to, whether it burns fuel."""
+
+    verb: str
+    low: int
+    high: int
+    fuel: bool
+
+
+WAYS = (Way("drive", 30, 70, True), Way("drive", 30, 70, True), Way("cycle", 6, 18, False),
+        Way("walk", 2, 5, False), Way("run", 5, 9, False))  # fmt: skip
+START = wordings(
+    """
+    {A} {~go} on a trip.
+    {A} {~make} a trip.
+    {A} {~be} on a trip.
+    """
+)
+STAGE = wordings(
+    """
+    {A.he} {~act} for {h} hours at {s} miles an hour.
+    {A.he} {~act} at {s} miles an hour for {h} hours.
+    For {h} hours, {A.he} {~act} at {s} miles an hour.
+    """
+)
+FASTER = wordings(
+    """
+    {A.he} {~act} another {h} hours, {k} miles an hour faster than before.
+    For the next {h} hours, {A.he} {~act} {k} miles an hour faster than before.
+    For another {h} hours, {A.he} {~act} {k} miles an hour faster than before.
+    """
+)
+SLOWER = wordings(
+    """
+    {A.he} {~act} another {h} hours, {k} miles an hour slower than before.
+    For the next {h} hours, {A.he} {~act} {k} miles an hour slower than before.
+    For another {h} hours, {A.he} {~act} {k} miles an hour slower than before.
+    """
+)
+MILES = wordings(
+    """
+    {A.he} {~act} another {k} miles.
+    {A.he} {~act} {k} more miles.
+    {A.he} {~act} {k} miles more.
+    """
+)
+AGAIN = wordings(
+    """
+    The next part of the trip {~be} {part} as long as the trip so far.
+    After that {~come} a part of the trip that {~be} {part} as long as the trip so far.
+    The part of the trip after that {~be} {part} as long as the trip so far.
+    """
+)
+DAILY = wordings(
+    """
+    {A.he} {~act} {k} miles a day for {d} days.
+    For {d} days, {A.he} {~act} {k} miles each day.
+    {A.he} {~act} {k} miles each day for {d} days.
+    """
+)
+TOTAL = wordings(
+    """
+    How many miles {~do} {A} {act} in all?
+    How many miles long {~be} the whole trip?
+    In all, how many miles {~do} {A} {act}?
+    """
+)
+LEFT = wordings(
+    """
+    The whole trip {~be} {k} miles long. How many miles {~~be} left?
+    How many miles {~~be} left if the whole trip {~be} {k} miles long?
+    If the whole trip {~be} {k} miles long, how many miles {~~be} left?
+    """
+)
+BACK = wordings(
+    """
+    {A.he} {~go} back the same way. How many miles {~be} that in all?
+    How many miles {~do} {A} go in all if {A.he} {~go} back the same way?
+    If {A.he} {~go} back the same way, how many miles {~be} that in all?
+    """
+)
+SPEED = wordings(
+    """
+    The whole trip {~take} {k} hours. What {~be} the average speed in miles an hour?
+    What {~be} the average speed in miles an hour if the whole trip {~take} {k} hours?
+    If the whole trip {~take} {k} hours, what {~be} the average speed in miles an hour?
+    """
+)
+GALLONS = wordings(
+    """
+    The car {~need} one gallon of gas for every {k} miles. How many gallons {~do} {A.he} need?
+    If the car {~go} {k} miles on a gallon of gas, how many gallons {~do} {A.he} need?
+    How many gallons of gas {~do} {A} need if the car {~go} {k} miles on a gallon?
+    """
+)
+GAS_COST = wordings(
+    """
+    The car {~go} {k} miles on a gallon of gas, and a gallon {~cost} {p}.
+        How many dollars {~do} {A.he} pay for gas?
+    A gallon of gas {~cost} {p}, and the car {~need} one gallon for every {k} miles.
+        How many dollars {~do} the gas cost?
+    How many dollars {~do} the gas cost if the car {~go} {k} miles on a gallon and a gallon
+        {~cost} {p}?
+    """
+)
+
+
+def trips(story: Story) -> None:
+    """Tell of a trip in stages."""
+    chance = story.chance
+    way = chance.pick(WAYS)
+    story.cast.update(A=story.person(), act=way.verb)
+    if chance.hit(0.25):
+        story.open(START)
+    h, s = story.given(2, 6, "hours", words=True, most=12), story.given(
+        way.low, way.high, "speed", by=5 if way.fuel else 1, most=2 * way.high)  # fmt: skip
+    story.event(STAGE, h=h, s=s)
+    gone = story.step("{A} first {~act} {=} miles.", h * s)
+    speed = s
+    for at in range(4):
+        if story.left < 2:
+            break
+        kind = chance.below(4) if at == 0 else chance.between(1, 3)
+        if kind == 0:  # at once, so that it is clear what "before" is
+            gone, speed = _changed(story, way, gone, speed)
+        elif kind == 1:
+            k = story.given(way.low, 2 * way.high, "miles")
+            story.event(MILES, k=k)
+            gone = story.step("Then {A} {~have} gone {=} miles.", gone + k)
+        elif kind == 2:
+            gone = _again(story, way, gone)
+        else:
+            k, d = (
+                story.given(way.low, 4 * way.high, "miles"),
+                story.given(2, 6, "days", words=True),
+            )
+            story.event(DAILY, k=k, d=d)
+            more = story.step("In those days, {A} {~act} {=} miles.", k * d)
+            gone = story.step("Then {A} {~have} gone {=} miles.", gone + more)
+    if not way.fuel and gone.value > 12 * way.high:
+        raise Unfit
+    _end(story, way, gone)
+
+
+def _changed(story: Story, way: Way, gone: Quantity, speed: Quantity) -> tuple[Quantity, Quantity]:
+    faster = story.chance.hit(0.5)
+    low, role = 2 if way.high < 20 else 5, "faster" if faster else "slower"
+    k = story.given(low, max(3, way.low // 2), role, most=way.high)
+    h = story.given(2, 5, "hours", words=True, most=10)
+    story.event(FASTER if faster else SLOWER, k=k, h=h)
+    speed = story.step("The new speed {~be} {=} miles an hour.", speed + k if faster else speed - k)
+    if not way.low <= speed.value <= 1.3 * way.high:
+        raise Unfit
+    more = story.step("At that speed, {A} {~act} {=} miles.", h * speed)
+    return story.step("Then {A} {~have} gone {=} miles.", gone + more), speed
+
+
+def _again(story: Story, way: Way, gone: Quantity) -> Quantity:
+    if story.chance.hit(0.5):
+        k = times(story, 2, 3)
+        story.event(AGAIN, part=k.spoken)
+        more = gone * k
+    else:
+        part = share(story, gone)
+        story.event(AGAIN, part=part.said)
+        more = part.taken
+    line = "Then {A} {~act} {=} miles."
+    new = story.step(line, more)
+    return story.step("Then {A} {~have} gone {=} miles.", gone + new)
+
+
+def _end(story: Story, way: Way, gone: Quantity) -> None:
+    kind = story.chance.below(7) if way.fuel else story.chance.below(5)
+    if story.left < 1 or kind == 0:
+        story.ask(TOTAL, gone)
+    elif kind <= 2:
+        k = story.known(gone.value + story.chance.between(3, 60), "whole")
+        story.ask(LEFT, story.step("{=} miles {~~be} left.", k - gone), k=k)
+    elif kind == 3:
+        story.ask(BACK, story.step("That {~be} {=} miles in all.", gone + gone))
+    elif kind == 4:
+        hours = story.divisor(gone, 3, 12, "hours")
+        if not way.low / 2 <= gone.value / hours.value <= 1.2 * way.high:
+            raise Unfit
+        line = "The average speed {~be} {=} miles an hour."
+        story.ask(SPEED, story.step(line, gone / hours), k=hours)
+    else:
+        k = story.divisor(gone, 15, 50, "mileage")
+        gallons = story.step("{A} {~need} {=} gallons.", gone / k)
+        if kind == 5:
+            story.ask(GALLONS, gallons, k=k)
+            return
+        p = story.given(2, 5, "price", money=True)
+        story.ask(GAS_COST, story.step("The gas {~cost} {=}.", gallons * p), k=k, p=p)

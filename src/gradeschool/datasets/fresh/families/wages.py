@@ -1,0 +1,240 @@
+"""Work for money: hours, days and weeks at a rate, extra hours, tips, and what is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gradeschool.datasets.fresh.quantity import Quantity
+from gradeschool.datasets.fresh.relations import some
+from gradeschool.datasets.fresh.story import Story
+from gradeschool.datasets.fresh.wording import wordings
+
+PLACES = ("a shop", "a bakery", "a library", "a farm", "a museum", "a school")
+GOALS = (("a bike", 90, 400), ("a phone", 150, 600), ("a table", 80, 300), ("a guitar", 100, 400),
+         ("a tent", 60, 250), ("a camera", 120, 500))  # fmt: skip
+RATE = wordings(
+    """
+    {A} {~earn} {r} an hour at {place}.
+    {A} {~have} a job at {place} that {~pay} {r} an hour.
+    {A} {~work} at {place} for {r} an hour.
+    """
+)
+DAILY = wordings(
+    """
+    {A.he} {~work} {h} hours a day for {d} days.
+    For {d} days, {A.he} {~work} {h} hours each day.
+    {A.he} {~work} for {d} days, {h} hours each day.
+    """
+)
+WEEKLY = wordings(
+    """
+    {A.he} {~work} {h} hours a day, {d} days a week, for {w} weeks.
+    For {w} weeks, {A.he} {~work} {d} days a week and {h} hours a day.
+    {A.he} {~work} for {w} weeks, {d} days a week, {h} hours each day.
+    """
+)
+TWO_DAYS = wordings(
+    """
+    {A.he} {~work} {h} hours on {one} and {k} hours on {two}.
+    On {one} {A.he} {~work} {h} hours, and on {two} {k} hours.
+    {A.he} {~work} for {h} hours on {one} and for {k} hours on {two}.
+    """
+)
+LONGER = wordings(
+    """
+    On {one}, {A.he} {~work} {h} hours. On {two}, {A.he} {~work} {k} hours longer than on {one}.
+    {A.he} {~work} {h} hours on {one}, and {k} hours longer on {two}.
+    On {one}, {A.he} {~work} {h} hours, and on {two} {k} hours longer.
+    """
+)
+EXTRA = wordings(
+    """
+    {A.he} also {~work} {k} extra hours, which {~~pay} {r} each.
+    {A.he} also {~work} {k} extra hours for {r} an hour.
+    {A.he} also {~work} {k} extra hours at {r} each.
+    """
+)
+TIPS = wordings(
+    """
+    {A.he} also {~get} {k} in tips.
+    {A.he} {~get} another {k} in tips.
+    In tips, {A.he} also {~get} {k}.
+    """
+)
+DAILY_TIPS = wordings(
+    """
+    {A.he} also {~get} {m} in tips on each of {k} days.
+    On {k} of the days, {A.he} also {~get} {m} in tips.
+    {A.he} also {~get} tips of {m} on each of {k} days.
+    """
+)
+SPENDS = wordings(
+    """
+    {A.he} {~spend} {k} of the money on food.
+    {A.he} {~pay} {k} for food.
+    {A.he} {~use} {k} of the money for food.
+    """
+)
+SPENDS_PART = wordings(
+    """
+    {A.he} {~spend} {part} of {what}.
+    {A.he} {~give} {part} of {what} to {A.his} mother.
+    {A.he} {~use} {part} of {what} for food.
+    """
+)
+SPENDS_EACH = wordings(
+    """
+    {A.he} {~spend} {m} on each of {k} friends.
+    {A.he} {~buy} {k} tickets for {m} each.
+    {A.he} {~buy} {k} books for {m} each.
+    """
+)
+EARNED = wordings(
+    """
+    How many dollars {~do} {A} earn in all?
+    How many dollars {~do} {A} earn altogether?
+    In all, how many dollars {~do} {A} earn?
+    """
+)
+LEFT = wordings(
+    """
+    How many dollars {~do} {A} have left?
+    How many dollars {~~be} left?
+    How many dollars of the money {~do} {A} have left?
+    """
+)
+GOAL = wordings(
+    """
+    {A} {~want} to buy {thing} that {~cost} {k}. How many more dollars {~do} {A.he} need?
+    How many more dollars {~do} {A} need to buy {thing} for {k}?
+    {A} {~want} to buy {thing} for {k}. How many more dollars {~do} {A.he} need?
+    """
+)
+OTHER = wordings(
+    """
+    {B} {~earn} {k} in the same time. How many more dollars {~do} {A} earn than {B}?
+    How many dollars more than {B} {~do} {A} earn if {B} {~earn} {k}?
+    In the same time, {B} {~earn} {k}. How many more dollars {~do} {A} earn than {B}?
+    """
+)
+SHARED = wordings(
+    """
+    {A.he} {~share} {what} equally among {A.his} {k} children.
+        How many dollars {~do} each child get?
+    If {A.he} {~share} {what} equally among {k} children, how many dollars {~do} each child get?
+    How many dollars {~do} each child get if {A.he} {~share} {what} equally among {k} children?
+    """
+)
+
+
+def wages(story: Story) -> None:
+    """Tell of somebody's work and what becomes of the money."""
+    chance = story.chance
+    story.cast.update(A=story.person(), place=chance.pick(PLACES))
+    rate = story.given(8, 25, "rate", money=True)
+    story.open(RATE, r=rate)
+    hours = _hours(story)
+    money = story.step("{A} {~earn} {=}.", rate * hours)
+    spent, kinds, extras = False, chance.shuffled(SPENDING), chance.shuffled(EARNING)
+    while story.left > 1:
+        spent = spent or chance.hit(0.5)
+        if not (kinds if spent else extras):
+            break
+        money = (kinds if spent else extras).pop()(story, money)
+        if story.left > 1 and chance.hit(0.15):
+            break
+    if spent:
+        chance.pick((_left, _goal, _shared))(story, money, spent)
+    else:
+        chance.pick((_earned, _goal, _other, _shared))(story, money, spent)
+
+
+def _hours(story: Story) -> Quantity:
+    kind = story.chance.below(4) if story.size > 2 else 0
+    h = story.given(3, 8, "hours", most=12, words=True)
+    if kind <= 1:
+        d = story.given(3, 6, "days", most=30, words=True)
+        if kind == 0:
+            story.open(DAILY, h=h, d=d)
+            return story.step("{A} {~work} {=} hours.", d * h)
+        w = story.given(2, 6, "weeks", words=True)
+        story.open(WEEKLY, h=h, d=d, w=w)
+        days = story.step("{A} {~work} {=} days.", w * d)
+        return story.step("That {~be} {=} hours.", days * h)
+    one, two = "Saturday", "Sunday"
+    k = story.given(2, 4 if kind == 3 else 8, "hours", most=9, words=True)
+    if kind == 2:
+        story.open(TWO_DAYS, h=h, k=k, one=one, two=two)
+        return story.step("{A} {~work} {=} hours.", h + k)
+    story.open(LONGER, h=h, k=k, one=one, two=two)
+    second = story.step("On Sunday, {A} {~work} {=} hours.", h + k)
+    return story.step("In all, {A} {~work} {=} hours.", h + second)
+
+
+def _extra(story: Story, money: Quantity) -> Quantity:
+    k, r = story.given(2, 9, "extra", words=True), story.given(15, 40, "extra rate", money=True)
+    story.event(EXTRA, k=k, r=r)
+    more = story.step("The extra hours {~~pay} {=}.", k * r)
+    return story.step("Then {A} {~have} {=}.", money + more)
+
+
+def _tips(story: Story, money: Quantity) -> Quantity:
+    k = story.given(5, 60, "tips", money=True)
+    story.event(TIPS, k=k)
+    return story.step("With the tips, {A} {~have} {=}.", money + k)
+
+
+def _spends(story: Story, money: Quantity) -> Quantity:
+    k = story.given(5, 90, "spent", money=True)
+    story.cast["spent"] = True
+    story.event(SPENDS, k=k)
+    return story.step("Then {A} {~have} {=} left.", money - k)
+
+
+def _spends_part(story: Story, money: Quantity) -> Quantity:
+    part = some(story, money)
+    what = f"what {'was' if story.past else 'is'} left" if "spent" in story.cast else "the money"
+    story.event(SPENDS_PART, part=part.said, what=what)
+    gone = story.step("{A} {~spend} or {~give} away {=}.", part.taken)
+    return story.step("Then {A} {~have} {=} left.", money - gone)
+
+
+def _spends_each(story: Story, money: Quantity) -> Quantity:
+    k, m = story.given(2, 6, "count", words=True), story.given(4, 18, "price", money=True)
+    story.cast["spent"] = True
+    story.event(SPENDS_EACH, k=k, m=m)
+    gone = story.step("{A} {~spend} {=} on them.", k * m)
+    return story.step("Then {A} {~have} {=} left.", money - gone)
+
+
+EARNING: tuple[Callable[[Story, Quantity], Quantity], ...] = (_extra, _tips)
+SPENDING: tuple[Callable[[Story, Quantity], Quantity], ...] = (_spends, _spends_part, _spends_each)
+
+
+def _earned(story: Story, money: Quantity, spent: bool) -> None:
+    story.ask(EARNED, money)
+
+
+def _left(story: Story, money: Quantity, spent: bool) -> None:
+    story.ask(LEFT, money)
+
+
+def _goal(story: Story, money: Quantity, spent: bool) -> None:
+    thing, low, high = story.chance.pick(GOALS)
+    k = story.known(money.value + story.chance.between(5, 120), "goal", money=True)
+    if story.style.wide or low <= k.value <= high:
+        story.ask(GOAL, story.step("{A} {~need} {=} more.", k - money), thing=thing, k=k)
+    else:
+        story.ask(LEFT if spent else EARNED, money)
+
+
+def _other(story: Story, money: Quantity, spent: bool) -> None:
+    k, person = story.given(20, 200, "other", by=5, money=True), story.person()
+    answer = story.step("{A} {~earn} {=} more than {B}.", money - k, B=person)
+    story.ask(OTHER, answer, B=person, k=k)
+
+
+def _shared(story: Story, money: Quantity, spent: bool) -> None:
+    k = story.divisor(money, 2, 6, "children", words=True)
+    what = "the rest of the money" if spent else "this money"
+    story.ask(SHARED, story.step("Each child {~get} {=}.", money / k), k=k, what=what)

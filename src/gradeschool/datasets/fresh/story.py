@@ -1,0 +1,293 @@
+"""A story: the sentences of a question and the steps of its solution, built side by side.
+
+A family of problems calls `given` for every number of the question, `fact`, `event` and `ask` for
+its sentences, and `step` for every line of the solution. A value that makes no sense (negative,
+a fraction of a person, too large) raises Unfit, and the draw is done again.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from gradeschool.datasets.fresh.chance import Chance
+from gradeschool.datasets.fresh.checks import check_annotations
+from gradeschool.datasets.fresh.nouns import PEOPLE, WEEK, Person
+from gradeschool.datasets.fresh.quantity import Quantity, Tree, evaluate, leaf, nodes, signature
+from gradeschool.datasets.fresh.wording import WORDS, Speaker, Wordings
+
+LARGEST = 5_000
+REPEATED = 30  # characters that no two sentences end in
+WIDE = 4  # test-numbers: how much larger the numbers are
+PROPER = frozenset((*(person.name for person in PEOPLE), *WEEK))
+CONNECTORS = ("Then", "Later,", "After that,", "Next,")
+
+
+class Unfit(Exception):
+    """The numbers that were drawn make no sensible problem."""
+
+
+class Line(NamedTuple):
+    """A sentence that is yet to be said."""
+
+    template: str
+    values: dict[str, Any]
+    alone: bool = False  # never joined with another sentence by "and"
+
+
+class Step(NamedTuple):
+    """A line of the solution; tree: the graph that it computes, None where it computes nothing."""
+
+    text: str
+    tree: Tree | None = None
+
+
+class Style(NamedTuple):
+    """What a split asks for: steps from and to, wider numbers, held-out wordings."""
+
+    low: int = 2
+    high: int = 8
+    wide: bool = False
+    held_out: bool = False
+
+
+class Story:
+    """One problem while it is being made.
+
+    cast: values that every template may use. size: how many steps the family should aim at.
+    """
+
+    def __init__(self, chance: Chance, style: Style) -> None:
+        self.chance, self.style = chance, style
+        self.size = chance.between(style.low, style.high)
+        self.past = chance.hit(0.5)
+        self.cast: dict[str, Any] = {}
+        self.steps: list[Step] = []
+        self.numbers: list[Fraction] = []
+        self.roles: list[str] = []
+        self.widened = self.reworded = False
+        self.distractors = 0
+        self.connected = True  # whether "then" and the like may stand before an event
+        self._people = chance.sample(PEOPLE, 12)
+        self._opening: list[Line] = []
+        self._facts: list[Line] = []
+        self._events: list[Line] = []
+        self._late: list[Line] = []
+        self._closing: list[Line] = []
+        self._asked = Line("", {})
+        self._solver = Speaker(chance, self.past)
+        self.answer: Quantity | None = None
+
+    def in_present(self) -> None:
+        """Tell this story in the present tense."""
+        self.past = False
+        self._solver = Speaker(self.chance, False)
+
+    @property
+    def left(self) -> int:
+        """How many steps are still to be made to reach the size."""
+        return self.size - len(self.steps)
+
+    def person(self) -> Person:
+        """Return somebody who is not in the story yet."""
+        if not self._people:
+            raise Unfit
+        return self._people.pop()
+
+    # Numbers
+
+    def given(self, low: int, high: int, role: str = "n", *, by: int = 1, words: bool = False,
+              most: int = 0, money: bool = False) -> Quantity:  # fmt: skip
+        """Draw a number of the question: a multiple of `by` from low to high.
+
+        most: how far test-numbers may go (WIDE times high where 0 is given). words: it may be said
+        as a word.
+        """
+        value = self.chance.between(-(-low // by), high // by) * by
+        top = most or WIDE * high
+        if self.style.wide and top // by * by > high and self.chance.hit(0.6):
+            value = self.chance.between(high // by + 1, top // by) * by
+            self.widened = True
+        return self.known(value, role, words=words, money=money)
+
+    def known(self, value: int | Fraction, role: str = "n", *, words: bool = False,
+              money: bool = False, spoken: str = "") -> Quantity:  # fmt: skip
+        """Return a number of the question whose value the family chose."""
+        if words and not spoken and value <= 12 and self.chance.hit(0.35):
+            spoken = WORDS[int(value)]
+        self.numbers.append(Fraction(value))
+        return leaf(value, role, money, spoken)
+
+    def constant(self, value: int) -> Quantity:
+        """Return a number that everybody knows: 60 minutes, 100 percent."""
+        return leaf(value, str(value))
+
+    def divisor(self, of: Quantity, low: int, high: int, role: str = "n", *, words: bool = False,
+                money: bool = False) -> Quantity:  # fmt: skip
+        """Draw a number of the question that divides a quantity into whole parts, not into one."""
+        whole = of.value
+        if whole.denominator != 1:
+            raise Unfit
+        top = high * WIDE if self.style.wide else high
+        fits = [n for n in range(low, min(top, int(whole) // 2) + 1) if whole % n == 0]
+        if not fits:
+            raise Unfit
+        value = self.chance.pick(fits)
+        self.widened |= value > high
+        return self.known(value, role, words=words, money=money)
+
+    # Sentences
+
+    def word(self, wordings: Wordings) -> str:
+        """Choose a wording: the last of three or more where they are held out, else another."""
+        if len(wordings) < 3:
+            return self.chance.pick(wordings)
+        if self.style.held_out:
+            self.reworded = True
+            return wordings[-1]
+        return self.chance.pick(wordings[:-1])
+
+    def open(self, wordings: Wordings, **values: Any) -> None:
+        """Add a sentence that stands before all others."""
+        self._opening.append(Line(self.word(wordings), values))
+
+    def fact(self, wordings: Wordings, **values: Any) -> None:
+        """Add a sentence whose place among the facts does not matter."""
+        self._facts.append(Line(self.word(wordings), values))
+
+    def event(self, wordings: Wordings, **values: Any) -> None:
+        """Add something that happens after the events before."""
+        self._events.append(Line(self.word(wordings), values))
+
+    def late(self, wordings: Wordings, **values: Any) -> None:
+        """Add a fact that mostly stands behind the events."""
+        self._late.append(Line(self.word(wordings), values))
+
+    def close(self, wordings: Wordings, **values: Any) -> None:
+        """Set the sentence that stands right before the question."""
+        self._closing.append(Line(self.word(wordings), values))
+
+    def ask(self, wordings: Wordings, answer: Quantity, **values: Any) -> None:
+        """Set the question and the quantity that it asks for."""
+        self._asked = Line(self.word(wordings), values)
+        self.answer = answer
+
+    def distract(self, wordings: Wordings, **values: Any) -> None:
+        """Add a fact that nothing follows from."""
+        self.distractors += 1
+        self._facts.append(Line(self.word(wordings), values, alone=True))
+
+    # Steps
+
+    def step(self, template: str, expression: Quantity, **values: Any) -> Quantity:
+        """Add a line to the solution; "{=}" in it becomes the annotated computation."""
+        value, result = expression.value, expression.as_result()
+        cents = expression.money and (value * 100).denominator == 1
+        if value <= 1 or not (cents or value.denominator == 1):
+            raise Unfit  # lines speak of several: "1 pencils" would be wrong
+        if value > LARGEST * (WIDE * 2 if self.style.wide else 1):
+            raise Unfit
+        dollar = "$" if expression.money else ""
+        done = (
+            f"{expression.written}={dollar}<<{expression.written}={result.written}>>{result.shown}"
+        )
+        self._write(template.replace("{=}", done), values, result.tree)
+        return result
+
+    def note(self, template: str, **values: Any) -> None:
+        """Add a line without a computation."""
+        self._write(template, values, None)
+
+    def _write(self, template: str, values: dict[str, Any], tree: Tree | None) -> None:
+        said = self._solver.say(template, {**self.cast, **values}, words=False)
+        self.steps.append(Step(said, tree))
+
+    def unstated(self, answer: Quantity) -> Quantity:
+        """Return an answer; raises Unfit where the question holds that very number."""
+        if answer.value in self.numbers:
+            raise Unfit
+        return answer
+
+    def prune(self) -> None:
+        """Drop the steps that the answer does not need; what they said becomes a distraction."""
+        if self.answer is None:
+            raise Unfit
+        needed = set(nodes(self.answer.tree))
+        kept = [step for step in self.steps if step.tree is None or id(step.tree) in needed]
+        self.distractors += len(self.steps) - len(kept)
+        self.steps = kept
+
+    # The texts
+
+    def question(self) -> str:
+        """Say the whole question."""
+        facts = self.chance.shuffled(self._facts)
+        late = self.chance.shuffled(self._late)
+        early, late = (late, []) if self.chance.hit(0.25) else ([], late)
+        late += self._closing
+        speaker = Speaker(self.chance, self.past)
+        events = [self._connected(at, line) for at, line in enumerate(self._events)]
+        said = [
+            [speaker.say(one.template, {**self.cast, **one.values}) for one in lines]
+            for lines in (
+                self._opening,
+                facts,
+                [*early, *events, *late, self._asked],
+            )
+        ]
+        endings = [sentence[-REPEATED:] for part in said for sentence in part]
+        if len(set(endings)) < len(endings):
+            raise Unfit  # nobody says the same thing twice
+        return " ".join([*said[0], *self._joined(facts, said[1]), *said[2]])
+
+    def _joined(self, lines: list[Line], said: list[str]) -> list[str]:
+        """Join a short fact with the next by "and", now and then."""
+        joined: list[str] = []
+        free = False  # whether the sentence before may be joined with another
+        for line, sentence in zip(lines, said, strict=True):
+            first = sentence.split()[0]
+            short = len(sentence) < 60 and not any(mark in sentence[:-1] for mark in ",.?")
+            fits = short and not line.alone
+            if free and fits and joined[-1].split()[0] != first and self.chance.hit(0.3):
+                proper = first.removesuffix("'s") in PROPER
+                joined[-1] = f"{joined[-1][:-1]}, and {sentence if proper else uncapital(sentence)}"
+                free = False
+            else:
+                joined.append(sentence)
+                free = fits
+        return joined
+
+    def _connected(self, at: int, line: Line) -> Line:
+        """Begin an event that follows another with "Then" or the like, now and then."""
+        if (
+            not self.connected
+            or not at
+            or not line.template.startswith("{")
+            or not self.chance.hit(0.4)
+        ):
+            return line
+        return Line(f"{self.chance.pick(CONNECTORS)} {line.template}", line.values)
+
+    def solution(self) -> str:
+        """Return the steps and "#### N"; raises ValueError where any of it does not hold."""
+        answer = self.answer
+        if answer is None or answer.value.denominator != 1:
+            raise Unfit
+        if evaluate(answer.tree) != answer.value:
+            raise ValueError(f"the graph does not come to the answer: {self.steps!r}")
+        for step in self.steps:
+            check_annotations(step.text)
+        return "\n".join([*(step.text for step in self.steps), f"#### {answer.written}"])
+
+    def structure(self, family: str) -> str:
+        """Return the signature: the family, the graph that leads to the answer, and the check."""
+        trees = [self.answer.tree] if self.answer else []
+        last = self.steps[-1].tree if self.steps else None
+        if last is not None and last not in trees:
+            trees.append(last)  # a guess is the answer; what it is checked by is the structure
+        return f"{family}:{'|'.join(map(signature, trees))}"
+
+
+def uncapital(sentence: str) -> str:
+    """Return a sentence that goes on in the middle of another."""
+    return sentence[0].lower() + sentence[1:]

@@ -1,0 +1,136 @@
+"""Templates and their realisation: agreement, pronouns, tense, numbers as words.
+
+A template is a sentence with fields in braces:
+
+    {A}         a person's name           {A.he} {A.him} {A.his}  the pronoun where it is clear who
+    {n}         a number, "$" before money, a word where the number was drawn as a word
+    {n item}    a number and what it counts, in agreement: "1 apple", "three apples"
+    {item}      the plural                {item.one} {item.a}     the singular, with "a" or "an"
+    {~give}     a verb of a singular subject in the tense of the story: "gives", "gave"
+    {~~give}    the same of a plural subject: "give", "gave"
+    {~act}      the same of the verb that is the value of "act"
+
+`wordings` reads several, one a line. The last of three or more is held out: only the split
+`test-templates` uses it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from textwrap import dedent
+from typing import Any
+
+from gradeschool.datasets.fresh.chance import Chance
+from gradeschool.datasets.fresh.nouns import Noun, Person
+from gradeschool.datasets.fresh.quantity import Quantity
+
+START = re.compile(r"(^|[.?] )([a-z]|[0-9]+ )")
+Wordings = tuple[str, ...]
+FIELD = re.compile(r"\{([^{}]+)\}")
+WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+         "eleven", "twelve")  # fmt: skip
+# Plural present, singular present, past; "be" has forms of its own.
+FORMS = """
+    bring brings brought, buy buys bought, collect collects collected, come comes came,
+    cost costs cost, count counts counted, cycle cycles cycled, do does did, drive drives drove,
+    earn earns earned, eat eats ate, fill fills filled, find finds found, get gets got,
+    give gives gave, go goes went, have has had, hold holds held, keep keeps kept,
+    last lasts lasted, learn learns learned, leave leaves left, live lives lived,
+    lose loses lost, make makes made, need needs needed, own owns owned, pack packs packed,
+    pay pays paid, pick picks picked, plant plants planted, play plays played, put puts put,
+    read reads read, ride rides rode, run runs ran, save saves saved, sell sells sold,
+    share shares shared, spend spends spent, start starts started, take takes took,
+    use uses used, walk walks walked, want wants wanted, work works worked, write writes wrote
+"""
+VERBS = {forms.split()[0]: forms.split() for forms in FORMS.split(",")}
+
+
+def wordings(text: str) -> Wordings:
+    """Read templates that say the same, one a line; a line that is indented further goes on."""
+    return tuple(re.sub(r"\n +", " ", dedent(text).strip()).split("\n"))
+
+
+@lru_cache(4096)
+def parts(template: str) -> tuple[tuple[str, str, str], ...]:
+    """Split a template into (text, key, form): text stands before the field."""
+    pieces = FIELD.split(template)
+    found = []
+    for at in range(1, len(pieces), 2):
+        key, _, form = pieces[at].partition("." if "." in pieces[at] else " ")
+        found.append((pieces[at - 1], key, form))
+    return (*found, (pieces[-1], "", ""))
+
+
+def verb(field: str, values: Mapping[str, Any], past: bool) -> str:
+    """Return the form of "~give" (singular) or "~~give" (plural)."""
+    plural, word = field.startswith("~~"), field.lstrip("~")
+    word = values.get(word, word)
+    if word == "be":
+        return ("were" if past else "are") if plural else ("was" if past else "is")
+    base, present, before = VERBS[word]
+    return before if past else base if plural else present
+
+
+class Speaker:
+    """Says the sentences of a text one after another and knows who was spoken of last."""
+
+    __slots__ = ("_before", "_chance", "_now", "_past")
+
+    def __init__(self, chance: Chance, past: bool) -> None:
+        self._chance, self._past = chance, past
+        self._before: list[Person] = []
+        self._now: list[Person] = []
+
+    def say(self, template: str, values: Mapping[str, Any], words: bool = True) -> str:
+        """Return a sentence; pronouns stand for who is named in it or in the one before."""
+        self._before, self._now = self._now, []
+        said = []
+        for text, key, form in parts(template):
+            said.append(text)
+            if key.startswith("~"):
+                said.append(verb(key, values, self._past))
+            elif key:
+                said.append(self._field(values[key], form, values, words))
+        return START.sub(_capital, "".join(said))
+
+    def _field(self, value: Any, form: str, values: Mapping[str, Any], words: bool) -> str:
+        if isinstance(value, Person):
+            return self._person(value, form)
+        if isinstance(value, Noun):
+            if form == "a":
+                return value.article
+            return value.one if form == "one" else value.many
+        if isinstance(value, Quantity):
+            return _counted(value, values[form] if form else None, words)
+        return str(value)
+
+    def _person(self, person: Person, form: str) -> str:
+        new = person not in self._now
+        known = {*self._before, *self._now} if new else set(self._now)
+        clear = person in known and not any(
+            other.he == person.he and other != person for other in known
+        )
+        if new:
+            self._now.append(person)
+            clear = clear and self._chance.hit(0.75)
+        if not form or not clear:
+            return f"{person.name}'s" if form == "his" else person.name
+        return str(getattr(person, form))
+
+
+def _capital(found: re.Match[str]) -> str:
+    """Begin a sentence: with a capital letter, a small number in words."""
+    first = found[2].rstrip()
+    if first.isdigit() and int(first) < len(WORDS):
+        return f"{found[1]}{WORDS[int(first)].capitalize()} "
+    return f"{found[1]}{found[2].upper()}"
+
+
+def _counted(quantity: Quantity, noun: Noun | None, words: bool) -> str:
+    digits = f"${quantity.shown}" if quantity.money else quantity.shown
+    written = quantity.spoken if words and quantity.spoken else digits
+    if noun is None:
+        return written
+    return f"{written} {noun.one if quantity.value == 1 else noun.many}"
