@@ -3,24 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gradeschool.cli.options import dataset_option, warn, warn_of_faults
 from gradeschool.errors import InputError
 
+if TYPE_CHECKING:
+    from gradeschool.reports.page.gather import PageRun
+    from gradeschool.reports.page.verdicts import Judged
+    from gradeschool.scoring.matrix import Matrix
+
+FORMS = ("svg", "pdf", "png")
+
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True,
+@click.option("-o", "--output", type=click.Path(path_type=Path),
               help="The file to write: .html, .md, .csv or .xml.")  # fmt: skip
+@click.option("--figures", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+              help="Write figures for a paper into this folder.")  # fmt: skip
+@click.option("--form", "forms", type=click.Choice(FORMS), multiple=True, default=FORMS,
+              help="Of the figures; by default all three.")  # fmt: skip
+@click.option("--heatmap", type=click.Path(path_type=Path), metavar="FILE.html",
+              help="Write solutions coloured by a verifier's value of each token.")  # fmt: skip
 @click.option("--rule", "rules", multiple=True, metavar="NAME",
               help="Rules to show, the first is the headline; by default the protocol's own, then "
                    "all that call no library.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
 @dataset_option
 def command(
-    runs: tuple[str, ...], output: Path, rules: tuple[str, ...], force: bool, dataset: str | None
+    runs: tuple[str, ...],
+    output: Path | None,
+    figures: Path | None,
+    forms: tuple[str, ...],
+    heatmap: Path | None,
+    rules: tuple[str, ...],
+    force: bool,
+    dataset: str | None,
 ) -> None:
     """Write a report of runs: scores under every rule, causes, every completion.
 
@@ -31,30 +52,76 @@ def command(
     Other endings of the file's name give other forms: .md a table for a pull request, .csv a row
     for each completion (no cell is a formula), .xml JUnit with a case for each completion.
 
+    --figures needs the extra "report" (matplotlib) and replaces figures of the same names.
+    --heatmap shows what `gradeschool verifier score --tokens` wrote.
+
     Example: gradeschool report runs/mine -o report.html
+
+    Example: gradeschool report runs/mine --figures paper/figures --form pdf
     """
-    from gradeschool.protocols.registry import all_rules, get_usable_rule
-    from gradeschool.reports.exports import WRITERS
     from gradeschool.reports.page.gather import gather
     from gradeschool.reports.page.verdicts import judge_run
-    from gradeschool.reports.page.write import require_free, save
-    from gradeschool.scoring.load import ALL, choose_rules
-    from gradeschool.scoring.matrix import Matrix
-    from gradeschool.scoring.select import headline_rule
 
+    _require_writable(output, figures, heatmap, force)
+    found = gather(runs, dataset, warn)
+    matrix = _matrix(found, rules)
+    judged = [judge_run(run, matrix, 0, run.disputed) for run in found]
+    if output is not None:
+        _write(judged, matrix, output)
+    if figures is not None:
+        from gradeschool.reports.figures.run_figures import write_figures
+
+        written = write_figures(judged, figures, [f".{form}" for form in dict.fromkeys(forms)])
+        click.echo(f"{len(written)} files of figures in {figures}")
+    if heatmap is not None:
+        from gradeschool.reports.heatmap import heatmap as heatmap_page
+        from gradeschool.reports.page.write import save
+
+        size = save(heatmap_page(judged), heatmap)
+        click.echo(f"a heat-map in {heatmap}, {size / 1e6:.1f} MB")
+    warn_of_faults(sum(run.faults for run in found))
+
+
+def _require_writable(
+    output: Path | None, figures: Path | None, heatmap: Path | None, force: bool
+) -> None:
+    from gradeschool.reports.exports import WRITERS
+    from gradeschool.reports.page.write import require_free
+
+    if output is None and figures is None and heatmap is None:
+        raise InputError("nothing is to be written; give -o FILE, --figures FOLDER or --heatmap")
+    if heatmap is not None:
+        if heatmap.suffix.lower() != ".html" or heatmap == output:
+            raise InputError(f"the heat-map is a page of its own, not {heatmap.name!r}; give "
+                             "another name that ends in .html")  # fmt: skip
+        require_free(heatmap, force)
+    if output is None:
+        return
     if output.suffix.lower() not in WRITERS:
         known = ", ".join(WRITERS)
         raise InputError(f"no report is written as {output.name!r}; its name may end in {known}")
     require_free(output, force)
-    found = gather(runs, dataset, warn)
+
+
+def _matrix(found: list[PageRun], rules: tuple[str, ...]) -> Matrix:
+    """Return the rules of a report, the headline first."""
+    from gradeschool.protocols.registry import all_rules, get_usable_rule
+    from gradeschool.scoring.load import ALL, choose_rules
+    from gradeschool.scoring.matrix import Matrix
+    from gradeschool.scoring.select import headline_rule
+
     manifests = [run.manifest for run in found]
     named = next((name for name in rules if name != ALL), None)
     headline = get_usable_rule(named or headline_rule(manifests, list(all_rules())))
     others = [rule for rule in choose_rules(rules) if rule is not headline]
-    matrix = Matrix([headline, *others])
-    judged = [judge_run(run, matrix, 0, run.disputed) for run in found]
+    return Matrix([headline, *others])
+
+
+def _write(judged: list[Judged], matrix: Matrix, output: Path) -> None:
+    from gradeschool.reports.exports import WRITERS
+    from gradeschool.reports.page.write import save
+
     write = WRITERS[output.suffix.lower()]
     size = save(write(judged, matrix.rules), output)
-    completions = sum(len(run.entries) for run in found)
+    completions = sum(len(one.run.entries) for one in judged)
     click.echo(f"{completions:,} completions in {output}, {size / 1e6:.1f} MB")
-    warn_of_faults(sum(run.faults for run in found))

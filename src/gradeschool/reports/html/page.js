@@ -12,6 +12,7 @@ function linkTo(state) {
   if (state.out) fields.set("out", state.out);
   if (state.cause !== null) fields.set("cause", store.causes[state.cause]);
   if (state.q) fields.set("q", state.q);
+  if (store.valued && !state.values) fields.set("values", "no");
   return `#${fields}`;
 }
 
@@ -28,7 +29,7 @@ function stateOf(store, hash) {
     completion: Number.isInteger(completion) ? completion : null,
     run: place(store.runs, "run"), rule: place(store.rules, "rule") ?? store.headline,
     vs: place(store.rules, "vs"), out: fields.get("out") || "",
-    cause: place(store.causes, "cause"), q: fields.get("q") || "",
+    cause: place(store.causes, "cause"), q: fields.get("q") || "", values: fields.get("values") !== "no",
   };
 }
 
@@ -105,6 +106,7 @@ class Explorer {
     options("f-vs", store.rules, "any rule or none");
     options("f-cause", store.causes, "any");
     if (store.runs.length === 1) byId("f-run").parentElement.remove();
+    if (!store.valued) byId("f-values").parentElement.remove();
     byId("filters").hidden = byId("browser").hidden = false;
   }
 
@@ -113,6 +115,7 @@ class Explorer {
     const state = {
       ...this.state, completion: null, run: number("f-run"), rule: number("f-rule"), vs: number("f-vs"),
       out: byId("f-out").value, cause: number("f-cause"), q: byId("f-q").value.trim(),
+      values: !byId("f-values") || byId("f-values").checked,
     };
     clearTimeout(this.typing);
     if (event.target.id === "f-q") this.typing = setTimeout(() => this.go(state), 120);
@@ -134,6 +137,7 @@ class Explorer {
     write("f-vs", state.vs);
     write("f-out", state.out);
     write("f-cause", state.cause);
+    if (byId("f-values")) byId("f-values").checked = state.values;
     if (byId("f-q").value.trim() !== state.q) byId("f-q").value = state.q;
   }
 

@@ -96,6 +96,21 @@ function readingsTable(store, state, at, row) {
   return make("table", { class: "readings" }, make("thead", {}, head), make("tbody", {}, ...rows));
 }
 
+// The text as the verifier's tokens, each coloured by its value, and a line that tells one.
+function valuedText([score, pieces, values]) {
+  const block = make("div", {
+    class: "tokens", dir: "ltr", tabindex: "0", role: "group",
+    "aria-label": `Solution with the verifier's values, score ${score}; arrow keys tell each token's`,
+  });
+  pieces.forEach((piece, at) => {
+    const value = (values[at] / 100).toFixed(2);
+    block.append(textBlock("span", { class: `tok v${Math.round(values[at] / 10)}`, "data-value": value }, piece));
+  });
+  const lowest = values.indexOf(Math.min(...values));
+  const told = `Value ${(values[0] / 100).toFixed(2)} at first, lowest ${(values[lowest] / 100).toFixed(2)} at token ${lowest + 1}, ${(values.at(-1) / 100).toFixed(2)} at last.`;
+  return [block, make("output", { class: "value", "aria-live": "polite" }, told)];
+}
+
 function completionBlock(store, state, at, row) {
   const code = store.codes[state.rule][at];
   const facts = [OUTCOMES[code]];
@@ -105,6 +120,7 @@ function completionBlock(store, state, at, row) {
   if (store.finish[at] === 1) facts.push("cut at the limit");
   if (store.finish[at] === 2) facts.push("stopped by a filter");
   if (store.tokens[at] >= 0) facts.push(`${store.tokens[at]} tokens`);
+  if (row[4]) facts.push(`verifier ${row[4][0].toFixed(2)}`);
   const link = make("a", { href: linkTo({ ...state, completion: at }), class: "anchor", "aria-label": "Link to this completion" }, "#");
   const head = make("h4", { class: `o${code}` }, make("span", { class: `pip o${code}`, "aria-hidden": "true" }));
   appendText(head, facts.join(" · "));
@@ -112,6 +128,10 @@ function completionBlock(store, state, at, row) {
   const block = make("section", { class: "completion", id: `c-${at}`, tabindex: "-1" }, head);
   if (row[3]) {
     block.append(textBlock("p", { class: "text error" }, row[3]));
+    return block;
+  }
+  if (row[4] && state.values) {
+    block.append(...valuedText(row[4]), readingsTable(store, state, at, row));
     return block;
   }
   const text = markedText(store, state, row, LONG);

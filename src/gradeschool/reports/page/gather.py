@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,20 +14,26 @@ from gradeschool.datasets.platinum import is_official_test, platinum_changes
 from gradeschool.problem import Problem
 from gradeschool.recordings.files import COMPLETIONS_FILE, read_recordings
 from gradeschool.recordings.manifests import dataset_of
+from gradeschool.reports.page.token_values import TokenValues, token_values
 from gradeschool.runs.records import from_fields
 from gradeschool.scoring.load import DEFAULT_DATASET
 from gradeschool.scoring.select import Chosen, choose_runs
 from gradeschool.tables import read_rows
+from gradeschool.verifier.candidates import text_key
 
 RESULTS_FILE = "results.json"
 
 
 class Facts(NamedTuple):
-    """What a row says of a completion beside its text; None where it does not say."""
+    """What a row says of a completion beside its text; None where it does not say.
+
+    key: the completion's, of a run of ours that a verifier scored; else "".
+    """
 
     finish: Finish = Finish.UNKNOWN
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    key: str = ""
 
 
 class Entry(NamedTuple):
@@ -42,7 +48,10 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageRun:
-    """One run of a page: its completions, the JSON files beside them, and disputed labels by id."""
+    """One run of a page: its completions, the JSON files beside them, and disputed labels by id.
+
+    valued: a verifier's values of completions by the number of their entry, where there are any.
+    """
 
     name: str
     path: Path
@@ -52,16 +61,24 @@ class PageRun:
     results: Mapping[str, Any]
     chosen: Chosen
     disputed: Mapping[str, Problem | None]
+    valued: Mapping[int, TokenValues] = field(default_factory=dict)
 
 
 def gather(specs: Sequence[str], dataset: str | None, warn: Callable[[str], None]) -> list[PageRun]:
     """Read the runs that FILE or FILE#RUN arguments mean; raises InputError."""
     chosen = choose_runs(specs, dataset, warn)
-    facts = {path: _facts_of(path) for path in {one.path for one in chosen}}
-    return [_page_run(one, facts[one.path], dataset) for one in chosen]
+    paths = {one.path for one in chosen}
+    valued = {path: token_values(path, warn) for path in paths}
+    facts = {path: _facts_of(path, bool(valued[path])) for path in paths}
+    return [_page_run(one, facts[one.path], valued[one.path], dataset) for one in chosen]
 
 
-def _page_run(chosen: Chosen, facts: Mapping[int, Facts], dataset: str | None) -> PageRun:
+def _page_run(
+    chosen: Chosen,
+    facts: Mapping[int, Facts],
+    valued: Mapping[str, TokenValues],
+    dataset: str | None,
+) -> PageRun:
     nothing = Facts()
     entries = [
         Entry(one.problem, one.sample, one.text, one.error, facts.get(one.row, nothing))
@@ -77,7 +94,16 @@ def _page_run(chosen: Chosen, facts: Mapping[int, Facts], dataset: str | None) -
         results=_results_of(chosen.path),
         chosen=chosen,
         disputed=_disputed(dataset or dataset_of(chosen.path) or DEFAULT_DATASET, entries),
+        valued=_valued(entries, valued) if valued else {},
     )
+
+
+def _valued(
+    entries: Sequence[Entry], valued: Mapping[str, TokenValues]
+) -> Mapping[int, TokenValues]:
+    """Return the values by entry: by its key, or by the key that its texts give."""
+    keys = (entry.facts.key or text_key(entry.problem.question, entry.text) for entry in entries)
+    return {at: valued[key] for at, key in enumerate(keys) if key in valued}
 
 
 def _disputed(dataset: str, entries: Sequence[Entry]) -> Mapping[str, Problem | None]:
@@ -90,12 +116,12 @@ def _disputed(dataset: str, entries: Sequence[Entry]) -> Mapping[str, Problem | 
     return platinum_changes(loaded.problems, loaded.name) if official_test else {}
 
 
-def _facts_of(path: Path) -> dict[int, Facts]:
+def _facts_of(path: Path, keyed: bool) -> dict[int, Facts]:
     """Return the facts by row; rows that say nothing are left out."""
-    return {row: facts for row, facts in _rows(path) if facts != Facts()}
+    return {row: facts for row, facts in _rows(path, keyed) if facts != Facts()}
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Facts]]:
+def _rows(path: Path, keyed: bool) -> Iterator[tuple[int, Facts]]:
     own = path / COMPLETIONS_FILE if path.is_dir() else path
     if own.name != COMPLETIONS_FILE:
         for recorded in read_recordings(path):
@@ -104,7 +130,8 @@ def _rows(path: Path) -> Iterator[tuple[int, Facts]]:
     for row in read_rows(own):
         completion = from_fields(row.fields)
         if completion is not None:
-            yield row.number, Facts(completion.finish, *completion.usage[:2])
+            key = completion.key if keyed else ""
+            yield row.number, Facts(completion.finish, *completion.usage[:2], key)
 
 
 def _results_of(path: Path) -> dict[str, Any]:

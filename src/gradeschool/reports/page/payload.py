@@ -16,6 +16,7 @@ from sys import byteorder
 from typing import Any, NamedTuple
 
 from gradeschool.problem import Problem
+from gradeschool.reports.page.token_values import TokenValues, pieces
 from gradeschool.reports.page.verdicts import Judged, read_by
 from gradeschool.rule import Rule
 from gradeschool.verdict import Answer
@@ -90,6 +91,7 @@ def _problems(
         "marked": [names.index(rule.name) for rule in marked],
         "causes": causes,
         "chunk": CHUNK,
+        "valued": any(judged.run.valued for judged in runs),
         "problems": [[one.id, one.question, one.gold, one.solution] for one in problems],
     }
 
@@ -118,7 +120,7 @@ def _columns(runs: Sequence[Judged], rows: Sequence[Row], causes: Sequence[str])
 
 
 def _text(judged: Judged, row: Row, families: Sequence[Sequence[Rule]]) -> list[Any]:
-    """Return [text, readings, characters left out, error].
+    """Return [text, readings, characters left out, error], then what a verifier says, if it does.
 
     A reading is [start, end, value, rules]: in UTF-16 units of the kept text, -1 where the rule
     reads nothing that stands there; value is "" where it is the very characters.
@@ -142,7 +144,14 @@ def _text(judged: Judged, row: Row, families: Sequence[Sequence[Rule]]) -> list[
     placed = [
         [units(start), units(end), *rest, rules] for (start, end, *rest), rules in readings.items()
     ]
-    return [kept, placed, left_out, ""]
+    valued = judged.run.valued.get(row.entry)
+    return [kept, placed, left_out, "", *([] if valued is None else [_valued(text, valued)])]
+
+
+def _valued(text: str, found: TokenValues) -> list[Any]:
+    """Return [score, pieces of the text, the value after each in hundredths]."""
+    hundredths = [round(100 * min(max(value, 0.0), 1.0)) for value in found.values]
+    return [round(found.score, 4), pieces(text, found.tokens), hundredths]
 
 
 def _reading(answer: Answer, text: str, left_out: int) -> tuple[int, int, str]:

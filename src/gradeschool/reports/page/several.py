@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gradeschool.errors import InputError
 from gradeschool.reports.comparison import p_value, points, verdict_of
@@ -13,6 +13,10 @@ from gradeschool.reports.page.verdicts import Judged, Rates, Share
 from gradeschool.reports.page.words import percent, scrolled
 from gradeschool.rule import Rule
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
+from gradeschool.scoring.pairs import all_pairs, is_cheap
+
+FEWEST, MOST = 3, 12  # runs of which every pair is compared
+ALPHA = 0.05
 
 
 def runs_section(
@@ -24,7 +28,7 @@ def runs_section(
 ) -> Html:
     """Return a row for each run, and its paired difference from the first where that is defined."""
     axis = axis_over(share.interval for share in shares)
-    comparisons, refusal = _compared(runs, rule)
+    comparisons, pairs, refusal = _compared(runs, rule)
     rows = [
         _row(at, runs[at], shares[at], rates[at], platinum[at], comparisons.get(at), axis_at)
         for at, axis_at in enumerate(
@@ -48,15 +52,51 @@ def runs_section(
         "Differences are in points, on the same problems: exact McNemar test, by problem where "
         "there are several samples; p is corrected for the number of comparisons (Holm)."
     )
-    return join(lead, scroll, el("p", words, class_="note"))
+    every = _pairs_table(runs, pairs) if pairs else None
+    return join(lead, scroll, el("p", words, class_="note"), every)
 
 
-def _compared(runs: Sequence[Judged], rule: Rule) -> tuple[dict[int, Comparison], str]:
+Pairs = Mapping[tuple[int, int], Comparison]
+
+
+def _compared(runs: Sequence[Judged], rule: Rule) -> tuple[Mapping[int, Comparison], Pairs, str]:
+    """Return the comparisons with the first run, those of every pair where that is cheap, words."""
     try:
         outcomes = [outcomes_of(judged.run.chosen.run, rule) for judged in runs]
-        return dict(enumerate(compare(outcomes), start=1)), ""
+        several = FEWEST <= len(runs) <= MOST and is_cheap(outcomes)
+        pairs = all_pairs(outcomes) if several else {}
+        return dict(enumerate(compare(outcomes), start=1)), pairs, ""
     except InputError as refusal:
-        return {}, f"The runs are not compared: {refusal}"
+        return {}, {}, f"The runs are not compared: {refusal}"
+
+
+def _pairs_table(runs: Sequence[Judged], pairs: Pairs) -> Html:
+    """Return the difference of each run from each earlier one, those beyond chance in bold."""
+    head = el("tr", el("td"), *(el("th", str(at), scope="col", class_="number")
+                                for at in range(1, len(runs))))  # fmt: skip
+    rows = [
+        el(
+            "tr",
+            el("th", f"{later + 1}. {runs[later].run.name}", scope="row"),
+            *(_pair_cell(pairs.get((later, earlier))) for earlier in range(len(runs) - 1)),
+        )
+        for later in range(len(runs))
+    ]
+    table = el("table", el("thead", head), el("tbody", *rows), class_="plain pairs")
+    words = (
+        f"Every pair: a row's run minus the column's, in points. Bold: more than chance would do "
+        f"(exact McNemar test, corrected for all {len(pairs)} pairs, Holm, p below 0.05)."
+    )
+    return join(el("p", words, class_="note"), scrolled(table, "Every pair of runs"))
+
+
+def _pair_cell(one: Comparison | None) -> Html:
+    if one is None:
+        return el("td")
+    shown = _signed(one.difference)
+    told = f"p {p_value(one.p_holm)}"
+    return el("td", el("strong", shown) if one.p_holm < ALPHA else shown, title=told,
+              class_="number")  # fmt: skip
 
 
 def _row(

@@ -24,8 +24,8 @@ from gradeschool.reports.page.verdicts import Judged, Rates, rates_of, share_of
 from gradeschool.rule import Rule
 from gradeschool.scoring.at_k import curve
 
-STYLE = "page.css"
-SCRIPTS = ("data.js", "view.js", "list.js", "page.js")
+STYLES = ("page.css", "tokens.css")
+SCRIPTS = ("data.js", "tokens.js", "view.js", "list.js", "page.js")
 EXPLORER = "explorer.html"
 
 
@@ -54,7 +54,8 @@ def page(runs: Sequence[Judged], rules: Sequence[Rule]) -> str:
             for block in blocks_of(runs, _marked_first(rules, headline))
         )
     )
-    return _document(_title(runs), join(*parts, explorer), data)
+    skip = el("a", "Skip to the explorer", href="#explorer", class_="skip")
+    return document(_title(runs), join(*parts, explorer), join(skip), data)
 
 
 def _figures(judged: Judged, rates: Rates, suffix: str) -> list[Html]:
@@ -101,9 +102,20 @@ def _title(runs: Sequence[Judged]) -> str:
     return runs[0].run.name if len(runs) == 1 else f"{len(runs)} runs"
 
 
-def _document(title: str, main: Html, data: Html) -> str:
-    style = _shipped(STYLE)
-    script = "\n".join(_shipped(name) for name in SCRIPTS)
+def document(
+    title: str,
+    main: Html,
+    before: Html,
+    data: Html,
+    kicker: str = "GSM8K evaluation report",
+    scripts: Sequence[str] = SCRIPTS,
+) -> str:
+    """Return a whole page that runs nothing but `scripts` and asks for nothing.
+
+    before: what stands in front of everything; data: behind it.
+    """
+    style = "\n".join(map(_shipped, STYLES))
+    script = "\n".join(map(_shipped, scripts))
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "base-uri 'none'; form-action 'none'; "
@@ -121,15 +133,14 @@ def _document(title: str, main: Html, data: Html) -> str:
     )
     header = el(
         "header",
-        el("p", "GSM8K evaluation report", class_="kicker"),
+        el("p", kicker, class_="kicker"),
         el("h1", title),
         class_="title",
     )
     written = f"Written by gradeschool {__version__} on {now}. "
     alone = "This file holds everything that it shows and asks the network for nothing."
     footer = el("footer", el("p", written + alone))
-    skip = el("a", "Skip to the explorer", href="#explorer", class_="skip")
-    body = el("body", skip, header, el("main", main), footer, data, el("script", Html(script)))
+    body = el("body", before, header, el("main", main), footer, data, el("script", Html(script)))
     return f"<!doctype html>\n{el('html', el('head', head), body, lang='en')}\n"
 
 

@@ -1,0 +1,69 @@
+"""`gradeschool diff`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gradeschool.cli.options import (
+    dataset_option,
+    json_option,
+    print_json,
+    stdout_console,
+    warn,
+    warn_of_faults,
+)
+from gradeschool.errors import InputError
+
+if TYPE_CHECKING:
+    from gradeschool.runs.diff.side import Side
+
+
+@click.command()
+@click.argument("a")
+@click.argument("b")
+@click.option("--rule-a", metavar="NAME", help="The rule that reads A; by default its own.")
+@click.option("--rule-b", metavar="NAME", help="The rule that reads B; by default its own.")
+@dataset_option
+@json_option
+def command(
+    a: str, b: str, rule_a: str | None, rule_b: str | None, dataset: str | None, as_json: bool
+) -> None:
+    """Say why two results that should agree do not.
+
+    A and B are run folders, lm-eval samples, inspect logs or files of completions; FILE#NAME is one
+    run of several. Every setting that they record is compared, with how many completions a
+    difference in it explains; then the difference in accuracy is taken apart, in points.
+
+    Example: gradeschool diff runs/mine samples_gsm8k_2026-11-21T03-14-00.jsonl
+    """
+    from gradeschool.protocols.registry import get_usable_rule
+    from gradeschool.reports.difference import print_difference
+    from gradeschool.runs.diff.read import read_side
+    from gradeschool.runs.diff.result import difference
+    from gradeschool.scoring.select import choose_runs
+
+    chosen = choose_runs((a, b), dataset, warn)
+    chosen = chosen * 2 if a == b and len(chosen) == 1 else chosen
+    if len(chosen) != 2:
+        names = ", ".join(repr(one.run.name) for one in chosen)
+        raise InputError(f"two results are compared, and these are {len(chosen)}: {names}; "
+                         "name one run of a file with FILE#NAME")  # fmt: skip
+    sides = (read_side(chosen[0]), read_side(chosen[1]))
+    rules = _rules(sides, (rule_a, rule_b))
+    found = difference(*sides, (get_usable_rule(rules[0]), get_usable_rule(rules[1])))
+    if as_json:
+        print_json(found.as_json())
+    else:
+        print_difference(found, stdout_console())
+    warn_of_faults(sum(one.run.faults for one in chosen))
+
+
+def _rules(sides: tuple[Side, Side], asked: tuple[str | None, str | None]) -> tuple[str, str]:
+    """Return the rule of each side: as asked, its own, the other's own, or the careful reader."""
+    from gradeschool.scoring.select import DEFAULT_RULES
+
+    own = [side.rule for side in sides]
+    usual = (own[0] or own[1] or DEFAULT_RULES[0], own[1] or own[0] or DEFAULT_RULES[0])
+    return asked[0] or usual[0], asked[1] or usual[1]

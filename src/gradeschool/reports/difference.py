@@ -1,0 +1,134 @@
+"""The difference of two results in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from gradeschool.reports.comparison import name, percent
+from gradeschool.reports.printable import printable
+from gradeschool.rule import clip
+from gradeschool.runs.diff.fields import DIFFERS, SAME, UNKNOWN, Field
+from gradeschool.runs.diff.prompts import Parting
+from gradeschool.runs.diff.result import Diff
+from gradeschool.runs.diff.steps import PROMPTS, SET, TEXTS, UNPROMPTED
+
+LONGEST_VALUE = 160
+# One word stands for a setting that a table need not repeat.
+UNTOLD = "not recorded"
+
+
+def print_difference(found: Diff, console: Console) -> None:
+    """Print what two results are, what differs in them, and where their difference comes from."""
+    for letter, side, rule, accuracy in (
+        ("A", found.a, found.rules[0], found.ledger.accuracy_a),
+        ("B", found.b, found.rules[1], found.ledger.accuracy_b),
+    ):
+        n = len(side.run.samples)
+        console.print(
+            f"{letter}  {name(side.run.name)} ({side.kind}): {percent(accuracy)} of "
+            f"{n:,} completions by {rule}",
+            soft_wrap=True,
+        )
+    console.print(f"B - A: {found.points:+.2f} points", style="bold")
+    _print_fields(found.fields, console)
+    _print_partings(found.partings, console)
+    _print_texts(found, console)
+    _print_steps(found, console)
+
+
+def _print_fields(fields: Sequence[Field], console: Console) -> None:
+    table = _table("", "A", "B", "explains", "")
+    for one in fields:
+        if one.state == DIFFERS or (one.state == UNKNOWN and one.explains):
+            explains = "-" if one.explains is None else f"{one.explains:,} of {one.of:,}"
+            table.add_row(one.name, _shown(one.a), _shown(one.b), explains, one.words)
+    if table.row_count:
+        console.print(table)
+    else:
+        console.print("no recorded setting differs")
+    _print_names("the same", [one.name for one in fields if one.state == SAME], console)
+    for letter, other in (("A", "a"), ("B", "b")):
+        lone = [one.name for one in fields if one.state == UNKNOWN and getattr(one, other) is None]
+        _print_names(f"not recorded in {letter}", lone, console)
+
+
+def _print_names(heading: str, names: Sequence[str], console: Console) -> None:
+    if names:
+        console.print(f"{heading}: {', '.join(names)}", soft_wrap=True)
+
+
+def _print_partings(partings: Sequence[Parting], console: Console) -> None:
+    if not partings:
+        return
+    console.print("\nwhere the prompts part", style="bold")
+    for one in partings:
+        where = f"problem {printable(one.problem, keep='')}, behind byte {one.at:,}"
+        console.print(f"{one.completions:,} completions, like {where}:", soft_wrap=True)
+        for letter, text in (("A", one.a), ("B", one.b)):
+            shown = printable(one.before + text, keep="").replace("\n", "\\n")
+            console.print(f"  {letter} …{shown}{'' if text else ' (ends here)'}", soft_wrap=True)
+
+
+def _print_texts(found: Diff, console: Console) -> None:
+    counts = found.counts
+    console.print(f"\n{counts.equal_texts:,} of {counts.pairs:,} completions are equal to the "
+                  "letter", soft_wrap=True, style="bold")  # fmt: skip
+    compared = counts.prompts_equal + counts.prompts_differ
+    if compared:
+        console.print(
+            f"prompts are equal for {counts.prompts_equal:,} of {compared:,}; "
+            f"{counts.other_texts_same_prompts:,} of these were answered with another text",
+            soft_wrap=True,
+        )
+    if any(found.special):
+        ours, theirs = found.special
+        console.print(
+            f"a tokenizer's special token stands in the text of {ours:,} of A's, {theirs:,} of B's",
+            soft_wrap=True,
+        )
+
+
+def _print_steps(found: Diff, console: Console) -> None:
+    console.print("\nfrom A to B, one change at a time", style="bold")
+    table = _table("", "points", "texts changed", "to correct", "from correct", numbers=True)
+    for one in found.ledger.steps:
+        if one.points or one.texts or one.gained or one.lost:
+            flips = ("", "") if one.name == SET else (f"+{one.gained:,}", f"-{one.lost:,}")
+            table.add_row(one.name, f"{one.points:+.2f}", f"{one.texts:,}", *flips)
+    table.add_section()
+    table.add_row("B - A", f"{found.points:+.2f}", "", "", "")
+    console.print(table)
+    texts = {one.name: one.texts for one in found.ledger.steps}
+    if texts[PROMPTS] and found.because:
+        _print_names("other prompts share their texts with", found.because, console)
+    if texts[TEXTS] or texts[UNPROMPTED]:
+        console.print(
+            f"unexplained: {found.unexplained:+.2f} points, of texts that differ under prompts "
+            "that do not, or that are not recorded",
+            soft_wrap=True,
+        )
+        _print_names("  may come from what differs", found.because, console)
+        _print_names("  or from what one side does not record", found.unrecorded, console)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return UNTOLD
+    if value in ("", []):
+        return "none"
+    if isinstance(value, list):
+        value = ", ".join(repr(one) for one in value)
+    return clip(printable(str(value), keep=""), LONGEST_VALUE)
+
+
+def _table(*columns: str, numbers: bool = False) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for at, column in enumerate(columns):
+        justify = "right" if numbers and at else "left"
+        table.add_column(column, overflow="fold", justify=justify)  # type: ignore[arg-type]
+    return table

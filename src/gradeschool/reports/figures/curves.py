@@ -1,0 +1,173 @@
+"""Curves with their intervals, for the figures of a paper and of a run alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from gradeschool.reports.figures import style
+from gradeschool.reports.figures.records import DOUBLING, LINEAR, Figure, Panel, Point, Series
+
+HEIGHT = 2.25  # inches
+LEGEND_ROW = 0.16
+MOST_TICKS = 9
+
+
+def draw(figure: Figure, path: Path) -> int:
+    """Write a figure as .svg, .pdf or .png and return its bytes; see `style.save` for errors."""
+    several = len(figure.panels) > 1
+    named = [_names(panel) for panel in figure.panels]
+    alike = all(names == named[0] for names in named)
+    columns = _columns(named[0], several)
+    rows = -(-len(named[0]) // columns) if len(named[0]) > 1 else 0
+    width = style.PAGE if several else style.COLUMN
+
+    def drawn(canvas: Any) -> None:
+        axes = canvas.subplots(1, len(figure.panels), sharey=figure.shared, squeeze=False)[0]
+        handles: list[Any] = []
+        for panel, ax in zip(figure.panels, axes, strict=True):
+            handles = _panel(panel, ax)
+            _y_axis(figure.panels if figure.shared else (panel,), ax)
+            if not alike:
+                _legend_of_its_own(panel, ax)
+        axes[0].set_ylabel(figure.panels[0].y)
+        if rows and alike:
+            canvas.legend(
+                handles,
+                named[0],
+                loc="outside upper center",
+                ncols=columns,
+                columnspacing=1.4,
+                borderpad=0.1,
+                handletextpad=0.5,
+            )
+
+    return style.save(drawn, path, width, HEIGHT + (rows if alike else 1) * LEGEND_ROW)
+
+
+def _legend_of_its_own(panel: Panel, ax: Any) -> None:
+    """Put a panel's names in a row between its title and its axes."""
+    ax.legend(
+        loc="lower center",
+        bbox_to_anchor=(0.5, 0.99),
+        ncols=len(panel.series),
+        columnspacing=0.9,
+        handlelength=1.6,
+        handletextpad=0.4,
+        borderpad=0.1,
+    )
+    ax.set_title(style.plain(panel.title), pad=16)
+
+
+def _names(panel: Panel) -> list[str]:
+    return [style.plain(series.name) for series in panel.series]
+
+
+def _columns(names: Sequence[str], several: bool) -> int:
+    """Return how many names stand beside each other above the axes."""
+    room = 96 if several else 44  # characters
+    longest = max(map(len, names), default=1) + 7
+    return max(1, min(len(names), room // longest))
+
+
+BASELINE = {"color": style.SOFT, "marker": "x", "linestyle": (0, (4, 2)), "markeredgewidth": 1.0}
+
+
+def _looks(panel: Panel) -> Iterator[tuple[Series, dict[str, Any]]]:
+    """Yield each series with its colour, marker and dash."""
+    at = 0
+    for series in panel.series:
+        if series.baseline:
+            yield series, BASELINE
+            continue
+        place = at % len(style.COLOURS)
+        colour, marker, dash = (
+            found[place] for found in (style.COLOURS, style.MARKERS, style.DASHES)
+        )
+        yield series, {"color": colour, "marker": marker, "linestyle": dash}
+        at += 1
+
+
+def _panel(panel: Panel, ax: Any) -> list[Any]:
+    """Draw a panel; return the lines of its series."""
+    lines = []
+    ax.grid(axis="y", color=style.FAINT, linewidth=0.5)
+    ax.set_axisbelow(True)
+    for series, look in _looks(panel):
+        _band(series, ax, str(look["color"]))
+        points = sorted(series.points, key=lambda point: point.x)
+        xs, shares = [point.x for point in points], [point.share for point in points]
+        lines += ax.plot(xs, shares, label=style.plain(series.name), **look)
+    if panel.level is not None:
+        share, words = panel.level
+        ax.axhline(share, color=style.SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
+        ax.annotate(style.plain(words), (1, share), (0, 2), xycoords=("axes fraction", "data"),
+                    textcoords="offset points", ha="right", va="bottom", fontsize=7,
+                    color=style.SOFT)  # fmt: skip
+    ax.set_xlabel(panel.x)
+    if panel.title:
+        ax.set_title(style.plain(panel.title), pad=4)
+    _x_axis(panel, ax)
+    return lines
+
+
+def _band(series: Series, ax: Any, colour: str) -> None:
+    """Draw the intervals: a band along the curve; a bar where there is one point alone."""
+    known = [point for point in series.points if point.interval is not None]
+    known.sort(key=lambda point: point.x)
+    bounds = [(point.x, *point.interval) for point in known if point.interval is not None]
+    if not bounds:
+        return
+    xs, lows, highs = zip(*bounds, strict=True)
+    if len(bounds) == 1:
+        ax.vlines(xs, lows, highs, color=colour, linewidth=1.0)
+    else:
+        ax.fill_between(xs, lows, highs, color=colour, alpha=0.16, linewidth=0)
+
+
+def _x_axis(panel: Panel, ax: Any) -> None:
+    ticker = import_module("matplotlib.ticker")
+    xs = sorted({point.x for series in panel.series for point in series.points})
+    if panel.scale != LINEAR and xs and xs[0] > 0:
+        ax.set_xscale("log", base=2 if panel.scale == DOUBLING else 10)
+        ax.xaxis.set_minor_locator(ticker.NullLocator())
+        every = (len(xs) + MOST_TICKS - 1) // MOST_TICKS
+        shown = xs[::-1][::every]
+        ax.set_xticks(shown, [_short(x) for x in shown])
+    elif len(xs) <= MOST_TICKS and all(float(x).is_integer() for x in xs):
+        ax.set_xticks(xs, [_short(x) for x in xs])
+    else:
+        whole = all(float(x).is_integer() for x in xs)
+        ax.xaxis.set_major_locator(ticker.MaxNLocator(6, integer=whole))
+
+
+def _y_axis(panels: Sequence[Panel], ax: Any) -> None:
+    low, high = _range(panels)
+    style.percent_axis(ax.yaxis, low, high)
+    ax.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
+
+
+def _short(x: float) -> str:
+    """Write a number for a tick: 8000 is 8k, 3000000 is 3M."""
+    for size, letter in ((1e9, "B"), (1e6, "M"), (1e4, "k")):
+        if abs(x) >= size:
+            size = 1e3 if letter == "k" else size
+            return f"{x / size:.3g}{letter}"
+    return f"{x:g}"
+
+
+def _range(panels: Sequence[Panel]) -> tuple[float, float]:
+    """Return the lowest and highest share of all points, intervals and levels."""
+    shares: list[float] = [panel.level[0] for panel in panels if panel.level is not None]
+    for panel in panels:
+        for series in panel.series:
+            shares += chain.from_iterable(map(_bounds, series.points))
+    low, high = min(shares, default=0.0), max(shares, default=1.0)
+    return (low, high) if high - low > 0.01 else (max(0.0, low - 0.02), min(1.0, high + 0.02))
+
+
+def _bounds(point: Point) -> tuple[float, ...]:
+    return (point.share, *(point.interval or ()))

@@ -1,0 +1,121 @@
+"""The figures of Cobbe et al. 2021 (arXiv:2110.14168) as empty frames, to be filled with series.
+
+`gradeschool reproduce` measures the series; nothing here knows where they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from gradeschool.errors import InputError, UnknownNameError
+from gradeschool.reports.figures.records import (
+    DOUBLING,
+    LINEAR,
+    TENFOLD,
+    Figure,
+    Panel,
+    Series,
+)
+
+PROBLEMS, PARAMETERS = "Training problems", "Parameters of the model"
+EPOCHS, SAMPLES, VOTERS = "Epoch", "Completions per problem", "Voters among the top ranked"
+SOLVED = "Test problems solved (%)"
+
+
+# Figures whose panels show different measures, each on an axis of its own.
+APART = ("3",)
+
+
+class Frame(NamedTuple):
+    """The axes of one panel: its title, the label of x and how x runs."""
+
+    title: str
+    x: str
+    scale: str
+
+
+class Form(NamedTuple):
+    """A figure of the paper: what it shows, in words, and its panels."""
+
+    claim: str
+    frames: tuple[Frame, ...]
+
+
+FIGURES: Mapping[str, Form] = {
+    "2": Form(
+        "fine-tuning: accuracy over training-set size and over model size",
+        (Frame("by training set", PROBLEMS, DOUBLING), Frame("by model", PARAMETERS, TENFOLD)),
+    ),
+    "3": Form(
+        "over epochs test@1 rises while test@100 falls after the first few",
+        (Frame("test@1", EPOCHS, LINEAR), Frame("test@100", EPOCHS, LINEAR)),
+    ),
+    "5": Form(
+        "verification against fine-tuning over training-set size",
+        (Frame("smaller model", PROBLEMS, DOUBLING), Frame("larger model", PROBLEMS, DOUBLING)),
+    ),
+    "5a": Form(
+        "token-level verifiers beat solution-level ones in the end",
+        (Frame("", EPOCHS, LINEAR),),
+    ),
+    "5b": Form("the joint objective beats verification alone", (Frame("", EPOCHS, LINEAR),)),
+    "5c": Form(
+        "a large generator with a small verifier beats the reverse",
+        (Frame("", PROBLEMS, DOUBLING),),
+    ),
+    "6a": Form(
+        "accuracy over completions rises, and falls where adversarial ones are found",
+        (Frame("", SAMPLES, DOUBLING),),
+    ),
+    "6b": Form("the more completions, the more voters pay", (Frame("", VOTERS, DOUBLING),)),
+    "7": Form(
+        "dropout helps fine-tuning and solution-level verifiers, token-level ones slightly",
+        (
+            Frame("fine-tuning", PROBLEMS, DOUBLING),
+            Frame("solution-level verifier", EPOCHS, LINEAR),
+            Frame("token-level verifier", EPOCHS, LINEAR),
+        ),
+    ),
+}
+
+
+def paper_figure(
+    name: str,
+    panels: Sequence[Sequence[Series]],
+    *,
+    x: str | None = None,
+    titles: Sequence[str] | None = None,
+    scale: str | None = None,
+) -> Figure:
+    """Return a figure of the paper with measured series, one sequence of them for each panel.
+
+    name: "2", "3", "5", "5a", "5b", "5c", "6a", "6b" or "7". x, scale: instead of the paper's, for
+    all panels. titles: of the panels, which may then be fewer or more than the paper's. Raises
+    UnknownNameError, and InputError where the panels are not as many as the figure has.
+    """
+    form = FIGURES.get(name)
+    if form is None:
+        raise UnknownNameError("figure of the paper", name, FIGURES)
+    if not panels or not all(panels):
+        raise InputError(f"figure {name!r} needs series for every panel, got {panels!r}")
+    frames = form.frames if titles is None else _titled(form.frames, titles)
+    if len(frames) != len(panels):
+        raise InputError(
+            f"figure {name!r} has {len(frames)} panels, series are given for {len(panels)}; "
+            "give titles for as many panels as there are"
+        )
+    return Figure(
+        f"figure-{name}",
+        tuple(
+            Panel(tuple(series), x or frame.x, SOLVED, frame.title, scale or frame.scale)
+            for frame, series in zip(frames, panels, strict=True)
+        ),
+        shared=name not in APART,
+    )
+
+
+def _titled(frames: Sequence[Frame], titles: Sequence[str]) -> tuple[Frame, ...]:
+    return tuple(
+        frames[min(at, len(frames) - 1)]._replace(title=title) for at, title in enumerate(titles)
+    )

@@ -1,0 +1,239 @@
+"""The figures of a run: rules, their agreement, causes, where it is right, curves, lengths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gradeschool.errors import InputError
+from gradeschool.reports.figures import curves, style
+from gradeschool.reports.figures.run_records import (
+    Agreement,
+    CauseRow,
+    Lengths,
+    RuleRow,
+    agreement,
+    cause_rows,
+    curves_over_k,
+    lengths,
+    rule_rows,
+    run_rows,
+    slices,
+)
+from gradeschool.reports.page.measures import Slices
+from gradeschool.reports.page.verdicts import Judged, share_of
+
+ROW = 0.17  # inches
+FEW, MIDDLE = 6, 5.2  # rules whose agreement fits into a column; a width for more, in inches
+UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
+
+
+class Sized(NamedTuple):
+    """A figure to draw: its name, its size in inches, and what draws it."""
+
+    name: str
+    width: float
+    height: float
+    draw: style.Draw
+
+
+def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) -> list[Path]:
+    """Write every figure of some runs into a folder, in every form; return the files.
+
+    A figure that a run has nothing for (causes of a run without a miss) is left out. Raises
+    MissingExtraError without matplotlib, InputError where the folder cannot be used.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot use the folder {str(folder)!r}: {error.strerror}; "
+                         "give another") from error  # fmt: skip
+    written = []
+    for at, judged in enumerate(runs):
+        prefix = "" if len(runs) == 1 else f"{at + 1}-{_slug(judged.run.name)}-"
+        for sized in figures_of(judged):
+            for ending in endings:
+                path = folder / f"{prefix}{sized.name}{ending}"
+                style.save(sized.draw, path, sized.width, sized.height)
+                written.append(path)
+    for ending in endings if len(runs) > 1 else ():
+        rows = run_rows(runs)
+        path = folder / f"runs{ending}"
+        style.save(partial(draw_rules, rows), path, style.COLUMN, 0.45 + ROW * len(rows))
+        written.append(path)
+    over_k = curves_over_k(runs)
+    if over_k is not None:
+        for ending in endings:
+            curves.draw(over_k, folder / f"curves{ending}")
+            written.append(folder / f"curves{ending}")
+    return written
+
+
+def _slug(name: str) -> str:
+    return UNSAFE.sub("_", name).strip("._")[:60] or "run"
+
+
+def figures_of(judged: Judged) -> Iterator[Sized]:
+    """Yield the figures of one run."""
+    rows = rule_rows(judged)
+    if rows:
+        yield Sized("rules", style.COLUMN, 0.45 + ROW * len(rows), partial(draw_rules, rows))
+    same = agreement(judged)
+    if (n := len(same.names)) > 1:
+        width = style.COLUMN if n <= FEW else MIDDLE
+        yield Sized("agreement", width, 0.45 + 1.25 * ROW * n, partial(draw_agreement, same))
+    causes = cause_rows(judged)
+    if causes:
+        yield Sized("causes", style.COLUMN, 0.4 + ROW * len(causes), partial(draw_causes, causes))
+    ways = slices(judged)
+    if ways:
+        level = share_of(judged, judged.headline).accuracy
+        yield Sized("slices", style.PAGE, 2.0, partial(draw_slices, ways, level))
+    long = lengths(judged)
+    if long.correct or long.others:
+        yield Sized("lengths", style.COLUMN, 2.1, partial(draw_lengths, long))
+
+
+def draw_rules(rows: Sequence[RuleRow], canvas: Any) -> None:
+    """Draw a dot on its interval for every set of rules, or run; the headline rule is marked."""
+    ax = canvas.subplots()
+    places = range(len(rows) - 1, -1, -1)
+    own = next((row.share.accuracy for row in rows if row.headline), None)
+    if own is not None:
+        ax.axvline(own, color=style.BLUE, linewidth=0.7, linestyle=(0, (1, 1.5)), zorder=0)
+    for place, row in zip(places, rows, strict=True):
+        colour = style.BLUE if row.headline else style.INK
+        ax.hlines(place, *row.share.interval, color=colour, linewidth=1.1)
+        ax.plot(row.share.accuracy, place, "D" if row.headline else "o", color=colour,
+                markersize=3.6)  # fmt: skip
+        ax.annotate(f"{100 * row.share.accuracy:.1f}", (1.02, place),
+                    xycoords=("axes fraction", "data"), va="center", fontsize=7,
+                    color=colour)  # fmt: skip
+    names = [
+        style.plain(row.name, 44) + (f" (+{row.others})" if row.others else "") for row in rows
+    ]
+    ax.set_yticks(list(places), names, fontsize=7)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(-0.6, len(rows) - 0.4)
+    low = min(row.share.interval.low for row in rows)
+    high = max(row.share.interval.high for row in rows)
+    style.percent_axis(ax.xaxis, low, high)
+    ax.grid(axis="x", color=style.FAINT, linewidth=0.5)
+    ax.set_axisbelow(True)
+    ax.spines["left"].set_visible(False)
+    ax.set_xlabel("Accuracy (%)")
+
+
+def draw_agreement(same: Agreement, canvas: Any) -> None:
+    """Draw the share of equal outcomes of each pair of rules, below the diagonal."""
+    ax = canvas.subplots()
+    n = len(same.names)
+    shares = [[same.shares[row][column] if column < row else float("nan") for column in range(n)]
+              for row in range(n)]  # fmt: skip
+    known = [share for row in shares for share in row if share == share]
+    low = min(known)
+    lightest = low - 0.3 * (1 - low) - 0.01
+    ax.imshow(shares, cmap="Blues", vmin=lightest, vmax=1.0, aspect="auto")
+    for row in range(n):
+        for column in range(row):
+            share = shares[row][column]
+            dark = (share - lightest) / (1 - lightest) > 0.6
+            ax.text(column, row, _whole(share), ha="center", va="center", fontsize=6.5,
+                    color="white" if dark else style.INK)  # fmt: skip
+    names = [f"{style.plain(name, 44)}  {at}" for at, name in enumerate(same.names, start=1)]
+    ax.set_yticks(range(n), names, fontsize=7)
+    ax.set_xticks(range(n - 1), [str(at) for at in range(1, n)], fontsize=7)
+    ax.set_xlim(-0.5, n - 1.5)
+    ax.set_ylim(n - 0.5, -0.5)
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    canvas.supxlabel("Completions with the same outcome (%)", fontsize=8.5)
+
+
+def _rounded(share: float) -> str:
+    return "<1" if share < 0.005 else f"{100 * share:.0f}"
+
+
+def _whole(share: float) -> str:
+    """Write a percentage that says 100 for nothing less than all."""
+    return "100" if share == 1 else f"{min(100 * share, 99.9):.1f}"
+
+
+def draw_causes(rows: Sequence[CauseRow], canvas: Any) -> None:
+    """Draw a bar for each cause, with its count."""
+    ax = canvas.subplots()
+    places = list(range(len(rows) - 1, -1, -1))
+    counts = [row.completions for row in rows]
+    ax.barh(places, counts, height=0.62, color=style.SKY, linewidth=0)
+    total = sum(counts)
+    for place, count in zip(places, counts, strict=True):
+        ax.annotate(f"{count:,}  ({_rounded(count / total)}%)", (count, place), (3, 0),
+                    textcoords="offset points", va="center", fontsize=7)  # fmt: skip
+    ax.set_yticks(places, [style.plain(row.name, 44) for row in rows], fontsize=7)
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlim(0, max(counts) * 1.28)
+    ax.set_xticks([])
+    ax.spines["bottom"].set_visible(False)
+    ax.set_xlabel("Completions not called correct")
+
+
+def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
+    """Draw accuracy by steps, answer size and question length beside each other."""
+    axes = canvas.subplots(1, len(ways), sharey=True, squeeze=False)[0]
+    intervals = [one.share.interval for way in ways for one in way.classes if one.share.judged]
+    low, high = min(one.low for one in intervals), max(one.high for one in intervals)
+    for way, ax in zip(ways, axes, strict=True):
+        ax.grid(axis="y", color=style.FAINT, linewidth=0.5)
+        ax.set_axisbelow(True)
+        ax.axhline(level, color=style.SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
+        for place, one in enumerate(way.classes):
+            if one.share.judged:
+                ax.vlines(place, *one.share.interval, color=style.BLUE, linewidth=1.1)
+                ax.plot(place, one.share.accuracy, "o", color=style.BLUE, markersize=3.6)
+        labels = [_label(one.label) for one in way.classes]
+        ax.set_xticks(range(len(labels)), labels, fontsize=7)
+        ax.set_xlim(-0.6, len(labels) - 0.4)
+        ax.set_xlabel(f"{way.title}{f' ({way.unit})' if way.unit == 'words' else ''}")
+    style.percent_axis(axes[0].yaxis, low, high)
+    axes[0].set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
+    axes[0].set_ylabel("Accuracy (%)")
+
+
+SHORT = {"1,000 to 9,999": "1k–10k", "10,000 and more": "≥10k"}
+
+
+def _label(words: str) -> str:
+    """Write a class for a tick: "8 and more" is "≥8", "10 to 99" is "10–99", "up to 29" "≤29"."""
+    if words in SHORT:
+        return SHORT[words]
+    if words.endswith(" and more"):
+        return f"≥{words.removesuffix(' and more')}"
+    if words.startswith("up to "):
+        return f"≤{words.removeprefix('up to ')}"
+    return words.replace(" to ", "–")
+
+
+def draw_lengths(long: Lengths, canvas: Any) -> None:
+    """Draw how many completions are at most so long, of the correct and of the others."""
+    ax = canvas.subplots()
+    for name, sizes, colour, dash in (
+        ("correct", long.correct, style.BLUE, "-"),
+        ("not correct", long.others, style.RED, (0, (5, 1.5))),
+    ):
+        if sizes:
+            shares = [at / len(sizes) for at in range(1, len(sizes) + 1)]
+            ax.step(sizes, shares, where="post", color=colour, linestyle=dash,
+                    label=f"{name} ({len(sizes):,})")  # fmt: skip
+    ax.grid(axis="y", color=style.FAINT, linewidth=0.5)
+    ax.set_axisbelow(True)
+    style.percent_axis(ax.yaxis, 0.0, 1.0)
+    ax.set_ylim(0, 1.02)
+    everything = sorted((*long.correct, *long.others))
+    ax.set_xlim(0, max(1, everything[int(0.995 * (len(everything) - 1))] * 1.05))
+    ax.set_xlabel(f"Length of the completion ({long.unit})")
+    ax.set_ylabel("At most so long (%)")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 0.99), ncols=2, borderpad=0.1)

@@ -1,0 +1,170 @@
+"""A verifier's values token by token, as a page of its own: appendix F of Cobbe et al. 2021.
+
+Solutions that show what a verifier has learnt: right and wrong ones that it scores high, right and
+wrong ones that it scores low. Every completion with values stands in the report's explorer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from gradeschool.errors import InputError
+from gradeschool.reports.page.gather import Entry
+from gradeschool.reports.page.markup import Html, el, join
+from gradeschool.reports.page.token_values import TokenValues, pieces
+from gradeschool.reports.page.verdicts import Judged
+from gradeschool.reports.page.words import count
+from gradeschool.reports.page.write import document
+from gradeschool.scoring.matrix import CORRECT, ERROR
+
+BINS = 10
+EACH = 4  # solutions of a kind, of different problems as far as there are
+SCRIPTS = ("tokens.js",)
+
+
+class Shown(NamedTuple):
+    """One solution with its values; correct under the headline rule."""
+
+    run: str
+    entry: Entry
+    correct: bool
+    valued: TokenValues
+
+
+def heatmap(runs: Sequence[Judged]) -> str:
+    """Return the page; raises InputError where no completion has values."""
+    shown = list(_all(runs))
+    if not shown:
+        names = ", ".join(repr(judged.run.name) for judged in runs)
+        raise InputError(
+            f"no completion of {names} has a verifier's values; write them with "
+            "`gradeschool verifier score --tokens`"
+        )
+    several = len(runs) > 1
+    sections = [
+        _section(number, title, chosen, several)
+        for number, (title, chosen) in enumerate(_kinds(shown))
+        if chosen
+    ]
+    verifiers = list(dict.fromkeys(one.valued.verifier for one in shown))
+    title = runs[0].run.name if not several else f"{len(runs)} runs"
+    lead = el("p", f"{count(len(shown), 'solution')} scored by ",
+              join(*_listed(verifiers)), ". ", _medians(shown), class_="lead")  # fmt: skip
+    how = el(
+        "p",
+        "The colour of a token is the verifier's value after reading it: the chance it gives the "
+        "whole solution to reach the right answer. Point at a token, or go to a solution with Tab "
+        "and through it with the arrow keys.",
+        class_="note",
+    )
+    body = el("div", lead, how, _scale(), *sections, class_="heat")
+    return document(title, body, Html(""), Html(""), "A verifier’s value, token by token", SCRIPTS)
+
+
+def _all(runs: Sequence[Judged]) -> Iterator[Shown]:
+    for judged in runs:
+        for at, valued in judged.run.valued.items():
+            code = judged.codes[at][judged.headline]
+            if code != ERROR:
+                yield Shown(judged.run.name, judged.run.entries[at], code == CORRECT, valued)
+
+
+def _kinds(shown: Sequence[Shown]) -> Iterator[tuple[str, list[Shown]]]:
+    """Yield the four kinds, each with its clearest solutions; halves are by the median score."""
+    middle = median(one.valued.score for one in shown)
+    high = [one for one in shown if one.valued.score >= middle]
+    low = [one for one in shown if one.valued.score < middle]
+    yield "Correct, scored high", _clearest(high, True, -1)
+    yield "Not correct, scored high", _clearest(high, False, -1)
+    yield "Correct, scored low", _clearest(low, True, 1)
+    yield "Not correct, scored low", _clearest(low, False, 1)
+
+
+def _clearest(shown: Sequence[Shown], correct: bool, sign: int) -> list[Shown]:
+    """Return the EACH clearest solutions, one of each problem before a second of any."""
+    ordered = sorted(
+        (one for one in shown if one.correct is correct), key=lambda one: sign * one.valued.score
+    )
+    seen: dict[str, int] = {}
+    turns: list[tuple[int, Shown]] = []
+    for one in ordered:
+        turns.append((seen.get(one.entry.problem.id, 0), one))
+        seen[one.entry.problem.id] = turns[-1][0] + 1
+    return [one for _, one in sorted(turns, key=lambda turn: turn[0])[:EACH]]
+
+
+def _listed(names: Sequence[str]) -> Iterator[str]:
+    for at, name in enumerate(names):
+        yield ", " if at else ""
+        yield el("code", name)
+
+
+def _medians(shown: Sequence[Shown]) -> str:
+    parts = []
+    for words, wanted in (("correct", True), ("not correct", False)):
+        scores = [one.valued.score for one in shown if one.correct is wanted]
+        if scores:
+            parts.append(f"{median(scores):.2f} of {len(scores):,} {words}")
+    return f"Median score: {', '.join(parts)}."
+
+
+def _scale() -> Html:
+    swatches = (el("span", class_=f"tok v{at}") for at in range(BINS + 1))
+    bar = el("span", *swatches, class_="bar", aria_hidden="true")
+    return el("p", "0, surely wrong", bar, "1, surely right", class_="scale")
+
+
+def _section(number: int, title: str, shown: Sequence[Shown], several: bool) -> Html:
+    blocks = (_solution(one, several) for one in shown)
+    name = f"kind-{number}"
+    return el("section", el("h2", title, id=name), *blocks, aria_labelledby=name)
+
+
+def _solution(one: Shown, several: bool) -> Html:
+    entry, valued = one.entry, one.valued
+    run = f"{one.run}, " if several else ""
+    heading = f"{run}Problem {entry.problem.id}, sample {entry.sample}, score {valued.score:.2f}"
+    parts = pieces(entry.text, valued.tokens)
+    spans = (
+        el("span", part, class_=f"tok v{bin_of(value)}", data_value=f"{value:.2f}")
+        for part, value in zip(parts, valued.values, strict=True)
+    )
+    label = f"Solution with the verifier's values, score {valued.score:.2f}"
+    tokens = el("div", *spans, class_="tokens", dir="ltr", tabindex="0", role="group",
+                aria_label=label)  # fmt: skip
+    return el(
+        "div",
+        el("h3", heading),
+        el("p", entry.problem.question, class_="question"),
+        el("p", "Gold ", el("strong", entry.problem.gold), class_="gold"),
+        tokens,
+        el("output", _told(parts, valued.values), class_="value", aria_live="polite"),
+        _table(parts, valued.values),
+        class_="valued",
+    )
+
+
+def bin_of(value: float) -> int:
+    """Return the colour of a value: 0 to BINS; values of a linear head may lie outside 0..1."""
+    return round(BINS * min(max(value, 0.0), 1.0))
+
+
+def _told(parts: Sequence[str], values: Sequence[float]) -> str:
+    lowest = min(range(len(values)), key=values.__getitem__)
+    after = parts[lowest].strip() or "a space"
+    return (
+        f"Value {values[0]:.2f} at first, lowest {values[lowest]:.2f} after “{after}” (token "
+        f"{lowest + 1} of {len(values)}), {values[-1]:.2f} at last."
+    )
+
+
+def _table(parts: Sequence[str], values: Sequence[float]) -> Html:
+    rows = (
+        el("tr", el("td", part.replace("\n", "↵")), el("td", f"{value:.3f}", class_="number"))
+        for part, value in zip(parts, values, strict=True)
+    )
+    head = el("tr", el("th", "Token", scope="col"), el("th", "Value", scope="col"))
+    table = el("table", el("thead", head), el("tbody", *rows), class_="plain")
+    return el("details", el("summary", "The values as a table"), table)

@@ -1,0 +1,195 @@
+"""The difference of two accuracies, taken apart: one thing is changed at a time, from A to B.
+
+The steps begin at A's completions as A judges them and end at B's as B does, so that their points
+add up to the whole difference. Their order is fixed and matters where two of them meet in one
+completion: labels, rule, stop strings, limit, then the texts that no rule of thumb turns into one
+another, first those with another prompt, then the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gradeschool.problem import Problem
+from gradeschool.rule import Rule
+from gradeschool.runs.diff.pairs import Pair, Paired
+from gradeschool.runs.diff.side import LIMIT, Side
+from gradeschool.scoring.matrix import CORRECT, ERROR, Matrix
+
+SET, LABELS, RULE = "problems, samples and errors of one alone", "labels", "rule"
+STOP, LIMITS = "stop strings", "texts cut short"
+PROMPTS, TEXTS = "other texts, other prompts", "other texts, same prompts"
+UNPROMPTED = "other texts, prompts not recorded"
+ROUNDING = 1e-12  # of differences of shares that are equal
+STEPS_OF_TEXTS = (PROMPTS, TEXTS, UNPROMPTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change on the way from A to B.
+
+    points: of accuracy, B minus A. texts: completions that it replaces. gained, lost: verdicts that
+    it turns to correct, and from correct.
+    """
+
+    name: str
+    points: float
+    texts: int
+    gained: int
+    lost: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The whole account. judged: pairs that every step can judge; correct: of them, A's and B's.
+
+    turned: A's completions whose verdict the other's rule turns to correct and from it, then B's.
+    """
+
+    accuracy_a: float
+    accuracy_b: float
+    judged: int
+    correct: tuple[int, int]
+    steps: tuple[Step, ...]
+    turned: tuple[tuple[int, int], tuple[int, int]]
+
+
+class State(NamedTuple):
+    """What stands for a pair after a step: a text, read by A's (0) or B's rule, with a gold."""
+
+    text: str
+    rule: int
+    problem: Problem
+
+
+Change = Callable[[Pair, State], State]
+
+
+class Judges:
+    """The rules of both sides; a problem with other labels is never taken for the other."""
+
+    def __init__(self, rules: tuple[Rule, Rule]) -> None:
+        self.matrices = (Matrix(rules), Matrix(rules))
+
+    def code(self, state: State, labels: int) -> int:
+        """Return the outcome of a state under A's (0) or B's labels."""
+        matrix = self.matrices[labels]
+        return matrix.codes(state.text, state.problem)[matrix.group_of[state.rule]]
+
+
+def ledger(a: Side, b: Side, paired: Paired, rules: tuple[Rule, Rule]) -> Ledger:
+    """Return where the difference of two sides comes from, each read by its own rule."""
+    judges = Judges(rules)
+    for matrix in judges.matrices:
+        matrix.expect((one.text, one.problem) for one in (*a.run.samples, *b.run.samples)
+                      if one.problem is not None and not one.error)  # fmt: skip
+    changes = _changes(a, b)
+    walks = [_walk(pair, changes, judges) for pair in paired.pairs]
+    kept = [walk for walk in walks if all(code != ERROR for code, _ in walk)]
+    whole = [_accuracy(side, judges, at) for at, side in enumerate((a, b))]
+    n = len(kept)
+    common = [sum(walk[at][0] == CORRECT for walk in kept) for at in (0, -1)]
+    steps = [_step(name, at, kept) for at, (name, _) in enumerate(changes, start=1)]
+    gap = whole[1] - whole[0] - ((common[1] - common[0]) / n if n else 0.0)
+    gap = gap if abs(gap) > ROUNDING else 0.0
+    lone = len(a.run.samples) + len(b.run.samples) - 2 * n
+    return Ledger(
+        accuracy_a=whole[0],
+        accuracy_b=whole[1],
+        judged=n,
+        correct=(common[0], common[1]),
+        steps=(Step(SET, 100 * gap, lone, 0, 0), *steps),
+        turned=(_turned(a, judges, 0), _turned(b, judges, 1)),
+    )
+
+
+def _changes(a: Side, b: Side) -> list[tuple[str, Change]]:
+    limits = a.settings.get(LIMIT), b.settings.get(LIMIT)
+    same_limit = limits[0] is not None and limits[0] == limits[1]
+
+    def stopped(pair: Pair, state: State) -> State:
+        if stop_acts(pair, a.stops, b.stops):
+            return state._replace(text=pair.b.text)
+        return state._replace(text=cut_at(pair.a.text, b.stops))
+
+    def limited(pair: Pair, state: State) -> State:
+        return state._replace(text=pair.b.text) if pair.cut and not same_limit else state
+
+    def when(wanted: bool | None) -> Change:
+        def texts(pair: Pair, state: State) -> State:
+            return state._replace(text=pair.b.text) if pair.prompts_equal is wanted else state
+
+        return texts
+
+    return [
+        (LABELS, lambda pair, state: state._replace(problem=pair.problem_b)),
+        (RULE, lambda pair, state: state._replace(rule=1)),
+        (STOP, stopped),
+        (LIMITS, limited),
+        (PROMPTS, when(False)),
+        (TEXTS, when(True)),
+        (UNPROMPTED, when(None)),
+    ]
+
+
+def cut_at(text: str, stops: Sequence[str]) -> str:
+    """Return a text up to the first of some stop strings."""
+    places = [at for stop in stops if stop and (at := text.find(stop)) >= 0]
+    return text[: min(places, default=len(text))]
+
+
+def stop_acts(pair: Pair, stops_a: Sequence[str], stops_b: Sequence[str]) -> bool:
+    """Tell whether stop strings alone make two texts differ: cut at all of them, they are equal."""
+    if pair.texts_equal:
+        return False
+    ours = cut_at(pair.a.text, stops_b).rstrip()
+    return bool(ours) and ours == cut_at(pair.b.text, stops_a).rstrip()
+
+
+def _walk(
+    pair: Pair, changes: Sequence[tuple[str, Change]], judges: Judges
+) -> list[tuple[int, bool]]:
+    """Return the outcome after each step, and whether the step put another text there."""
+    state = State(pair.a.text, 0, pair.problem_a)
+    walked = [(judges.code(state, 0), False)]
+    for _, change in changes:
+        after = change(pair, state)
+        same = after == state
+        code = walked[-1][0] if same else judges.code(after, 1)
+        walked.append((code, after.text != state.text))
+        state = after
+    return walked
+
+
+def _step(name: str, at: int, walks: Sequence[Sequence[tuple[int, bool]]]) -> Step:
+    gained = sum(walk[at - 1][0] != CORRECT == walk[at][0] for walk in walks)
+    lost = sum(walk[at - 1][0] == CORRECT != walk[at][0] for walk in walks)
+    points = 100 * (gained - lost) / len(walks) if walks else 0.0
+    return Step(name, points, sum(walk[at][1] for walk in walks), gained, lost)
+
+
+def _codes(side: Side, judges: Judges, labels: int, rule: int) -> list[int]:
+    return [
+        judges.code(State(one.text, rule, one.problem), labels)
+        for one in side.run.samples
+        if one.problem is not None and not one.error
+    ]
+
+
+def _accuracy(side: Side, judges: Judges, at: int) -> float:
+    codes = [code for code in _codes(side, judges, at, at) if code != ERROR]
+    return codes.count(CORRECT) / len(codes) if codes else 0.0
+
+
+def _turned(side: Side, judges: Judges, at: int) -> tuple[int, int]:
+    """Return how many of a side's verdicts the other's rule turns to correct, and from it."""
+    own, other = (_codes(side, judges, at, rule) for rule in (at, 1 - at))
+    both = [pair for pair in zip(own, other, strict=True) if ERROR not in pair]
+    gained = sum(mine != CORRECT == its for mine, its in both)
+    return gained, sum(mine == CORRECT != its for mine, its in both)
