@@ -2,17 +2,18 @@
 # make test        set up, and run lint, types and tests on the built wheel
 # make test-peers  compare with the real harnesses, each in an environment of its own
 # make test-peers-heavy  the same for those that bring torch (gigabytes)
+# make docs        write the documentation to build/docs (make test builds it too, strictly)
 # make bench       time scoring and requests beside peers
 
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
 PEERS = lm_eval inspect_ai inspect_ai_0_3_220 inspect_ai_0_3_252 inspect_ai_0_3_260 opencompass \
-        functions inspect_ai_server lm_eval_api verifiers_0_4_0
-HEAVY_PEERS = lighteval evalscope trl trl_train verifiers verl openrlhf ray
+        functions inspect_ai_server lm_eval_api verifiers_0_4_0 every_eval_ever
+HEAVY_PEERS = lighteval evalscope trl trl_train verifiers verl openrlhf ray transformers_serve vllm_cpu
 SOURCES := pyproject.toml README.md $(shell find src -type f -not -name '*.pyc')
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-peers test-peers-heavy bench clean
+.PHONY: demo test test-peers test-peers-heavy docs bench clean
 
 demo: .venv/installed
 	.venv/bin/gradeschool eval -m 'recorded/sample#handwritten/chat' -d sample
@@ -31,6 +32,9 @@ test-peers: .venv/installed .venv/tools
 test-peers-heavy: .venv/installed .venv/tools
 	.venv/bin/python tests/peers/install.py $(HEAVY_PEERS)
 	.venv/bin/python -m pytest -m peers tests/peers
+
+docs: .venv/installed .venv/tools
+	NO_MKDOCS_2_WARNING=1 .venv/bin/python -W error -m mkdocs build --strict
 
 bench: .venv/installed .venv/tools
 	.venv/bin/python benchmarks/scoring.py

@@ -1,0 +1,77 @@
+"""The order of the pages. One that is not there is left out, one that is not named comes last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from command_pages import VERBS
+from gradeschool.protocols.registry import all_rules
+from names import rule_page
+from reference_pages import titles
+from room_pages import rooms_with_pages
+
+GUIDE = (
+    ("Install", "install.md"),
+    ("Evaluate a model", "guide/evaluate.md"),
+    ("Score, and read disagreements", "guide/score.md"),
+    ("Compare two checkpoints", "guide/compare.md"),
+    ("Report", "report.md"),
+    ("Exports", "exports.md"),
+    ("Runs", "runs.md"),
+    ("Audit a scorer", "audit.md"),
+    ("Fresh problems", "fresh.md"),
+    ("Calculator", "calculator.md"),
+    ("Training", "training.md"),
+    ("Verifier", "verifier.md"),
+    ("Concepts", "concepts.md"),
+    ("When something goes wrong", "troubleshooting.md"),
+)
+INTEGRATIONS = (
+    ("Python, notebooks, pytest", "python.md"),
+    ("inspect_ai", "inspect.md"),
+    ("lm-evaluation-harness", "lm_eval.md"),
+    ("verifiers", "verifiers.md"),
+    ("The reward", "rewards.md"),
+    ("TRL", "trl.md"),
+    ("verl", "verl.md"),
+    ("OpenRLHF", "openrlhf.md"),
+)
+PLACED = {"index.md", "changelog.md", "log.md", "votes.md"}
+
+
+def nav(written: set[str], docs: Path) -> list[Any]:
+    """Return the navigation; written: the files that people wrote, below docs."""
+    named = {file for _, file in GUIDE}
+    guide = [{title: file} for title, file in GUIDE if file in written]
+    guide += sorted(
+        file
+        for file in written
+        if file not in named and file not in PLACED and not file.startswith("integrations/")
+    )
+    how_tos = {f"integrations/{file}": title for title, file in INTEGRATIONS}
+    ours = [file for file in how_tos if file in written]
+    more = sorted(f for f in written if f.startswith("integrations/") and f not in how_tos)
+    return [
+        {"Guide": ["index.md", *guide]},
+        {"Integrations": [*({how_tos[file]: file} for file in ours), *more]},
+        {"Protocols": _protocols()},
+        {"Reference": _reference()},
+        {"About": [{"Changelog": "changelog.md"}, {"Log of experiments": "log.md"}]},
+    ]
+
+
+def _protocols() -> list[Any]:
+    harnesses = [{name: [page, *inner]} for name, page, inner in rooms_with_pages()]
+    return [
+        "protocols/index.md",
+        {"Rules": ["rules/index.md", *map(rule_page, all_rules())]},
+        {"Votes": "votes.md"},
+        {"Harnesses": harnesses},
+    ]
+
+
+def _reference() -> list[Any]:
+    python = ["reference/index.md", *({title: file} for title, file in titles())]
+    commands = ["commands/index.md", *({verb: f"commands/{verb}.md"} for verb in VERBS)]
+    return [{"Python": python}, {"Command line": commands}]

@@ -1,0 +1,165 @@
+"""The documentation: every example runs and prints what the page shows, or says why it does not.
+
+In the pages of docs/, blocks of `console` hold commands and what they print, `pycon` Python and
+what it says, `sh` and `python` what runs without an error. The blocks of a page share a folder, in
+the order of the page. What stands before a block says what is special about it:
+
+    <!-- not run: WHY -->       it cannot be run here
+    <!-- runs in: PEER -->      tests/peers runs it against the real package ("here": so does this)
+    <!-- exit status: 2 -->     the last command ends so, and what it says on stderr is shown too
+    <!-- needs: gsm8k -->       it reads GSM8K; without the data the page is skipped
+
+`python -m tests.test_docs` writes the present output of commands into the pages.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.test_readme import WIDTH, commands
+
+DOCS = Path(__file__).parents[1] / "docs"
+BLOCK = re.compile(
+    r"(?:^<!-- (?P<mark>[a-z ]+): (?P<value>[^\n]+?) -->\n)?"
+    r"^```(?P<language>\w*)\n(?P<code>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
+RUN = ("console", "pycon", "sh", "python")
+MARKS = ("not run", "runs in", "exit status", "needs", "None")
+SECONDS = 300
+HERE = "here"
+# What a page must not say: paths of a machine, hosts of package indexes.
+PRIVATE = re.compile(r"/(?:work|tmp|home|root)/|pypi\.org|localhost:3\d{3}")
+
+
+class Block(NamedTuple):
+    """A block of code, and what is said before it: ("not run", "needs a server")."""
+
+    mark: str
+    value: str
+    language: str
+    code: str
+
+    @property
+    def runs(self) -> bool:
+        """Whether it runs in this environment."""
+        elsewhere = self.mark == "not run" or (self.mark == "runs in" and self.value != HERE)
+        return self.language in RUN and not elsewhere
+
+    @property
+    def status(self) -> int:
+        """The exit status of its last command."""
+        return int(self.value) if self.mark == "exit status" else 0
+
+
+def pages() -> list[str]:
+    return sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
+
+
+def blocks(page: str) -> list[Block]:
+    found = BLOCK.finditer((DOCS / page).read_text("utf-8"))
+    return [Block(*(str(one[name]) for name in Block._fields)) for one in found]
+
+
+def run(code: str, folder: Path, status: int = 0) -> str:
+    """Run shell commands; return what they print, without spaces at the ends of lines.
+
+    What goes to stderr is progress, and left out, except of a command that is meant to fail.
+    """
+    scripts = Path(sys.executable).parent
+    changes = {"COLUMNS": str(WIDTH), "PATH": f"{scripts}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-ec", code],
+        cwd=folder,
+        env=os.environ | changes,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if status else subprocess.PIPE,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert done.returncode == status, (
+        f"exit status {done.returncode}, not {status}, of:\n{code}\n{done.stdout}"
+        f"{done.stderr or ''}\nWhat cannot run here has <!-- not run: WHY --> before its block."
+    )
+    return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+
+
+def outputs(block: Block, folder: Path) -> list[tuple[str, str, str]]:
+    """Return (command, what the page shows, what it prints) for each command of a block."""
+    found = commands(block.code)
+    last = len(found) - 1
+    return [
+        (command, shown, run(command, folder, block.status if at == last else 0))
+        for at, (command, shown) in enumerate(found)
+    ]
+
+
+def check_python(code: str, page: str) -> None:
+    test = doctest.DocTestParser().get_doctest(code, {}, page, page, 0)
+    results = doctest.DocTestRunner().run(test)
+    assert results.attempted and not results.failed
+
+
+@pytest.mark.parametrize("page", pages())
+def test_the_examples_of_a_page_run_and_print_what_it_shows(
+    page: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    for block in blocks(page):
+        assert block.mark in MARKS, f"{page}: <!-- {block.mark}: ... --> is none of {MARKS}"
+        if not block.runs:
+            continue
+        if block.mark == "needs":
+            request.getfixturevalue("data")
+        if block.language == "console":
+            for command, shown, printed in outputs(block, tmp_path):
+                assert printed == shown, f"{page}: {command}"
+        elif block.language == "pycon":
+            check_python(block.code, page)
+        elif block.language == "sh":
+            run(block.code, tmp_path, block.status)
+        else:
+            (tmp_path / "example.py").write_text(block.code, "utf-8")
+            run("python example.py", tmp_path, block.status)
+
+
+def test_most_pages_have_examples_that_run() -> None:
+    assert sum(one.runs for page in pages() for one in blocks(page)) >= 20
+
+
+@pytest.mark.parametrize("page", pages())
+def test_no_page_tells_a_path_of_a_machine(page: str) -> None:
+    assert not PRIVATE.search((DOCS / page).read_text("utf-8"))
+
+
+def update(page: str) -> None:
+    """Write the present output of a page's commands into it."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+
+        def renewed(match: re.Match[str]) -> str:
+            block = Block(*(str(match[name]) for name in Block._fields))
+            if block.runs and block.language == "sh":
+                run(block.code, folder)
+            if not block.runs or block.language != "console":
+                return match.group()
+            shown = "".join(
+                f"$ {command}\n{printed}" for command, _, printed in outputs(block, folder)
+            )
+            return match.group().replace(f"\n{block.code}```", f"\n{shown}```")
+
+        path = DOCS / page
+        path.write_text(BLOCK.sub(renewed, path.read_text("utf-8")), "utf-8")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or pages():
+        update(name)

@@ -1,0 +1,176 @@
+"""The documentation site: built strictly, complete, readable without a network."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradeschool
+from gradeschool import Problem
+from gradeschool.cli import VERBS
+from gradeschool.protocols.registry import all_protocols, all_rules, all_votes, rooms
+from tests.support.browser import chromium as chromium  # a fixture
+
+ROOT = Path(__file__).parents[1]
+ADDRESS = re.compile(
+    r"""<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=["']?([^"'\s>]+)"""
+)
+PHONE = {"width": 390, "height": 844}
+SHOWN = (
+    "index.html",
+    "protocols/lm-eval-gsm8k.html",
+    "integrations/trl.html",
+    "reference/score.html",
+)
+LONG = 60  # characters of a question that no other text has
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site; whatever MkDocs, a plugin or Python warns about is an error."""
+    pytest.importorskip("material", reason="mkdocs-material is not installed (group docs)")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-W", "error", "-m", "mkdocs", "build", "--strict", "-d", folder]
+    # The notice is about the theme's end of life in 2027: known, and no warning about these pages.
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def texts(site: Path) -> dict[str, str]:
+    """The words of every page by its address."""
+    return {
+        str(path.relative_to(site)): unescape(re.sub(r"<[^>]+>", "", path.read_text("utf-8")))
+        for path in site.rglob("*.html")
+    }
+
+
+def test_every_protocol_rule_vote_and_harness_has_its_page(
+    site: Path, texts: dict[str, str]
+) -> None:
+    pages = "\n".join(path.read_text("utf-8") for path in site.glob("[pr]*/*.html"))
+    titles = set(re.findall(r"<title>(.*) - gradeschool</title>", pages))
+    assert set(all_protocols()) <= titles
+    assert set(all_rules()) <= titles
+    assert len([page for page in texts if page.startswith("harnesses/")]) == len(rooms())
+    assert all(name in texts["votes.html"] for name in all_votes())
+    for index, names in (("protocols", all_protocols()), ("rules", all_rules())):
+        assert all(name in texts[f"{index}/index.html"] for name in names)
+
+
+def test_a_page_of_a_protocol_shows_its_prompt_decoding_rules_and_quirks(
+    texts: dict[str, str],
+) -> None:
+    page = texts["protocols/lm-eval-gsm8k.html"]
+    first = gradeschool.load_dataset("sample").problems[0].question
+    assert f"Question: {first}\nAnswer:" in page
+    assert "[question of exemplar 1 of 5: gsm8k:train, row 6374]" in page
+    assert "greedy, 256 tokens" in page
+    assert "lm-eval/gsm8k/flexible-extract" in page
+    assert "18. She keeps 7" in page
+    own = texts["protocols/gradeschool-few-shot-cot.html"]
+    assert gradeschool.load_dataset("exemplars").problems[0].question in own
+
+
+def test_no_page_holds_a_problem_or_an_exemplar_of_others(
+    texts: dict[str, str], gsm8k_test: Sequence[Problem], gsm8k_train: Sequence[Problem]
+) -> None:
+    exemplars = gradeschool.load_dataset("wei2022").problems
+    foreign = {one.question[:LONG] for one in (*gsm8k_test, *gsm8k_train, *exemplars)}
+    said = "\n".join(texts.values())
+    # Every text of LONG characters that a page holds, against a set: one pass.
+    assert not [said[at : at + LONG] for at in range(len(said)) if said[at : at + LONG] in foreign]
+
+
+def test_the_reference_has_every_public_name_and_every_verb(
+    site: Path, texts: dict[str, str]
+) -> None:
+    pages = "".join(path.read_text("utf-8") for path in (site / "reference").glob("*.html"))
+    for name in set(gradeschool.__all__) - {"__version__", "GradeschoolError"}:
+        assert f'id="gradeschool.{name}"' in pages, name
+    assert 'id="gradeschool.errors.GradeschoolError"' in pages
+    for verb in VERBS:
+        assert f"Usage: gradeschool {verb}" in texts[f"commands/{verb}.html"]
+    assert "Usage: gradeschool runs merge" in texts["commands/runs.html"]
+
+
+def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        for address in ADDRESS.findall(page.read_text("utf-8")):
+            assert not re.match(r"(?:https?:)?//", address), (page, address)
+    assert not [path for path in site.rglob("*.css") if "url(http" in path.read_text("utf-8")]
+
+
+def test_every_page_is_found_by_the_search_index(site: Path, texts: dict[str, str]) -> None:
+    index = json.loads((site / "search/search_index.json").read_text("utf-8"))
+    found = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert set(texts) - {"404.html"} <= found
+
+
+def opened(chromium: Any, page: Path, **options: Any) -> tuple[Any, list[str]]:
+    """Open a page from the disk; return it, and what it complained of or asked of the network."""
+    shown = chromium.new_context(**options).new_page()
+    seen: list[str] = []
+    shown.on("console", lambda message: seen.append(message.text))
+    shown.on("pageerror", lambda error: seen.append(str(error)))
+    shown.on("request", lambda one: one.url.startswith("file:") or seen.append(one.url))
+    shown.goto(page.as_uri())
+    shown.add_style_tag(content="* { transition: none !important }")  # half a colour is no colour
+    return shown, seen
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_open_from_the_disk_at_any_width_and_have_no_serious_fault_of_access(
+    site: Path, chromium: Any, scheme: str
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    for address in SHOWN:
+        for options in ({}, {"viewport": PHONE})[: 1 + (scheme == "light")]:
+            page, seen = opened(chromium, site / address, color_scheme=scheme, **options)
+            width = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert width <= 0, f"{address} is too wide for {options}"
+            assert not seen
+            if not options:
+                found = axe.run(page).response["violations"]
+                grave = [
+                    (one["id"], [node["html"] for node in one["nodes"]][:3])
+                    for one in found
+                    if one["impact"] in ("serious", "critical")
+                ]
+                assert not grave, address
+            page.context.close()
+
+
+def test_search_and_filter_work_from_the_disk(site: Path, chromium: Any) -> None:
+    page, seen = opened(chromium, site / "protocols/index.html")
+    page.fill("input.filter", "chat olmes")
+    names = page.locator("article tbody tr:visible td:first-child").all_inner_texts()
+    assert names == ["olmes/gsm8k-tulu", "olmes/gsm8k-zs-cot", "olmes/gsm8k-zs-cot-r1"]
+    assert page.inner_text(".filter-count") == f"3 of {len(all_protocols())}"
+    page.click(".md-search__input")
+    page.keyboard.type("assert_accuracy", delay=50)
+    page.wait_for_selector(".md-search-result__link", timeout=30_000)
+    links = page.locator(".md-search-result__link").all()
+    assert any("integrations/python.html" in (one.get_attribute("href") or "") for one in links)
+    page.keyboard.press("Control+A")
+    page.keyboard.type("tulu olmes", delay=50)
+    page.wait_for_selector('a.md-search-result__link[href*="olmes-gsm8k-tulu.html"]')
+    assert not seen
+    page.context.close()
