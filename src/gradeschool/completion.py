@@ -76,6 +76,7 @@ class Completion:
     text: the answer alone: no prompt, no prefix, no stop string. reasoning: thinking that the
     server returned apart from the answer. error: why there is no completion ("" where there is);
     an error is never scored as a wrong answer. run: the name under which results are grouped.
+    requests: how many it took.
     """
 
     key: str
@@ -89,3 +90,4 @@ class Completion:
     error: str = ""
     run: str = ""
     deviations: tuple[str, ...] = ()
+    requests: int = 1

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 @click.option("--temperature", type=click.FloatRange(0, 2), help="Instead of the protocol's.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Instead of the protocol's.")
 @click.option("--seed", type=int, help="Sample i is asked with seed + i.")
+@click.option("--calculator/--no-calculator", default=False,
+              help="Compute the results of <<48/2=...>> as they are written.")  # fmt: skip
 @click.option("--connections", "--max-connections", type=click.IntRange(1, 4096),
               help="Requests at a time; by default 16, up to 256 where it helps.")  # fmt: skip
 @click.option("--choices", type=click.IntRange(1, 128), default=1, show_default=True,
@@ -60,6 +62,7 @@ def command(
     temperature: float | None,
     max_tokens: int | None,
     seed: int | None,
+    calculator: bool,
     connections: int | None,
     choices: int,
     batch: bool,
@@ -89,6 +92,9 @@ def command(
     if batch and (choices > 1 or max_cost is not None):
         raise InputError("--batch takes neither --choices nor --max-cost; leave one of them out")
     chosen = get_protocol(protocol)
+    if calculator and (batch or choices > 1 or chosen.is_chat):
+        what = "--batch" if batch else "--choices" if choices > 1 else f"the chat of {chosen.name}"
+        raise InputError(f"--calculator needs a completion that it can go on with, not {what}")
     problems = load_dataset(dataset or chosen.dataset)
     usual = chosen.decoding
     decoding = replace(
@@ -98,7 +104,7 @@ def command(
         seed=seed,
     )
     plan = make_plan(chosen, problems, decoding, limit, samples)
-    answering = choose_model(model, plan.problems, problems.name, timeout)
+    answering = choose_model(model, plan.problems, problems.name, timeout, calculator)
     cost = parse_price(price, answering.name) if price else None
     asking = Asking(connections, choices, batch, cost, max_cost)
     folder = output or default_folder(model, chosen.name, problems.name)

@@ -26,6 +26,7 @@ class Reply:
     """What came back: the completion's text and the facts about it.
 
     deviations: what the server did otherwise than asked, in short words, mended where possible.
+    requests: how many it took.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Reply:
     reasoning: str = ""
     model: str = ""
     deviations: tuple[str, ...] = ()
+    requests: int = 1
 
 
 class Model(Protocol):

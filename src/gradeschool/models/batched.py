@@ -24,9 +24,9 @@ FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tok
 
 
 class Engine(Protocol):
-    """A loaded model. `rows`: how many requests a batch holds at most."""
+    """A loaded model."""
 
-    rows: int
+    rows: int  # how many requests a batch holds at most
 
     def alike(self, one: Request, other: Request) -> bool:
         """Tell whether two requests can be generated together."""
@@ -40,8 +40,8 @@ class BatchedModel:
 
     spec: a folder, or the name of a model that is in the Hugging Face cache already: nothing is
     downloaded. library, needs, extra: who runs it, what it imports, and the extra that brings that.
-    load: from the folder to an engine. Raises InputError where there is no such model,
-    MissingExtraError where the library is not installed.
+    load: from the folder to an engine. calculator: whether the engine computes annotations. Raises
+    InputError where there is no such model, MissingExtraError where the library is not installed.
     """
 
     def __init__(
@@ -51,12 +51,16 @@ class BatchedModel:
         needs: Sequence[str],
         extra: str,
         load: Callable[[Path], Engine],
+        calculator: bool = False,
     ) -> None:
         if missing := [name for name in needs if importlib.util.find_spec(name) is None]:
             raise MissingExtraError(f"a model run here ({', '.join(missing)})", extra)
         self.folder = folder_of(spec)
         self.name = spec.rstrip("/").rpartition("/")[2]
         self.identity = f"{library}/{self.name} {fingerprint(self.folder)}"
+        if calculator:
+            self.identity += " with the calculator"
+            self.name += "+calculator"
         self._load = load
         self._engine: Engine | None = None
         self._waiting: list[tuple[Request, asyncio.Future[Reply]]] = []

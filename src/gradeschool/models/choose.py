@@ -25,7 +25,11 @@ FORMS = (
 
 
 def choose_model(
-    spec: str, problems: tuple[Problem, ...], dataset: str, seconds: float = 600.0
+    spec: str,
+    problems: tuple[Problem, ...],
+    dataset: str,
+    seconds: float = 600.0,
+    calculator: bool = False,
 ) -> Model:
     """Return the model that a command line names; raises InputError for another form.
 
@@ -33,26 +37,37 @@ def choose_model(
     of its own, asked with GRADESCHOOL_API_KEY if that is set, and with the one model that it serves
     unless a name follows. `transformers/FOLDER_OR_ID`, `vllm/FOLDER_OR_ID` and
     `llama.cpp/FILE.gguf` run a model on this machine; `tiny` is the one that the package ships.
-    seconds: how long one request may take.
+    seconds: how long one request may take. calculator: the results of annotations are computed, and
+    the model goes on behind them.
     """
     provider, _, name = spec.partition("/")
     if provider == "recorded" and name:
+        if calculator:
+            raise InputError("a recorded model writes nothing new; leave out --calculator")
         return RecordedModel(name, problems, dataset)
     if provider == "transformers" and name:
         from gradeschool.models.transformers_model import TransformersModel
 
-        return TransformersModel(name)
+        return TransformersModel(name, calculator)
     if provider == "vllm" and name:
         from gradeschool.models.vllm_model import VllmModel
 
-        return VllmModel(name)
+        return VllmModel(name, calculator)
     if spec == "tiny" or (provider == "llama.cpp" and name):
-        from gradeschool.models.llama_cpp import LlamaCppModel, tiny
+        from gradeschool.models.llama_cpp import TINY_FILE, LlamaCppModel
 
-        return tiny() if spec == "tiny" else LlamaCppModel(Path(name).expanduser(), seconds=seconds)
+        llama: type[LlamaCppModel] = LlamaCppModel
+        if calculator:
+            from gradeschool.models.calculator_endpoint import CalculatorLlamaCpp as llama
+        if spec == "tiny":
+            return llama(TINY_FILE, "tiny")
+        return llama(Path(name).expanduser(), seconds=seconds)
     from gradeschool.models.endpoint import Endpoint
 
-    return endpoint_of(spec, seconds, Endpoint)
+    endpoint: type[Endpoint] = Endpoint
+    if calculator:
+        from gradeschool.models.calculator_endpoint import CalculatorEndpoint as endpoint
+    return endpoint_of(spec, seconds, endpoint)
 
 
 def endpoint_of(spec: str, seconds: float, kind: type[E]) -> E:
@@ -67,7 +82,7 @@ def endpoint_of(spec: str, seconds: float, kind: type[E]) -> E:
         if not key and base == OPENAI_URL:
             raise InputError("OPENAI_API_KEY is not set; export it, or set OPENAI_BASE_URL")
         return kind(base, name, key, seconds)
-    forms = FORMS if kind.__name__ == "Endpoint" else ENDPOINTS
+    forms = ENDPOINTS if kind.__name__ == "Probe" else FORMS
     raise InputError(f"the model {spec!r} is of no known form; give {forms}")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Finish, Usage
 from gradeschool.errors import ModelError
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.batched import DEFAULT_TOKENS, BatchedModel, tokens_of, too_long
+from gradeschool.models.batched import DEFAULT_TOKENS, BatchedModel, Engine, tokens_of, too_long
 
 # A batch that does not fit into the memory is halved.
 ROWS_ON_CPU, ROWS_ON_GPU = 16, 64
@@ -18,11 +19,13 @@ ROWS_ON_CPU, ROWS_ON_GPU = 16, 64
 class TransformersModel(BatchedModel):
     """A causal language model; bfloat16 on a GPU, float32 on a CPU."""
 
-    def __init__(self, spec: str) -> None:
-        super().__init__(spec, "transformers", ("torch", "transformers"), "local", load)
+    def __init__(self, spec: str, calculator: bool = False) -> None:
+        needs = ("torch", "transformers")
+        loading = partial(load, calculator)
+        super().__init__(spec, "transformers", needs, "local", loading, calculator)
 
 
-def load(folder: Path) -> Generator:
+def load(calculator: bool, folder: Path) -> Engine:
     """Load a model from a folder; code that comes with it is not run."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -36,6 +39,10 @@ def load(folder: Path) -> Generator:
     )
     if gpu:
         model.cuda()
+    if calculator:
+        from gradeschool.models.calculator_engine import CalculatorEngine
+
+        return CalculatorEngine(model.eval(), tokenizer)
     return Generator(model.eval(), tokenizer, ROWS_ON_GPU if gpu else ROWS_ON_CPU)
 
 
@@ -47,9 +54,7 @@ class Generator:
         self.tokenizer = tokenizer
         self.rows = rows
         self.positions = getattr(model.config, "max_position_embeddings", None)
-        ends = model.generation_config.eos_token_id
-        ends = [ends] if isinstance(ends, int) else list(ends or [])
-        self.ends = list(dict.fromkeys([*ends, *_known(tokenizer.eos_token_id)]))
+        self.ends = ends_of(model, tokenizer)
         self.pad = next(iter([*_known(tokenizer.pad_token_id), *self.ends]), 0)
 
     def alike(self, one: Request, other: Request) -> bool:
@@ -135,6 +140,13 @@ class Generator:
         finish = Finish.STOP if stops or cuts else Finish.LENGTH
         usage = Usage(prompt_tokens, len(ids))
         return Reply(text[: min(cuts, default=len(text))], finish, usage)
+
+
+def ends_of(model: Any, tokenizer: Any) -> list[int]:
+    """Return the tokens that end a text."""
+    ends = model.generation_config.eos_token_id
+    ends = [ends] if isinstance(ends, int) else list(ends or [])
+    return list(dict.fromkeys([*ends, *_known(tokenizer.eos_token_id)]))
 
 
 def _known(token: int | None) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,18 @@ from gradeschool.recordings.recorded import finish_of
 
 # vLLM schedules by itself; a batch of this size keeps a GPU busy and answers come in between.
 ROWS = 512
+# By name: the engine runs in a process of its own.
+CALCULATOR = "gradeschool.models.vllm_calculator:Calculator"
 
 
 class VllmModel(BatchedModel):
     """A causal language model under vLLM; bfloat16 on a GPU, float32 on a CPU."""
 
-    def __init__(self, spec: str) -> None:
-        super().__init__(spec, "vllm", ("vllm",), "vllm", load)
+    def __init__(self, spec: str, calculator: bool = False) -> None:
+        super().__init__(spec, "vllm", ("vllm",), "vllm", partial(load, calculator), calculator)
 
 
-def load(folder: Path) -> VllmEngine:
+def load(calculator: bool, folder: Path) -> VllmEngine:
     """Load a model from a folder; code that comes with it is not run.
 
     `generation_config="vllm"`: nothing is taken from the model's own sampling defaults.
@@ -32,7 +35,15 @@ def load(folder: Path) -> VllmEngine:
     from vllm import LLM
 
     number = "bfloat16" if torch.cuda.is_available() else "float32"
-    return VllmEngine(LLM(model=str(folder), dtype=number, generation_config="vllm"))
+    processors = [CALCULATOR] if calculator else None
+    return VllmEngine(
+        LLM(
+            model=str(folder),
+            dtype=number,
+            generation_config="vllm",
+            logits_processors=processors,
+        )
+    )
 
 
 class VllmEngine:

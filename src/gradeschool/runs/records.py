@@ -26,6 +26,7 @@ def completed(request: Request, reply: Reply, run: str) -> Completion:
         reasoning=reply.reasoning,
         run=run,
         deviations=reply.deviations,
+        requests=reply.requests,
     )
 
 
@@ -57,6 +58,7 @@ def to_line(completion: Completion, question: str) -> bytes:
         "reasoning": completion.reasoning,
         "prompt_tokens": completion.usage.prompt_tokens,
         "completion_tokens": completion.usage.completion_tokens,
+        **({} if completion.requests == 1 else {"requests": completion.requests}),
         "error": completion.error,
         "deviations": list(completion.deviations),
     }
@@ -85,4 +87,9 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
         error=str(fields.get("error") or ""),
         run=str(fields.get("run") or ""),
         deviations=tuple(map(str, fields.get("deviations") or ())),
+        requests=_count(fields.get("requests")),
     )
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 1

@@ -1,0 +1,179 @@
+"""Sampling with the token loop beside `generate` and beside one token at a time, on one core.
+
+    python benchmarks/sampling.py                      # the tests' model of 1 M parameters
+    python benchmarks/sampling.py --model FOLDER --problems 8 --samples 100 --distinct 256
+
+All three run the same weights on the same prompts, in turn, in CPU seconds. A useful token is one
+up to and with the end token: what `generate` computes behind it, while it waits for the longest
+row of its batch, is not. `original` is the shape of the authors' code: one row, every token through
+a forward of the whole text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from gradeschool.models.token_loop import Draw, Job, Loop
+from gradeschool.models.tokens.rows import Rows
+from gradeschool.models.transformers_model import ends_of
+
+TEMPERATURE, LIMIT = 0.7, 400
+GENERATE_ROWS = (100, 256)
+ROUNDS = 3
+
+Prompts = Sequence[Sequence[int]]
+Lengths = list[int]
+
+
+class Bench:
+    """A model, and three ways to sample it; each returns how many useful tokens a row has."""
+
+    def __init__(self, folder: Path, questions: Sequence[str]) -> None:
+        self.model: Any = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+        self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
+        self.ends = ends_of(self.model, self.tokenizer)
+        self.prompts = [self.tokenizer(f"Question: {q}\nAnswer:")["input_ids"] for q in questions]
+
+    def ours(self, prompts: Prompts, samples: int, calculator: bool = True) -> Lengths:
+        """Sample by the token loop."""
+        loop = Loop(self.model, self.tokenizer, Draw(TEMPERATURE, 1.0), self.ends, calculator)
+        jobs = [Job(at, n, tuple(p)) for at, p in enumerate(prompts) for n in range(samples)]
+        return [len(one.ids) for one in loop.run(jobs, LIMIT, 0)]
+
+    def generate(self, prompts: Prompts, samples: int, rows: int) -> Lengths:
+        """Sample in batches of `generate`, each until its longest row has ended."""
+        every = [prompt for prompt in prompts for _ in range(samples)]
+        lengths = []
+        for at in range(0, len(every), rows):
+            lengths += [len(ids) for ids in self.batch(every[at : at + rows], TEMPERATURE)]
+        return lengths
+
+    def batch(self, rows: Prompts, temperature: float) -> list[list[int]]:
+        """Return the useful tokens of what `generate` writes for each row."""
+        width = max(map(len, rows))
+        ids = torch.tensor([[0] * (width - len(row)) + list(row) for row in rows])
+        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+        drawn = {"do_sample": True, "temperature": temperature, "top_k": 0}
+        how = drawn if temperature else {"do_sample": False}
+        with torch.inference_mode():
+            whole = self.model.generate(ids, attention_mask=mask, max_new_tokens=LIMIT,
+                                        eos_token_id=self.ends, pad_token_id=0, **how)  # fmt: skip
+        return [self.useful(row) for row in whole[:, width:].tolist()]
+
+    def useful(self, row: list[int]) -> list[int]:
+        """Cut a row behind its end token."""
+        return row[: next((at + 1 for at, token in enumerate(row) if token in self.ends), LIMIT)]
+
+    def original(self, prompts: Prompts, samples: int) -> Lengths:
+        """Sample one row and one token at a time, through a forward of the whole text."""
+        lengths = []
+        for prompt in [prompt for prompt in prompts for _ in range(samples)]:
+            ids = list(prompt)
+            while len(ids) - len(prompt) < LIMIT and ids[-1] not in self.ends:
+                with torch.inference_mode():
+                    logits = self.model(torch.tensor([ids]), use_cache=False).logits[0, -1]
+                ids.append(int(torch.multinomial((logits / TEMPERATURE).softmax(-1), 1)))
+            lengths.append(len(ids) - len(prompt))
+        return lengths
+
+
+def timed(name: str, work: Callable[[], Lengths]) -> float:
+    start = time.process_time()
+    lengths = work()
+    seconds = time.process_time() - start
+    rate = sum(lengths) / seconds
+    print(f"  {name:<22}{len(lengths):>6} rows {sum(lengths) / len(lengths):>6.1f} tokens each"
+          f"{seconds:>8.1f} s{rate:>9,.0f} useful tokens/s", flush=True)  # fmt: skip
+    return rate
+
+
+def compare(title: str, ways: dict[str, Callable[[], Lengths]], rounds: int) -> None:
+    """Run ways in turn, the first of them ours, and print how much faster it is."""
+    print(title)
+    rates = [{name: timed(name, work) for name, work in ways.items()} for _ in range(rounds)]
+    first, *others = ways
+    for other in others:
+        ratios = [rate[first] / rate[other] for rate in rates]
+        print(f"  {first} / {other}: {statistics.median(ratios):.1f} "
+              f"({min(ratios):.1f} to {max(ratios):.1f})")  # fmt: skip
+
+
+def calculator_share(bench: Bench, prompts: Prompts, samples: int) -> float:
+    """Return the share of the loop's time that finding and computing annotations takes."""
+    spent, force = 0.0, Rows.force
+
+    def measured(self: Rows, *given: Any) -> None:
+        nonlocal spent
+        start = time.thread_time()
+        force(self, *given)
+        spent += time.thread_time() - start
+
+    Rows.force = measured  # type: ignore[method-assign]
+    start = time.thread_time()
+    bench.ours(prompts, samples)
+    Rows.force = force  # type: ignore[method-assign]
+    return spent / (time.thread_time() - start)
+
+
+def same_greedy(bench: Bench, prompts: Prompts) -> tuple[int, int]:
+    """Return how many prompts have the greedy tokens of `generate`, and how many there are."""
+    loop = Loop(bench.model, bench.tokenizer, Draw(0, 1.0), bench.ends, calculator=False)
+    jobs = [Job(at, 0, tuple(prompt)) for at, prompt in enumerate(prompts)]
+    ours = {one.prompt: one.ids for one in loop.run(jobs, LIMIT, 0)}
+    same = sum(bench.batch([prompt], 0)[0] == ours[at] for at, prompt in enumerate(prompts))
+    return same, len(prompts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", type=Path, default=Path(".cache/tiny-model"))
+    parser.add_argument("--problems", type=int, default=8)
+    parser.add_argument("--samples", type=int, default=100)
+    parser.add_argument("--distinct", type=int, default=256)
+    parser.add_argument("--greedy", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    given = parser.parse_args()
+    from gradeschool.datasets.load import load_dataset
+
+    torch.set_num_threads(1)
+    questions = [problem.question for problem in load_dataset("gsm8k").problems]
+    bench = Bench(given.model, questions)
+    shared, many = bench.prompts[: given.problems], bench.prompts[: given.distinct]
+    weights = sum(weight.numel() for weight in bench.model.parameters())
+    print(f"{weights:,} parameters, prompts of {sum(map(len, many)) / len(many):.0f} tokens on "
+          f"average, temperature {TEMPERATURE}, at most {LIMIT} tokens")  # fmt: skip
+    bench.ours(shared[:1], 8)
+    compare(
+        f"{given.samples} samples a problem; `generate` on one problem at a time",
+        {
+            "token loop": lambda: bench.ours(shared, given.samples),
+            **{f"generate, {rows} rows": lambda rows=rows: bench.generate(shared[:2], 100, rows)
+               for rows in GENERATE_ROWS},
+            "original": lambda: bench.original(shared[:1], 1),
+        },
+        given.rounds,
+    )  # fmt: skip
+    compare(
+        "distinct prompts",
+        {
+            "token loop": lambda: bench.ours(many, 1),
+            "generate, 64 rows": lambda: bench.generate(many[:128], 1, 64),
+        },
+        given.rounds,
+    )
+    if given.greedy:
+        same, every = same_greedy(bench, bench.prompts[: given.greedy])
+        print(f"greedy: {same} of {every} have the tokens of `generate`")
+    print(f"calculator: {calculator_share(bench, shared, given.samples):.1%} of the loop's time")
+
+
+if __name__ == "__main__":
+    main()

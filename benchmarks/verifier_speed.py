@@ -1,0 +1,106 @@
+"""Verifier training and scoring on one core: ours, and rows padded as transformers' Trainer does.
+
+`python -m benchmarks.verifier_speed` makes a model of 0.2 M weights from nothing and problems with
+several solutions each, then lets both compute the same losses and the same scores in turn. Tokens
+are real ones: solutions once each, questions once a problem, no padding; figures are of CPU time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import torch
+
+from gradeschool.datasets.fresh import fresh_problems
+from gradeschool.verifier.examples import texts_of
+from gradeschool.verifier.head import Verifier, new_verifier
+from gradeschool.verifier.new_model import new_model
+from gradeschool.verifier.objective import Batch, Group, Labelled, batch_of, losses
+from gradeschool.verifier.packing import take_packed
+from gradeschool.verifier.tokens import build_tokenizer
+from gradeschool.verifier.value import Pair, score
+from gradeschool.verifier.value import texts_of as tokens_of
+
+ROUNDS = 5
+GROUPS = 3
+EACH = (1, 8, 32)
+
+
+def cpu_seconds(work: Callable[[], Any]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def groups(tokenizer: Any, problems: list[Any], each: int) -> list[Group]:
+    """Return groups of `each` solutions: the problem's own, a digit before it."""
+    made = []
+    for problem in problems:
+        pairs = [Pair(problem.question, f"{at}{problem.solution}") for at in range(each)]
+        texts = tokens_of(tokenizer, pairs)
+        solutions = [Labelled(text.solution, at % 2 == 0) for at, text in enumerate(texts)]
+        made.append(Group(texts[0].question, solutions, texts[0].solution))
+    return made
+
+
+def update(verifier: Verifier, batches: list[Batch], share: bool) -> None:
+    verifier.share = share
+    for batch in batches:
+        found = losses(verifier, batch)
+        sum(found[name] / max(1.0, batch.counts[name]) for name in found).backward()  # type: ignore[union-attr]
+        verifier.zero_grad()
+
+
+def read(verifier: Verifier, tokenizer: Any, pairs: list[Pair], share: bool) -> None:
+    verifier.share = share
+    score(verifier, tokenizer, pairs)
+
+
+def compare(name: str, tokens: int, ours: Callable[[], None], other: Callable[[], None]) -> None:
+    ours(), other()
+    pairs = [(cpu_seconds(ours), cpu_seconds(other)) for _ in range(ROUNDS)]
+    fast, ratio = median(one for one, _ in pairs), median(b / a for a, b in pairs)
+    print(f"{name:<42} {tokens / fast:>9,.0f} tokens/s   {ratio:.2f} x padded rows", flush=True)
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    problems = list(fresh_problems(1, 96, split="train"))
+    tokenizer = build_tokenizer(texts_of(problems), vocabulary=512)
+    verifier, _ = new_verifier(new_model(tokenizer, "0.2M"), tokenizer)
+    take_packed(verifier.model)
+    print(f"{sum(one.numel() for one in verifier.parameters()):,} weights, one core")
+    for each in EACH:
+        count = max(GROUPS, 24 // each)
+        made = groups(tokenizer, problems[: 2 * count], each)
+        batches = [batch_of(made[:count]), batch_of(made[count:])]
+        real = sum(one.tokens for one in batches)
+        compare(
+            f"training, {count} problems x {each} solutions",
+            real,
+            lambda batches=batches: update(verifier, batches, True),  # type: ignore[misc]
+            lambda batches=batches: update(verifier, batches, False),  # type: ignore[misc]
+        )
+    verifier.eval()
+    for each in EACH:
+        pairs = [
+            Pair(one.question, f"{at}{one.solution}")
+            for one in problems[: 96 // each]
+            for at in range(each)
+        ]
+        texts = tokens_of(tokenizer, pairs)
+        real = sum(len(text.solution) for text in texts)
+        real += sum(len(question) for question in {text.question for text in texts})
+        compare(
+            f"scoring, {96 // each} problems x {each} solutions",
+            real,
+            lambda pairs=pairs: read(verifier, tokenizer, pairs, True),  # type: ignore[misc]
+            lambda pairs=pairs: read(verifier, tokenizer, pairs, False),  # type: ignore[misc]
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""`gradeschool rank`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gradeschool.cli.options import dataset_option, json_option, print_json, stdout_console, warn
+
+if TYPE_CHECKING:
+    from gradeschool.scoring.statistics import Interval
+    from gradeschool.verifier.rank import Ranking
+
+
+@click.command()
+@click.argument("run", metavar="RUN")
+@click.option("--verifier", metavar="FOLDER|SCORES",
+              help="A verifier's folder (what it has not scored is scored), a file of scores, or "
+                   "the beginning of a name in the one beside the run.")  # fmt: skip
+@click.option("--generator", type=click.Path(path_type=Path, exists=True, file_okay=False),
+              metavar="FOLDER",
+              help="With a verifier's folder: rank by its logprobs too.")  # fmt: skip
+@click.option("--baseline", "baselines", multiple=True, metavar="RUN",
+              help="Another run on the same problems to compare with: a greedy one.")  # fmt: skip
+@click.option("--voters", type=click.IntRange(min=1), default=5, show_default=True,
+              help="K of the vote among the verifier's top K.")  # fmt: skip
+@click.option("--favour", type=click.FloatRange(min=0), default=0.2, show_default=True,
+              help="What the share of an answer counts beside a score.")  # fmt: skip
+@click.option("--draws", type=click.IntRange(min=1), default=20, show_default=True,
+              help="Random subsets a problem, for votes among fewer completions.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of those subsets.")
+@click.option("--rule", metavar="NAME",
+              help="The rule that reads the answers; by default the protocol's own.")  # fmt: skip
+@dataset_option
+@json_option
+def command(
+    run: str,
+    verifier: str | None,
+    generator: Path | None,
+    baselines: tuple[str, ...],
+    voters: int,
+    favour: float,
+    draws: int,
+    seed: int,
+    rule: str | None,
+    dataset: str | None,
+    as_json: bool,
+) -> None:
+    """Pick one answer of many completions, in every way: by verifier, vote, both, log-probability.
+
+    RUN is a run folder or a file of completions (FILE#NAME: one run of several) with a verifier's
+    scores. Prints accuracies by problem family, over the number of completions and of voters, and
+    how well the scores tell right from wrong, with intervals by problem.
+
+    Example: gradeschool rank runs/samples --verifier models/verifier --baseline runs/greedy
+    """
+    from gradeschool.cli.verifier_verb import progress
+    from gradeschool.verifier.rank import rank
+    from gradeschool.verifier.rank_run import baseline, one_run, ready, scores_of
+    from gradeschool.verifier.ways import Ways
+
+    held = one_run(run, dataset, warn, rule)
+    name, rows = scores_of(held, verifier, generator, progress("scored"))
+    prepared = ready(held, name, rows)
+    if prepared.unscored:
+        warn(f"{prepared.unscored} of {held.total} completions have no score; they are left out")
+    others: dict[str, dict[str, tuple[int, int]]] = {}
+    scores: dict[str, tuple[float, Interval]] = {}
+    for spec in dict.fromkeys(baselines):
+        other, found, accuracy, interval = baseline(held, spec, dataset, warn)
+        label = other if other not in others else f"{other} ({spec})"
+        others[label], scores[label] = found, (accuracy, interval)
+    ways = Ways(voters, favour, draws, seed)
+    ranking = rank(prepared.cases, has_logprob=prepared.has_logprob, baselines=others, ways=ways)
+    facts = {"run": held.run, "verifier": name, "rule": held.rule, "failed": held.failed,
+             "unscored": prepared.unscored}  # fmt: skip
+    _show(ranking, scores, facts, as_json)
+
+
+def _show(
+    ranking: Ranking,
+    baselines: dict[str, tuple[float, Interval]],
+    facts: dict[str, Any],
+    as_json: bool,
+) -> None:
+    from gradeschool.reports.printable import printable
+    from gradeschool.reports.ranking import print_ranking, ranking_json
+
+    if as_json:
+        told = {name: {"accuracy": accuracy, "ci95": list(interval)}
+                for name, (accuracy, interval) in baselines.items()}  # fmt: skip
+        print_json({**facts, "baselines": told, **ranking_json(ranking)})
+        return
+    click.echo(printable(f"{facts['run']} by {facts['verifier']}, read by {facts['rule']}"))
+    print_ranking(ranking, baselines, stdout_console())

@@ -1,0 +1,102 @@
+"""The calculator over any `/v1/completions`: each annotation stops the server, and is put right.
+
+The server is asked to stop at ">>". What it wrote behind the "=" of the annotation that is open is
+then replaced by the calculator's result, and it is asked to go on from there: one request more than
+there are annotations. The stop string is ">>" and not "=": every other "=" stands outside of an
+annotation ("5 * 3 = <<5*3=15>>15"), and no field that all servers send tells a stop at "=" from the
+end of the text. That an annotation is open is sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from gradeschool.calculator import CLOSE, OPEN, forced
+from gradeschool.completion import Finish, Prompt, Usage
+from gradeschool.errors import ModelError
+from gradeschool.models.base import Reply, Request
+from gradeschool.models.endpoint import Endpoint
+from gradeschool.models.llama_cpp import LlamaCppModel
+
+# Of a completion; GSM8K's solutions have 4 annotations on average and 15 at most.
+MOST_REQUESTS = 64
+# Each request of a sample draws from a seed of its own.
+SEED_STEP = 1_000_003
+
+
+class Annotated(NamedTuple):
+    """A text that goes on behind a closed annotation, or one that is at its end."""
+
+    text: str
+    ended: bool
+
+
+class CalculatorEndpoint(Endpoint):
+    """An endpoint whose completions are written with the calculator; only completion prompts."""
+
+    @property
+    def identity(self) -> str:
+        """Return model, address and that there is a calculator: its answers are others."""
+        return f"{super().identity} with the calculator"
+
+    @property
+    def name(self) -> str:
+        """Return the model's name and that there is a calculator."""
+        return f"{super().name}+calculator"
+
+    async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
+        """Return the reply to the first request; its usage is that of all that it took."""
+        request = requests[0]
+        text, closed, spent = "", 0, Usage(0, 0)
+        for number in range(MOST_REQUESTS):
+            part = _continuation(request, text, spent, number)
+            (reply,) = await super().answer_many((part,))
+            spent = _sum(spent, reply.usage)
+            text, ended = annotated(text + reply.text, closed, reply.finish)
+            closed = len(text)
+            if ended or _left(request, spent) == 0:
+                finish = reply.finish if ended else Finish.LENGTH
+                return [replace(reply, text=text, finish=finish, usage=spent, requests=number + 1)]
+        raise ModelError("too many annotations", f"more than {MOST_REQUESTS} requests a completion")
+
+
+class CalculatorLlamaCpp(CalculatorEndpoint, LlamaCppModel):
+    """The same for llama.cpp in this process."""
+
+
+def annotated(text: str, closed: int, finish: Finish) -> Annotated:
+    """Put right the annotation that is open at the end of a text, and close it.
+
+    closed: how much of the text is behind an annotation already. finish: why the server stopped.
+    """
+    at = text.rfind(OPEN, closed)
+    if at < 0:
+        return Annotated(text, ended=True)
+    equals = text.find("=", at)
+    if equals >= 0 and (result := forced(text[: equals + 1])):
+        return Annotated(text[: equals + 1] + result, ended=finish is Finish.LENGTH)
+    return Annotated(text + CLOSE, False) if finish is Finish.STOP else Annotated(text, True)
+
+
+def _continuation(request: Request, text: str, spent: Usage, number: int) -> Request:
+    decoding = request.decoding
+    seed = None if decoding.seed is None else decoding.seed + number * SEED_STEP
+    limits = replace(
+        decoding, max_tokens=_left(request, spent), stop=(*decoding.stop, CLOSE), seed=seed
+    )
+    return replace(request, prompt=Prompt(text=(request.prompt.text or "") + text), decoding=limits)
+
+
+def _left(request: Request, spent: Usage) -> int | None:
+    limit = request.decoding.max_tokens
+    return None if limit is None else max(0, limit - (spent.completion_tokens or 0))
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    """Add what two requests took; what a server does not count stays unknown."""
+    prompt, completion = (
+        None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)
+    )
+    return Usage(prompt, completion)

@@ -1,0 +1,111 @@
+"""Several servers of one model, asked as one: each request goes to the one that is least busy."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from gradeschool.completion import Decoding, Prompt
+from gradeschool.errors import InputError, TransientError
+from gradeschool.models.base import Model, Reply, Request
+from gradeschool.problem import Problem
+
+# What each server continues greedily: equal models write equal beginnings.
+PROBES = ("Tom has 3 apples and buys 4 more. How many apples does he have now?\n", "1, 2, 3, 4,")
+PROBE_TOKENS = 16
+# So long a server that failed is left alone while others answer.
+QUIET_SECONDS = 20.0
+
+
+@dataclass(slots=True)
+class _Server:
+    model: Model
+    asking: int = 0
+    quiet_until: float = 0.0
+
+
+class SpreadModel:
+    """Servers of the same model; a context manager that opens them all.
+
+    The identity holds no address, so that a run goes on with other servers of the model: it is the
+    model's name and a digest of what it writes greedily behind two short texts. Raises InputError
+    where the servers' names or those texts differ: they would not be one model.
+    """
+
+    def __init__(
+        self, models: Sequence[Model], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._servers = [_Server(model) for model in models]
+        self._clock = clock
+        self._open = AsyncExitStack()
+        self._digest = ""
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self._servers[0].model.name
+
+    @property
+    def identity(self) -> str:
+        """Return the model's name and what it writes, as a digest."""
+        return f"{self.name} on several servers {self._digest}"
+
+    async def __aenter__(self) -> SpreadModel:
+        """Open the servers, and see that they serve the same model."""
+        try:
+            for server in self._servers:
+                await self._open.enter_async_context(server.model)
+            names = {server.model.name for server in self._servers}
+            if len(names) > 1:
+                raise InputError(
+                    f"the servers name different models: {', '.join(map(repr, sorted(names)))}; "
+                    "give servers of one model, its name behind the address"
+                )
+            written = await asyncio.gather(*(_written(one.model) for one in self._servers))
+            self._compare(written)
+        except BaseException:
+            await self._open.aclose()
+            raise
+        self._digest = hashlib.sha256("\0".join(written[0]).encode()).hexdigest()[:12]
+        return self
+
+    def _compare(self, written: Sequence[Sequence[str]]) -> None:
+        for server, texts in zip(self._servers, written, strict=True):
+            for one, other in zip(written[0], texts, strict=True):
+                if one != other:
+                    raise InputError(
+                        f"{self._servers[0].model.identity!r} and {server.model.identity!r} do not "
+                        f"write the same greedily: {one!r} and {other!r}; give servers of one "
+                        "model, at the same precision"
+                    )
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Close the servers."""
+        await self._open.aclose()
+
+    async def answer(self, request: Request) -> Reply:
+        """Return the reply of the least busy server; one that fails is avoided for a while."""
+        now = self._clock()
+        server = min(self._servers, key=lambda one: (one.quiet_until > now, one.asking))
+        server.asking += 1
+        try:
+            return await server.model.answer(request)
+        except TransientError:
+            server.quiet_until = self._clock() + QUIET_SECONDS
+            raise
+        finally:
+            server.asking -= 1
+
+
+async def _written(model: Model) -> list[str]:
+    """Return what a model writes behind the probes."""
+    decoding = Decoding(temperature=0.0, max_tokens=PROBE_TOKENS)
+    problem = Problem.from_gold("7")
+    return [
+        (await model.answer(Request("probe", problem, Prompt(text=text), decoding, 0))).text
+        for text in PROBES
+    ]

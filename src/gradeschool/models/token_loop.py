@@ -1,0 +1,184 @@
+"""The one loop that samples: prompts encoded once, rows compacted and refilled, tokens forced.
+
+A cohort is what began together: some prompts, and rows that continue them. Rows that ended make
+room for the others of their cohort; where enough rows are free, a new cohort begins; cohorts that
+are nearly done join. The calculator puts the result of an annotation into its row's queue.
+
+What a sample depends on: the weights, the prompt's tokens, the sample's number, the seed and the
+settings; never on the other rows, the order of the prompts or `rows`. Its random numbers follow
+from (prompt, sample, seed) exactly. The arithmetic of a step may differ in the last bits with the
+number of rows, so two runs may part where a draw falls within that error of a boundary, or, greedy,
+where two logits are that close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+
+from gradeschool.models.tokens.annotations import Annotations
+from gradeschool.models.tokens.cache_step import CacheStep
+from gradeschool.models.tokens.cohort import Cohort
+from gradeschool.models.tokens.draw import Draw, logprobs
+from gradeschool.models.tokens.llama_step import LlamaStep
+from gradeschool.models.tokens.prefill import encoded
+from gradeschool.models.tokens.rows import Job, Rows, Sampled
+from gradeschool.models.tokens.stops import Stops
+
+__all__ = ["Draw", "Job", "Loop", "Sampled", "sample"]
+
+ROWS_ON_CPU, ROWS_ON_GPU = 256, 1024
+# A new cohort begins where this share of the rows is left.
+REFILL = 0.6
+# Ended rows are taken out once their computing has cost as much as that: rows times steps.
+WASTE = 16
+# Two cohorts join where that costs at most so many columns of masked keys, over all rows.
+JOIN = 6_000
+
+Step = Callable[[torch.Tensor, Sequence[Cohort]], torch.Tensor]
+
+
+def sample(
+    model: Any,
+    tokenizer: Any,
+    prompts: Sequence[Sequence[int]],
+    *,
+    samples: int = 1,
+    temperature: float = 0.0,
+    top_p: float = 1.0,
+    max_tokens: int = 400,
+    ends: Collection[int],
+    calculator: bool = True,
+    seed: int = 0,
+    rows: int | None = None,
+) -> Iterator[Sampled]:
+    """Yield `samples` completions of each prompt, in the order in which they end.
+
+    model: a Hugging Face causal language model where it lies, in the mode and the precision that it
+    is in. prompts: tokens, at least one each; equal prompts have equal samples. ends: tokens that
+    end a completion. rows: how many are written at once.
+    """
+    jobs = [
+        Job(at, number, tuple(prompts[at]))
+        for at in sorted(range(len(prompts)), key=lambda at: -len(prompts[at]))
+        for number in range(samples)
+    ]
+    loop = Loop(model, tokenizer, Draw(temperature, top_p), ends, calculator)
+    return loop.run(jobs, max_tokens, seed, rows)
+
+
+class Loop:
+    """A model, and how it is sampled. stops: texts that end a completion, left in it."""
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        draw: Draw,
+        ends: Collection[int],
+        calculator: bool,
+        stops: Sequence[str] = (),
+    ) -> None:
+        self.model, self.draw, self.device = model, draw, model.device
+        self.step: Step = LlamaStep(model) if LlamaStep.fits(model) else CacheStep(model)
+        size = model.get_output_embeddings().weight.shape[0]
+        self.annotations = Annotations(tokenizer, size) if calculator else None
+        self.ends = np.zeros(size, dtype=np.bool_)
+        self.ends[list(ends)] = True
+        self.stops = Stops(tokenizer, size, stops) if stops else None
+
+    def run(
+        self, jobs: Sequence[Job], max_tokens: int, seed: int, rows: int | None = None
+    ) -> Iterator[Sampled]:
+        """Yield what is written for each job, in the order in which it ends."""
+        most = rows or (ROWS_ON_GPU if self.device.type == "cuda" else ROWS_ON_CPU)
+        table = Rows(min(most, len(jobs)), max_tokens, self.annotations)
+        left = iter(jobs)
+        live: list[_Live] = []
+        while True:
+            free = len(table.free)
+            if free >= (1 - REFILL) * table.nobody and (group := list(islice(left, free))):
+                _join(live)
+                live.append(self._begin(table, group, seed))
+            if not live:
+                return
+            yield from self._advance(table, live)
+            live = [one for one in live if one.live]
+
+    @torch.inference_mode()
+    def _begin(self, table: Rows, jobs: Sequence[Job], seed: int) -> _Live:
+        """Encode each prompt once, all but its last token, which is every row's first."""
+        prompts = list(dict.fromkeys(job.tokens for job in jobs))
+        numbers = {prompt: at for at, prompt in enumerate(prompts)}
+        heads = [prompt[:-1] for prompt in prompts]
+        drawing = seed if self.draw.temperature else None
+        return _Live(
+            Cohort(
+                encoded(self.model, heads),
+                [len(head) for head in heads],
+                [numbers[job.tokens] for job in jobs],
+                np.array([table.begin(job, drawing) for job in jobs]),
+            )
+        )
+
+    @torch.inference_mode()
+    def _advance(self, table: Rows, live: Sequence[_Live]) -> list[Sampled]:
+        """Write one token behind every row, and take out those that ended."""
+        slots = np.concatenate([one.cohort.slots for one in live])
+        logits = self.step(self._there(table.last[slots]), [one.cohort for one in live])
+        tokens = self.draw(logits, self._there(table.drawn(slots))).cpu().numpy()
+        table.force(slots, tokens)
+        table.add(slots, tokens, logprobs(logits, self._there(tokens)).cpu().numpy())
+        ended = self.ends[tokens]
+        if self.stops is not None:
+            ended |= self.stops.reached(table, slots, tokens)
+        over = np.flatnonzero(
+            (ended | (table.counts[slots] == table.limit)) & (slots < table.nobody)
+        )
+        done = [table.end(int(slots[at]), bool(ended[at])) for at in over.tolist()]
+        if done:
+            gone = np.zeros(table.nobody + 1, dtype=np.bool_)
+            gone[slots[over]] = True
+            for one in live:
+                one.cohort.slots[gone[one.cohort.slots]] = table.nobody
+        for one in live:
+            one.tidy(table.nobody)
+        return done
+
+    def _there(self, numbers: Any) -> torch.Tensor:
+        return torch.from_numpy(numbers).to(self.device)
+
+
+class _Live:
+    """A cohort, how many of its rows still write, and what its ended rows have cost."""
+
+    def __init__(self, cohort: Cohort) -> None:
+        self.cohort = cohort
+        self.live = cohort.rows
+        self.waste = 0
+
+    def tidy(self, nobody: int) -> None:
+        """Take out the rows that ended, once that is cheaper than to go on computing them."""
+        kept = self.cohort.slots != nobody
+        self.live = int(kept.sum())
+        self.waste += len(kept) - self.live
+        if self.live and self.waste >= WASTE:
+            self.cohort.keep(kept)
+            self.waste = 0
+
+
+def _join(live: list[_Live]) -> None:
+    """Let each cohort, oldest first, take in the next one where that is cheap."""
+    at = 0
+    while at + 1 < len(live):
+        older, younger = live[at].cohort, live[at + 1].cohort
+        if younger.rows * (older.written - younger.written) <= JOIN:
+            with torch.inference_mode():
+                older.join(younger)
+            del live[at + 1]
+        else:
+            at += 1

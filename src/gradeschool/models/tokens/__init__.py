@@ -1,0 +1,1 @@
+"""The parts of the token loop (`gradeschool.models.token_loop`)."""

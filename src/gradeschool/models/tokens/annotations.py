@@ -1,0 +1,85 @@
+"""What the calculator forces, in tokens: the result of an open annotation and its ">>"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradeschool.calculator import LONGEST, OPEN, forced
+
+# A byte-level vocabulary writes a space as "Ġ", a SentencePiece one as "▁" and bytes as "<0x3D>".
+SPACES = str.maketrans("Ġ▁", "  ")
+EQUALS_BYTE = "<0x3D>"
+
+
+class Override(NamedTuple):
+    """Tokens that must follow; `instead`: the first takes the place of the token just chosen."""
+
+    tokens: tuple[int, ...]
+    instead: bool = False
+
+
+NOTHING = Override(())
+
+
+class Annotations:
+    """Finds open annotations in the tokens of one tokenizer.
+
+    A token that ends in "=" is followed by the result. One that goes on behind "=" ("=2") stays
+    where the result begins so (the rest is forced), and is replaced by "=" and the whole result
+    where it does not.
+    """
+
+    def __init__(self, tokenizer: Any, size: int) -> None:
+        """Take a tokenizer, and how many logits the model has."""
+        self.tokenizer = tokenizer
+        # fmt: off
+        self.texts = [str(text or "").replace(EQUALS_BYTE, "=").translate(SPACES)
+                      for text in tokenizer.convert_ids_to_tokens(range(min(size, len(tokenizer))))]
+        # fmt: on
+        self.texts += [""] * (size - len(self.texts))
+        self.watched: NDArray[np.bool_] = np.array(["=" in text for text in self.texts])
+        self.result: Callable[[str], str] = lru_cache(65536)(forced)  # samples agree often
+        self.opening = {token for token, text in enumerate(self.texts) if "<" in text}
+        self.closing = {token for token, text in enumerate(self.texts)
+                        if ">" in text and "<" not in text}  # fmt: skip
+        self.encode: Callable[[str], tuple[int, ...]] = lru_cache(4096)(self._encode)
+
+    def override(self, before: Sequence[int], token: int) -> Override:
+        """Return what a token that holds "=" brings about behind the tokens before it."""
+        text, at = self.texts[token], self.texts[token].index("=") + 1
+        head, rest = text[:at], text[at:]
+        tail = self._tail(before)
+        result = self.result(tail + head) if tail or OPEN in head else ""
+        if not result or rest.startswith(result):
+            return NOTHING
+        if result.startswith(rest):
+            return Override(self.encode(result[len(rest) :]))
+        return Override(self.encode(head + result), instead=True)
+
+    def _tail(self, before: Sequence[int]) -> str:
+        """Return the end of a text, from the "<<" of an open annotation on; "" where none is."""
+        for at in range(len(before) - 1, max(-1, len(before) - 1 - LONGEST), -1):
+            if before[at] in self.closing:
+                return ""
+            if before[at] in self.opening:
+                text = "".join([self.texts[token] for token in before[at:]])
+                if OPEN in text:
+                    return text if text.isascii() else str(self.tokenizer.decode(before[at:]))
+        return ""
+
+    def _encode(self, text: str) -> tuple[int, ...]:
+        """Return a text's tokens, as they are in the middle of a text.
+
+        A SentencePiece tokenizer puts a space before a text: there "=" leads it, and is cut off.
+        """
+        plain = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        if self.tokenizer.decode(plain) == text and self.texts[plain[0]][:1] != " ":
+            return tuple(plain)
+        lead = self.tokenizer("=", add_special_tokens=False)["input_ids"]
+        led = self.tokenizer("=" + text, add_special_tokens=False)["input_ids"]
+        return tuple(led[len(lead) :] if led[: len(lead)] == lead else plain)

@@ -1,0 +1,98 @@
+"""One step of any model that attends through transformers' attention interface.
+
+The model runs as it is. Its cache keeps what a `Cohort` keeps, and the attention function that it
+finds by name reads from there: prompts once for all their samples, as in `llama_step`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import torch
+from transformers import AttentionInterface
+from transformers.cache_utils import Cache
+
+from gradeschool.errors import InputError
+from gradeschool.models.tokens.cohort import Cohort, read_all
+
+NAME = "gradeschool_rows"
+_COHORTS: ContextVar[Sequence[Cohort]] = ContextVar("cohorts")
+
+
+class CacheStep:
+    """Steps of one model. Raises InputError for a model whose attention goes another way."""
+
+    def __init__(self, model: Any) -> None:
+        if not getattr(model, "_supports_attention_backend", False):
+            raise _unsupported(model.config, "it has an attention of its own")
+        self.model = model
+        AttentionInterface.register(NAME, _attention)
+
+    def __call__(self, tokens: torch.Tensor, cohorts: Sequence[Cohort]) -> torch.Tensor:
+        """Return the logits behind a new token of each row of the cohorts, in their order."""
+        config = self.model.config
+        positions = torch.cat([cohort.positions() for cohort in cohorts])[:, None]
+        before = config._attn_implementation
+        token = _COHORTS.set(cohorts)
+        config._attn_implementation = NAME
+        try:
+            output = self.model(
+                tokens[:, None], position_ids=positions, past_key_values=_Passing(), use_cache=True
+            )
+        finally:
+            config._attn_implementation = before
+            _COHORTS.reset(token)
+        for cohort in cohorts:
+            cohort.step()
+        logits: torch.Tensor = output.logits[:, -1]
+        return logits
+
+
+class _Passing(Cache):
+    """A cache that keeps nothing: the attention function writes keys and values down."""
+
+    def __init__(self) -> None:
+        super().__init__(layers=[])
+
+    def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return a token's key and value as they are."""
+        return key_states, value_states
+
+    def get_seq_length(self, *args: Any, **kwargs: Any) -> int:
+        """Return nothing kept; positions are given with the tokens."""
+        return 0
+
+
+def _attention(
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    softcap: float | None = None,
+    s_aux: torch.Tensor | None = None,
+    sliding_window: int | None = None,
+    **kwargs: Any,
+) -> tuple[torch.Tensor, None]:
+    """Attend as transformers' own functions do: [rows, heads, 1, size], [rows, 1, heads, size]."""
+    cohorts = _COHORTS.get()
+    if softcap is not None or s_aux is not None:
+        raise _unsupported(module.config, "its attention has a soft cap or sinks")
+    if sliding_window and max(one.longest + one.written for one in cohorts) >= sliding_window:
+        raise _unsupported(module.config, f"a row is longer than its window of {sliding_window}")
+    kept = cohorts[0].suffixes[module.layer_idx].keys
+    if key.shape[1] != kept.shape[1] or key.shape[3] != kept.shape[3]:
+        raise _unsupported(module.config, "its cache does not hold keys and values as attended to")
+    scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
+    read = read_all(cohorts, module.layer_idx, query[:, :, 0], key[:, :, 0], value[:, :, 0], scale)
+    return read[:, None], None
+
+
+def _unsupported(config: Any, why: str) -> InputError:
+    return InputError(
+        f"the token loop cannot run a model of the type {config.model_type!r}: {why}; "
+        "sample it without the calculator"
+    )

@@ -1,0 +1,256 @@
+"""Keys and values of rows that are written side by side: prompts once, the rows' own beside them.
+
+A row attends to two blocks under one softmax: its prompt's, shared with the other samples of that
+prompt, and its own. Own tokens stand in columns by time: every row writes into the same column,
+and a row that began later begins in a later column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+# By at least so many tokens the room of the rows grows.
+ROOM = 64
+# Prompts of which fewer than this share is still read are taken out.
+READ = 0.75
+
+
+class Block(NamedTuple):
+    """Keys and values of one layer: [prompts or rows, heads, tokens, size of a head]."""
+
+    keys: torch.Tensor
+    values: torch.Tensor
+
+
+class Cohort:
+    """Keys and values of every layer for some rows.
+
+    prefixes: a block a layer, prompts padded on the right. lengths: of each prompt without padding.
+    owners: the prompt of each row. slots: what the loop calls each row.
+    """
+
+    def __init__(
+        self,
+        prefixes: Sequence[Block],
+        lengths: Sequence[int],
+        owners: Sequence[int],
+        slots: NDArray[np.int64],
+    ) -> None:
+        self.prefixes, self.suffixes = list(prefixes), [_room(one, len(owners)) for one in prefixes]
+        device = prefixes[0].keys.device
+        self.lengths = torch.tensor(lengths, device=device)
+        self.owners = torch.tensor(owners, device=device)
+        self.starts = torch.zeros_like(self.owners)  # the column of each row's first token
+        self.slots = slots
+        self.written = 0  # columns
+        self.longest = max(lengths)
+        self._arrange()
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.slots)
+
+    def positions(self) -> torch.Tensor:
+        """Return the position of each row's next token."""
+        return self.begins + self.written
+
+    def attend(
+        self, layer: int, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float
+    ) -> torch.Tensor:
+        """Write a token's key and value, and return what each row reads.
+
+        query: [rows, heads, size]; key, value: [rows, key heads, size]; as the result.
+        """
+        rows, heads, size = query.shape
+        shared = heads // key.shape[1]
+        own = self._write(layer, key, value)
+        prefix = self.prefixes[layer]
+        width = prefix.keys.shape[2]
+        query = (query * scale).reshape(rows * key.shape[1], shared, size)
+        ours = torch.bmm(query, own.keys.transpose(1, 2))
+        if self.late is not None:
+            shape = (rows, heads, ours.shape[2])
+            ours.view(shape).masked_fill_(self.late[:, None, : ours.shape[2]], _least(ours))
+        theirs = self._prefix_scores(query, prefix.keys).reshape(*query.shape[:2], width)
+        weights = torch.cat((theirs, ours), -1).softmax(-1, dtype=torch.float32).to(query.dtype)
+        read = torch.bmm(weights[..., width:], own.values)
+        read += self._prefix_values(weights[..., :width], prefix.values).reshape(read.shape)
+        return read.view(rows, heads, -1)
+
+    def step(self) -> None:
+        """Count the token that every layer has now been given."""
+        self.written += 1
+        if self.written == self.suffixes[0].keys.shape[2]:
+            more = max(ROOM, self.written // 2)
+            self.suffixes = [
+                Block(*(functional.pad(part, (0, 0, 0, more)) for part in one))
+                for one in self.suffixes
+            ]
+            self._arrange()
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Drop the rows that are not kept; rows from the end take their places."""
+        count = int(kept.sum())
+        holes = np.flatnonzero(~kept[:count])
+        movers = count + np.flatnonzero(kept[count:])
+        self.slots[holes] = self.slots[movers]
+        self.slots = self.slots[:count].copy()
+        to, source = (torch.from_numpy(at).to(self.owners.device) for at in (holes, movers))
+        for block in self.suffixes:
+            for part in block:
+                part[to, :, : self.written] = part[source, :, : self.written]
+        for row in (self.owners, self.starts):
+            row[to] = row[source]
+        first = int(self.starts[:count].min())  # columns before it are nobody's
+        self.suffixes = [Block(*(part[:count, :, first:] for part in one)) for one in self.suffixes]
+        self.owners, self.starts = self.owners[:count].clone(), self.starts[:count] - first
+        self.written -= first
+        self._drop_prompts()
+        self._arrange()
+
+    def join(self, younger: Cohort) -> None:
+        """Take in the rows of a cohort that has written no more than this one."""
+        delay = self.written - younger.written
+        self.owners = torch.cat((self.owners, younger.owners + len(self.lengths)))
+        self.lengths = torch.cat((self.lengths, younger.lengths))
+        self.starts = torch.cat((self.starts, younger.starts + delay))
+        self.slots = np.concatenate((self.slots, younger.slots))
+        self.longest = max(self.longest, younger.longest)
+        room = self.written + ROOM
+        self.prefixes = [
+            _stacked(ours, theirs)
+            for ours, theirs in zip(self.prefixes, younger.prefixes, strict=True)
+        ]
+        self.suffixes = [
+            Block(*(_aligned(a[:, :, : self.written], b[:, :, : younger.written], room)
+                    for a, b in zip(ours, theirs, strict=True)))
+            for ours, theirs in zip(self.suffixes, younger.suffixes, strict=True)
+        ]  # fmt: skip
+        self._arrange()
+
+    def _drop_prompts(self) -> None:
+        wanted = torch.unique(self.owners)
+        if len(wanted) < READ * len(self.lengths):
+            self.lengths = self.lengths[wanted]
+            self.longest = int(self.lengths.max())
+            self.prefixes = [
+                Block(*(part[wanted, :, : self.longest] for part in one)) for one in self.prefixes
+            ]
+            self.owners = torch.searchsorted(wanted, self.owners)
+
+    def _arrange(self) -> None:
+        """Lay out who reads which prompt: places[prompt, turn] is a row, spots its inverse."""
+        device, prompts = self.owners.device, len(self.lengths)
+        counts = torch.bincount(self.owners, minlength=prompts)
+        self.turns = int(counts.max())
+        order = self.owners.argsort(stable=True)
+        numbers = torch.arange(self.rows, device=device)
+        turn = numbers - (counts.cumsum(0) - counts)[self.owners[order]]
+        spots = torch.empty_like(order)
+        spots[order] = self.owners[order] * self.turns + turn
+        places = spots.new_zeros(prompts * self.turns)
+        places[spots] = numbers
+        straight = len(places) == self.rows and bool((places == numbers).all())
+        self.places = None if straight else places
+        self.spots = None if straight else spots
+        padding = torch.arange(self.longest, device=device) >= self.lengths[:, None]
+        self.padding = padding[:, None, None, :] if bool(padding.any()) else None
+        columns = torch.arange(self.suffixes[0].keys.shape[2], device=device)
+        self.late = columns < self.starts[:, None] if bool(self.starts.any()) else None
+        self.begins = self.lengths[self.owners] - self.starts
+
+    def _prefix_scores(self, query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+        """Return each row's scores of its prompt: [rows, key heads, shared, tokens]."""
+        prompts, heads, width, _ = keys.shape
+        shared, size = query.shape[1:]
+        query = query.view(self.rows, heads * shared, size)
+        if self.places is not None:
+            query = query.index_select(0, self.places)
+        query = query.view(prompts, self.turns, heads, shared, size).transpose(1, 2)
+        query = query.reshape(prompts * heads, self.turns * shared, size)
+        scores = torch.bmm(query, keys.flatten(0, 1).transpose(1, 2))
+        if self.padding is not None:
+            shape = (prompts, heads, self.turns * shared, width)
+            scores.view(shape).masked_fill_(self.padding, _least(scores))
+        scores = scores.view(prompts, heads, self.turns, shared, width).transpose(1, 2)
+        scores = scores.reshape(prompts * self.turns, heads, shared, width)
+        return scores if self.spots is None else scores.index_select(0, self.spots)
+
+    def _prefix_values(self, weights: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        """Return what each row reads of its prompt: [rows, key heads, shared, size]."""
+        prompts, heads, width, size = values.shape
+        shared = weights.shape[1]
+        weights = weights.view(self.rows, heads, shared, width)
+        if self.places is not None:
+            weights = weights.index_select(0, self.places)
+        weights = weights.view(prompts, self.turns, heads, shared, width).transpose(1, 2)
+        weights = weights.reshape(prompts * heads, self.turns * shared, width)
+        read = torch.bmm(weights, values.flatten(0, 1))
+        read = read.view(prompts, heads, self.turns, shared, size).transpose(1, 2)
+        read = read.reshape(prompts * self.turns, heads, shared, size)
+        return read if self.spots is None else read.index_select(0, self.spots)
+
+    def _write(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> Block:
+        """Put a token behind the others, and return them all: [rows * heads, tokens, size]."""
+        parts = []
+        for part, new in zip(self.suffixes[layer], (key, value), strict=True):
+            part[:, :, self.written] = new
+            # A view: the strides of the rows and of the heads make one.
+            parts.append(part[:, :, : self.written + 1].flatten(0, 1))
+        return Block(*parts)
+
+
+def read_all(
+    cohorts: Sequence[Cohort],
+    layer: int,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    scale: float,
+) -> torch.Tensor:
+    """Return what the rows of all cohorts, in their order, read; see `Cohort.attend`."""
+    read, end = [], 0
+    for cohort in cohorts:
+        start, end = end, end + cohort.rows
+        ours = slice(start, end)
+        read.append(cohort.attend(layer, query[ours], key[ours], value[ours], scale))
+    return read[0] if len(read) == 1 else torch.cat(read)
+
+
+def _room(prefix: Block, rows: int) -> Block:
+    """Return empty keys and values for rows, of the form of their prompts'."""
+    return Block(*(part.new_empty(rows, part.shape[1], ROOM, part.shape[3]) for part in prefix))
+
+
+def _least(scores: torch.Tensor) -> float:
+    return float(torch.finfo(scores.dtype).min)
+
+
+def _stacked(first: Block, second: Block) -> Block:
+    """Put prompts of two widths under each other."""
+    width = max(first.keys.shape[2], second.keys.shape[2])
+    return Block(
+        *(
+            torch.cat([functional.pad(part, (0, 0, 0, width - part.shape[2])) for part in parts])
+            for parts in zip(first, second, strict=True)
+        )
+    )
+
+
+def _aligned(first: torch.Tensor, second: torch.Tensor, room: int) -> torch.Tensor:
+    """Put rows under each other so that they end in the same column, with room behind it."""
+    behind = room - first.shape[2]
+    delay = first.shape[2] - second.shape[2]
+    return torch.cat(
+        (
+            functional.pad(first, (0, 0, 0, behind)),
+            functional.pad(second, (0, 0, delay, behind)),
+        )
+    )

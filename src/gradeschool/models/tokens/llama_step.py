@@ -1,0 +1,128 @@
+"""One step of a Llama-shaped model on its own weights, without the modules around them.
+
+On a small model the modules' own overhead is most of a step. Used where the model is exactly of a
+known shape; everything else goes through `cache_step`, and tests hold the two to the same tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch.nn import functional
+
+from gradeschool.models.tokens.cohort import Cohort, read_all
+
+KINDS = frozenset({"llama", "mistral", "qwen2"})
+# Up to here the joined weights, a copy, cost less than the calls that they save.
+JOINED = 1 << 26
+
+Linear = Callable[[torch.Tensor], torch.Tensor]
+
+
+class Layer(NamedTuple):
+    """The parts of a decoder layer; qkv and gate_up are joined."""
+
+    before: torch.Tensor
+    qkv: Linear
+    out: Linear
+    after: torch.Tensor
+    gate_up: Linear
+    down: Linear
+
+
+class LlamaStep:
+    """Steps of one model."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        config = model.config
+        body = model.model
+        self.heads, self.key_heads = config.num_attention_heads, config.num_key_value_heads
+        self.size = body.layers[0].self_attn.head_dim
+        self.scale = float(body.layers[0].self_attn.scaling)
+        self.eps = float(config.rms_norm_eps)
+        self.layers = [_layer(layer) for layer in body.layers]
+        self.turns = torch.empty(0, 2, self.size)
+
+    @staticmethod
+    def fits(model: Any) -> bool:
+        """Tell whether a model is of the shape that this step computes."""
+        config = model.config
+        return (
+            config.model_type in KINDS
+            and type(model).__name__.endswith("ForCausalLM")
+            and config.hidden_act == "silu"
+            and config.rope_parameters.get("rope_type") in ("default", "linear", "llama3")
+            and not getattr(config, "use_sliding_window", False)
+            and sum(weight.numel() for weight in model.parameters()) <= JOINED
+            and all(_plain(layer) for layer in model.model.layers)
+        )
+
+    def __call__(self, tokens: torch.Tensor, cohorts: Sequence[Cohort]) -> torch.Tensor:
+        """Return the logits behind a new token of each row of the cohorts, in their order."""
+        body = self.model.model
+        self._reach(max(cohort.longest + cohort.written for cohort in cohorts))
+        turns = self.turns[torch.cat([cohort.positions() for cohort in cohorts])]
+        cos, sin = turns[:, 0, None], turns[:, 1, None]
+        both = self.heads + self.key_heads
+        state = body.embed_tokens(tokens)
+        for at, layer in enumerate(self.layers):
+            joined = layer.qkv(self._norm(state, layer.before))
+            joined = joined.view(len(tokens), both + self.key_heads, self.size)
+            turned = _rotated(joined[:, :both], cos, sin)
+            query, key, value = turned[:, : self.heads], turned[:, self.heads :], joined[:, both:]
+            read = read_all(cohorts, at, query, key, value, self.scale)
+            state = state + layer.out(read.flatten(1))
+            gate, up = layer.gate_up(self._norm(state, layer.after)).chunk(2, -1)
+            state = state + layer.down(functional.silu(gate) * up)
+        for cohort in cohorts:
+            cohort.step()
+        logits: torch.Tensor = self.model.lm_head(self._norm(state, body.norm.weight))
+        return logits
+
+    def _norm(self, state: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return functional.rms_norm(state, (state.shape[-1],), weight, self.eps)
+
+    def _reach(self, position: int) -> None:
+        """Make the table of cosines and signed sines reach a position."""
+        if position >= len(self.turns):
+            weight = self.model.model.embed_tokens.weight
+            every = torch.arange(max(position + 1, 2 * len(self.turns)), device=weight.device)
+            cos, sin = self.model.model.rotary_emb(weight, every[None])
+            signs = torch.ones(self.size, device=sin.device, dtype=sin.dtype)
+            signs[: self.size // 2] = -1
+            self.turns = torch.stack((cos[0], sin[0] * signs), 1)
+
+
+def _rotated(state: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    first, second = state.chunk(2, -1)
+    return torch.addcmul(state * cos, torch.cat((second, first), -1), sin)
+
+
+def _layer(layer: Any) -> Layer:
+    attention, mlp = layer.self_attn, layer.mlp
+    return Layer(
+        layer.input_layernorm.weight,
+        _joined(attention.q_proj, attention.k_proj, attention.v_proj),
+        attention.o_proj,
+        layer.post_attention_layernorm.weight,
+        _joined(mlp.gate_proj, mlp.up_proj),
+        mlp.down_proj,
+    )
+
+
+def _joined(*parts: torch.nn.Linear) -> Linear:
+    weight = torch.cat(tuple(part.weight for part in parts))
+    biases = tuple(part.bias for part in parts if part.bias is not None)
+    bias = torch.cat(biases) if biases else None
+    return lambda state: functional.linear(state, weight, bias)
+
+
+def _plain(layer: Any) -> bool:
+    """Tell whether a layer's weights are plain: nothing quantised, adapted or added to them."""
+    attention, mlp = layer.self_attn, layer.mlp
+    linears = [attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj]
+    linears += [mlp.gate_proj, mlp.up_proj, mlp.down_proj]
+    return all(type(one) is torch.nn.Linear for one in linears) and not hasattr(attention, "q_norm")

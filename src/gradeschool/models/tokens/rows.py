@@ -1,0 +1,128 @@
+"""What the rows of the token loop wrote, and what they are forced to write."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradeschool.calculator import LONGEST
+from gradeschool.models.tokens.annotations import Annotations
+from gradeschool.models.tokens.draw import uniforms
+
+
+class Job(NamedTuple):
+    """A sample to write: the number of its prompt, its own, and the prompt's tokens."""
+
+    prompt: int
+    sample: int
+    tokens: tuple[int, ...]
+
+
+class Sampled(NamedTuple):
+    """One completion in tokens.
+
+    prompt, sample: which sample of which prompt. ids: with the end token, where `finished`. forced:
+    which of them the calculator wrote. logprobs: of each one under the model at temperature 1, the
+    forced ones too. finished: an end token came; otherwise the limit did.
+    """
+
+    prompt: int
+    sample: int
+    ids: list[int]
+    forced: list[bool]
+    logprobs: list[float]
+    finished: bool
+
+
+class Rows:
+    """Slots for rows; a slot is free again once its row has ended.
+
+    The last slot is nobody's: rows that ended and are still computed write there.
+    """
+
+    def __init__(self, slots: int, limit: int, annotations: Annotations | None) -> None:
+        self.limit, self.annotations = limit, annotations
+        self.nobody = slots
+        self.free = list(range(slots))
+        self.jobs: dict[int, Job] = {}
+        self.counts = np.zeros(slots + 1, dtype=np.int64)
+        self.last = np.zeros(slots + 1, dtype=np.int64)
+        self.ids = np.zeros((slots + 1, limit), dtype=np.int64)
+        self.forced = np.zeros((slots + 1, limit), dtype=np.bool_)
+        self.logprobs = np.zeros((slots + 1, limit), dtype=np.float32)
+        self.random = np.zeros((slots + 1, limit), dtype=np.float32)
+        self.queues: dict[int, deque[int]] = {}
+        self.places = np.zeros(slots + 1, dtype=np.int64)
+
+    def begin(self, job: Job, seed: int | None) -> int:
+        """Return the slot of a new row; seed: of its random numbers, None where none are used."""
+        slot = self.free.pop()
+        self.jobs[slot] = job
+        self.counts[slot] = 0
+        self.last[slot] = job.tokens[-1]
+        if seed is not None:
+            self.random[slot] = uniforms(job.tokens, job.sample, seed, self.limit)
+        return slot
+
+    def drawn(self, slots: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the random number of each row's next token."""
+        numbers: NDArray[np.float32] = self.random[slots, self.counts[slots]]
+        return numbers
+
+    def force(self, slots: NDArray[np.int64], tokens: NDArray[np.int64]) -> None:
+        """Put forced tokens into the place of those chosen, and see what the others bring about."""
+        if self.annotations is None:
+            return
+        mask = np.zeros(len(slots), dtype=np.bool_)
+        if self.queues:
+            self.places[slots] = np.arange(len(slots))
+            for slot in list(self.queues):
+                place = self.places[slot]
+                tokens[place], mask[place] = self._next(slot), True
+        for place in np.flatnonzero(self.annotations.watched[tokens] & ~mask).tolist():
+            slot = int(slots[place])
+            if slot == self.nobody:
+                continue
+            end = int(self.counts[slot])
+            before = self.ids[slot, max(0, end - LONGEST) : end].tolist()
+            override = self.annotations.override(before, int(tokens[place]))
+            if override.tokens:
+                self.queues[slot] = deque(override.tokens)
+                if override.instead:
+                    tokens[place], mask[place] = self._next(slot), True
+        self.forced[slots, self.counts[slots]] = mask
+
+    def add(
+        self, slots: NDArray[np.int64], tokens: NDArray[np.int64], logprobs: NDArray[np.float32]
+    ) -> None:
+        """Write a token behind each row."""
+        at = self.counts[slots]
+        self.ids[slots, at] = tokens
+        self.logprobs[slots, at] = logprobs
+        self.last[slots] = tokens
+        self.counts[slots] = at + 1
+        self.counts[self.nobody] = 0
+
+    def end(self, slot: int, finished: bool) -> Sampled:
+        """Return what a row wrote, and free its slot."""
+        job, count = self.jobs.pop(slot), int(self.counts[slot])
+        self.queues.pop(slot, None)
+        self.free.append(slot)
+        return Sampled(
+            job.prompt,
+            job.sample,
+            self.ids[slot, :count].tolist(),
+            self.forced[slot, :count].tolist(),
+            self.logprobs[slot, :count].tolist(),
+            finished,
+        )
+
+    def _next(self, slot: int) -> int:
+        queue = self.queues[slot]
+        token = queue.popleft()
+        if not queue:
+            del self.queues[slot]
+        return token

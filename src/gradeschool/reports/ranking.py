@@ -1,0 +1,228 @@
+"""What a verifier is worth, for the terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from gradeschool.reports.printable import printable
+from gradeschool.scoring.statistics import Interval
+from gradeschool.verifier.curves import Point
+from gradeschool.verifier.rank import Part, Ranking, Result
+from gradeschool.verifier.ways import BEST, COVERAGE, MAJORITY, MEAN
+
+SHORT = {
+    MEAN: "one",
+    MAJORITY: "majority",
+    BEST: "best",
+    "top": "top {voters}",
+    "weighted": "weighted",
+    "frequency": "+ share",
+    "logprob": "logprob",
+    "sum": "sum",
+    COVERAGE: "any",
+}
+SCORE_NAMES = {"verifier": "verifier", "logprob": "mean logprob", "sum": "summed logprob"}
+
+
+Baselines = Mapping[str, tuple[float, Interval]]  # accuracy by the run's name
+
+
+def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> None:
+    """Print every way to pick, by family, over completions and voters, and how scores separate."""
+    whole = ranking.whole
+    console.print(
+        f"{whole.problems} problems, {whole.completions} completions (up to {ranking.most} a "
+        f"problem); a problem has {whole.unique_solutions:.1f} different solutions\nand "
+        f"{whole.unique_answers:.1f} different answers in the mean; {whole.mixed} problems have "
+        "right and wrong ones",
+        soft_wrap=True,
+    )
+    console.print(_ways(whole, baselines))
+    if ranking.families:
+        console.print(_families(ranking))
+    console.print(_separation(ranking))
+    console.print(_calibration(ranking))
+    if ranking.most > 1:
+        console.print(_over_completions(ranking))
+        console.print(_over_voters(ranking))
+    console.print(
+        f"Intervals: 95 %, by problem. Fewer than all completions: the best by a score over all "
+        f"subsets, votes over {ranking.ways.draws} random ones.\nChoose the number of voters on a "
+        "development run, not on the one that is reported.",
+        soft_wrap=True,
+    )
+
+
+def _table(title: str, first: str, columns: Sequence[str]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False,
+                  padding=(0, 1, 0, 0))  # fmt: skip
+    table.add_column(first, overflow="fold")
+    for name in columns:
+        table.add_column(name, justify="right", overflow="fold")
+    return table
+
+
+def _ways(part: Part, baselines: Baselines) -> Table:
+    others = [MAJORITY, *baselines]
+    columns = ["right", "95 % interval"]
+    for name in others:
+        columns += [f"over {printable(name, keep='')}", "95 % interval"]
+    table = _table("", "way to pick", columns)
+    for name, (accuracy, interval) in baselines.items():
+        blank = ["", ""] * len(others)
+        title = f"baseline {printable(name, keep='')}"
+        table.add_row(title, _share(accuracy), _bounds(interval), *blank)
+    for result in part.results:
+        cells = [cell for name in others for cell in _against(result, name)]
+        table.add_row(result.title, _share(result.accuracy), _bounds(result.ci95), *cells)
+    return table
+
+
+def _against(result: Result, other: str) -> tuple[str, str]:
+    found = result.against.get(other)
+    if found is None:
+        return "", ""
+    low, high = (100 * bound for bound in found.ci95)
+    return f"{100 * found.difference:+.2f}", f"{low:+.2f} to {high:+.2f}"
+
+
+def _families(ranking: Ranking) -> Table:
+    known = [one.name for one in ranking.whole.results]
+    ways = [_short(name, ranking) for name in known]
+    columns = ["problems", *ways, "best - majority", "AUC within"]
+    table = _table("by family, % right", "family", columns)
+    for part in (*ranking.families, ranking.whole):
+        best = part.result(BEST)
+        gain = best.against.get(MAJORITY) if best else None
+        bounds = f" ({100 * gain.ci95.low:+.1f} to {100 * gain.ci95.high:+.1f})" if gain else ""
+        table.add_row(
+            printable(part.family, keep=""),
+            str(part.problems),
+            *(f"{100 * one.accuracy:.1f}" for one in part.results),
+            f"{100 * gain.difference:+.1f}{bounds}" if gain else "",
+            _auc(part.aucs["verifier"][1].auc),
+        )
+    return table
+
+
+def _short(name: str, ranking: Ranking) -> str:
+    return SHORT[name].format(voters=ranking.ways.voters)
+
+
+def _separation(ranking: Ranking) -> Table:
+    table = _table(
+        "right from wrong (AUC)",
+        "score",
+        ["all completions", "within problems", "95 % interval", "problems"],
+    )
+    for name, (overall, inside) in ranking.whole.aucs.items():
+        bounds = "" if inside.ci95 is None else f"{inside.ci95.low:.3f} - {inside.ci95.high:.3f}"
+        row = (_auc(overall), _auc(inside.auc), bounds, str(inside.problems))
+        table.add_row(SCORE_NAMES[name], *row)
+    return table
+
+
+def _calibration(ranking: Ranking) -> Table:
+    table = _table("calibration", "score", ["completions", "mean score", "right"])
+    for bucket in ranking.buckets:
+        low = "below" if bucket.low is None else f"{bucket.low:.2f} to"
+        high = "1 and above" if bucket.high is None else f"{bucket.high:.2f}"
+        row = (str(bucket.completions), f"{bucket.mean_score:.3f}", _share(bucket.right))
+        table.add_row(f"{low} {high}", *row)
+    return table
+
+
+def _over_completions(ranking: Ranking) -> Table:
+    names = [name for name in ranking.curves if name != MEAN]
+    columns = ["problems", *(_short(name, ranking) for name in names), "best, 95 %"]
+    table = _table("over the number of completions, % right", "N", columns)
+    for at, best in enumerate(ranking.curves[BEST]):
+        points = [ranking.curves[name][at] for name in names]
+        shares = [f"{100 * one.accuracy:.1f}" for one in points]
+        table.add_row(str(best.at), str(best.problems), *shares, _bounds(best.ci95))
+    return table
+
+
+def _over_voters(ranking: Ranking) -> Table:
+    counts = [n for n in ranking.top if n >= min(8, ranking.most)]
+    title = "over the number of voters, % right: the top k of N completions vote"
+    table = _table(title, "k", [f"N = {n}" for n in counts] + ["95 %", "over majority, 95 %"])
+    by_place = [{point.at: point for point in ranking.top[n]} for n in counts]
+    for last in ranking.top[ranking.most]:
+        points = [held.get(last.at) for held in by_place]
+        cells = [f"{100 * one.accuracy:.1f}" if one else "" for one in points]
+        low, high = (100 * bound for bound in last.gain_ci95)
+        gain = f"{100 * last.gain:+.1f} ({low:+.1f} to {high:+.1f})"
+        table.add_row(str(last.at), *cells, _bounds(last.ci95), gain)
+    return table
+
+
+def _auc(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.2f} %"
+
+
+def _bounds(interval: Interval) -> str:
+    return f"{100 * interval.low:.2f} - {100 * interval.high:.2f}"
+
+
+def ranking_json(ranking: Ranking) -> dict[str, Any]:
+    """Return a ranking as JSON values."""
+    return {
+        **_part_json(ranking.whole),
+        "most": ranking.most,
+        "voters": ranking.ways.voters,
+        "favour": ranking.ways.favour,
+        "draws": ranking.ways.draws,
+        "seed": ranking.ways.seed,
+        "families": [_part_json(part) for part in ranking.families],
+        "curves": {name: [_point_json(one) for one in points]
+                   for name, points in ranking.curves.items()},
+        "voters_curves": {str(n): [_point_json(one) for one in points]
+                          for n, points in ranking.top.items()},
+        "calibration": [bucket._asdict() for bucket in ranking.buckets],
+    }  # fmt: skip
+
+
+def _part_json(part: Part) -> dict[str, Any]:
+    return {
+        "family": part.family,
+        "problems": part.problems,
+        "completions": part.completions,
+        "unique_solutions": part.unique_solutions,
+        "unique_answers": part.unique_answers,
+        "mixed": part.mixed,
+        "ways": {
+            one.name: {
+                "title": one.title,
+                "accuracy": one.accuracy,
+                "ci95": list(one.ci95),
+                "over": {
+                    other: {**found._asdict(), "ci95": list(found.ci95)}
+                    for other, found in one.against.items()
+                },
+            }
+            for one in part.results
+        },
+        "auc": {
+            name: {
+                "all": overall,
+                "within": inside.auc,
+                "within_ci95": None if inside.ci95 is None else list(inside.ci95),
+                "problems": inside.problems,
+            }
+            for name, (overall, inside) in part.aucs.items()
+        },
+    }
+
+
+def _point_json(point: Point) -> dict[str, Any]:
+    return {**point._asdict(), "ci95": list(point.ci95), "gain_ci95": list(point.gain_ci95)}

@@ -1,0 +1,212 @@
+"""The report of a reproduced recipe: what it found beside what the paper claims, in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from gradeschool.reports.figures.curves import draw
+from gradeschool.reports.figures.paper import FIGURES, paper_figure
+from gradeschool.reports.figures.records import Point as Drawn
+from gradeschool.reports.figures.records import Series
+from gradeschool.verifier.curves import Point
+from gradeschool.verifier.rank import Difference
+from gradeschool.verifier.reproduce.findings import BASELINE, CONTROL, Findings, Found
+from gradeschool.verifier.reproduce.presets import Preset
+from gradeschool.verifier.reproduce.stages import Done
+from gradeschool.verifier.ways import BEST, COVERAGE, MAJORITY, STRATEGIES, Ways
+
+POINTS = 0.05  # the gain that the claim is held to
+BY_VERIFIER = (BEST, "top", "weighted")
+DRAWN = {BEST: "best by verifier", "weighted": "verifier-weighted vote", MAJORITY: "majority vote",
+         "logprob": "best by generator's logprob"}  # fmt: skip
+GREEDY_TITLES = {
+    BASELINE: "the baseline: the fully fine-tuned generator, greedy",
+    CONTROL: "the control: trained on its own right samples too, greedy",
+}
+SPLIT_TITLES = {
+    "test": "Problems like the training problems",
+    "held-out": "Problems of structures that were held out",
+}
+
+
+def write_report(
+    root: Path, preset: Preset, found: Mapping[str, Findings], done: Mapping[str, Done]
+) -> Path:
+    """Write report.md and its figures into a recipe's folder; return the report's path."""
+    (root / "figures").mkdir(exist_ok=True)
+    for split, one in found.items():
+        _draw(root, split, one)
+    path = root / "report.md"
+    path.write_text("\n".join(_lines(preset, found, done)) + "\n", encoding="utf-8")
+    return path
+
+
+def _lines(
+    preset: Preset, found: Mapping[str, Findings], done: Mapping[str, Done]
+) -> Iterator[str]:
+    yield f"# Training verifiers, reproduced: `{preset.name}`"
+    yield ""
+    yield from _setting(preset, done)
+    for split, one in found.items():
+        yield from ("", f"## {SPLIT_TITLES[split]}", "")
+        yield from _claim(preset, one)
+        yield from _ways(one)
+        yield from _separations(one)
+        yield from _families(one)
+        yield ""
+        yield f"![Accuracy over completions](figures/6a-{split}.svg)"
+        yield f"![Accuracy over voters](figures/6b-{split}.svg)"
+    yield from ("", "## The paper's claims", "")
+    yield from _claims(found)
+
+
+def _setting(preset: Preset, done: Mapping[str, Done]) -> Iterator[str]:
+    seconds = sum(one.cpu_seconds for one in done.values())
+    rows = {
+        "problems": f"fresh, {', '.join(preset.families)}; {preset.steps[0]} to {preset.steps[1]} "
+        f"steps; tested on {preset.tested:,} of each split",
+        "generator": f"{preset.size} parameters from nothing, {preset.problems:,} problems with "
+        f"solutions, `{' '.join(preset.generator)}`; its greedy answers are the baseline",
+        "control": "the generator, further on its own right completions of those problems and the "
+        f"first ones, `{' '.join(preset.control)}`",
+        "verifier": f"{preset.labelled:,} further problems, of which the final answers alone are "
+        f"used; {preset.k} completion(s) of each at temperature {preset.temperature:g}; begins as "
+        "the control; "
+        f"`{' '.join(preset.verifier)}`",
+        "test": f"{preset.n} completions a problem at temperature {preset.test_temperature:g}, "
+        "with the calculator",
+        "training seeds": ", ".join(map(str, preset.seeds)),
+        "seconds of CPU": f"{seconds:,.0f}",
+    }
+    yield "| | |"
+    yield "|---|---|"
+    yield from (f"| {name} | {told} |" for name, told in rows.items())
+    if "likelihood" in preset.verifier:
+        yield ""
+        yield (
+            "The verifier's score is not the paper's scalar head but the likelihood of the whole "
+            "solution under a copy of the generator, scaled and trained on the labels: at this "
+            "scale the paper's head did not help on such problems (docs/log.md)."
+        )
+
+
+def _claim(preset: Preset, one: Findings) -> Iterator[str]:
+    held = [way for way in _by_verifier(one) if _holds(way)]
+    rule = f"by {100 * POINTS:.0f} points or more, with a 95 % interval above 0"
+    names = " and ".join(STRATEGIES[way.name].format(voters=Ways().voters) for way in held)
+    if held:
+        yield f"**The central claim holds here**: {names} beat both the fully fine-tuned baseline "
+        yield f"and the majority vote {rule} ({one.problems:,} problems)."
+    else:
+        yield "**The central claim does not hold here**: no way to use the verifier beats both the "
+        yield f"fully fine-tuned baseline and the majority vote {rule} ({one.problems:,} problems)."
+    control = next((way for way in one.found if way.name == CONTROL), None)
+    if control is not None:
+        best = max(_by_verifier(one), key=lambda way: way.accuracy)
+        gap = best.over[CONTROL]
+        yield (
+            f"The fair control, the generator trained on its own right samples of the same "
+            f"problems, reaches {_percent(control.accuracy)} with one greedy answer: the best use "
+            f"of the verifier lies {_signed(gap)} over it."
+        )
+    yield ""
+
+
+def _holds(way: Found) -> bool:
+    against = [way.over.get(BASELINE), way.over.get(MAJORITY)]
+    return all(gap is not None and gap.difference >= POINTS and gap.ci95.low > 0 for gap in against)
+
+
+def _by_verifier(one: Findings) -> list[Found]:
+    return [way for way in one.found if way.name in BY_VERIFIER]
+
+
+def _title(name: str) -> str:
+    ways = Ways()
+    title = STRATEGIES.get(name) or GREEDY_TITLES[name]
+    return title.format(voters=ways.voters, favour=f"{ways.favour:g}")
+
+
+def _ways(one: Findings) -> Iterator[str]:
+    yield "| | right | 95 % | each seed | over the baseline | over the majority vote |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    for way in one.found:
+        seeds = " ".join(f"{100 * share:.1f}" for share in way.by_seed)
+        low, high = (100 * bound for bound in way.ci95)
+        cells = [_percent(way.accuracy), f"{low:.1f} to {high:.1f}", seeds]
+        cells += [_signed(way.over.get(name)) for name in (BASELINE, MAJORITY)]
+        yield f"| {_title(way.name)} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _separations(one: Findings) -> Iterator[str]:
+    names = {"verifier": "verifier", "logprob": "generator's mean logprob",
+             "sum": "generator's summed logprob"}  # fmt: skip
+    yield "| right from wrong (AUC) | all completions | within problems |"
+    yield "|---|---:|---:|"
+    for row in one.separations:
+        yield f"| {names[row.score]} | {row.overall:.3f} | {row.within:.3f} |"
+    yield ""
+
+
+def _families(one: Findings) -> Iterator[str]:
+    shown = [BASELINE, CONTROL, MAJORITY, BEST, "weighted", "logprob", COVERAGE]
+    known = [name for name in shown if any(way.name == name for way in one.found)]
+    yield f"| family, % right | {' | '.join(_title(name) for name in known)} |"
+    yield f"|---|{'---:|' * len(known)}"
+    for family, ways in one.families.items():
+        shares = {way.name: 100 * way.accuracy for way in ways}
+        yield f"| {family} | {' | '.join(f'{shares[name]:.1f}' for name in known)} |"
+
+
+def _claims(found: Mapping[str, Findings]) -> Iterator[str]:
+    yield "| figure | claim | here |"
+    yield "|---|---|---|"
+    for name, form in FIGURES.items():
+        if name == "6a":
+            told = "; ".join(f"{split}: {_peak(one)}" for split, one in found.items())
+        elif name == "6b":
+            told = "; ".join(f"{split}: {_voters(one)}" for split, one in found.items())
+        else:
+            told = f"not part of this run: `gradeschool reproduce --figure {name}`"
+        yield f"| {name} | {form.claim} | {told} |"
+
+
+def _peak(one: Findings) -> str:
+    points = one.over_completions[BEST]
+    best = max(points, key=lambda point: point.accuracy)
+    first, last = points[0], points[-1]
+    rises = f"{_percent(first.accuracy)} with 1, {_percent(best.accuracy)} with {best.at}"
+    return rises if best is last else f"{rises}, then {_percent(last.accuracy)} with {last.at}"
+
+
+def _voters(one: Findings) -> str:
+    best = max(one.over_voters, key=lambda point: point.accuracy)
+    return f"{_percent(best.accuracy)} with {best.at} voters of {one.over_voters[-1].at}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _signed(gap: Difference | None) -> str:
+    if gap is None:
+        return ""
+    low, high = (100 * bound for bound in gap.ci95)
+    return f"{100 * gap.difference:+.1f} ({low:+.1f} to {high:+.1f})"
+
+
+def _draw(root: Path, split: str, one: Findings) -> None:
+    level = next(way.accuracy for way in one.found if way.name == BASELINE)
+    ways = {way: title for way, title in DRAWN.items() if way in one.over_completions}
+    curves = [_series(title, one.over_completions[way]) for way, title in ways.items()]
+    ns = [point.at for point in one.over_completions[BEST]]
+    flat = Series("fine-tuning", tuple(Drawn(n, level) for n in ns), baseline=True)
+    draw(paper_figure("6a", [[*curves, flat]]), root / "figures" / f"6a-{split}.svg")
+    voters = [_series("top k by verifier", one.over_voters)]
+    draw(paper_figure("6b", [voters]), root / "figures" / f"6b-{split}.svg")
+
+
+def _series(name: str, points: Sequence[Point]) -> Series:
+    return Series(name, tuple(Drawn(one.at, one.accuracy, one.ci95) for one in points))

@@ -1,0 +1,1 @@
+"""Training verifiers: fine-tune a generator, sample it, train a verifier, rank by it."""

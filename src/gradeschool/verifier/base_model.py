@@ -1,0 +1,130 @@
+"""The model that a training begins from, and the folder that it ends in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gradeschool.errors import InputError, MissingExtraError, StoreError
+from gradeschool.verifier.new_model import PREFIX, new_model, shape_of
+from gradeschool.verifier.tokens import build_tokenizer
+
+WEIGHTS = ("*.safetensors", "config.json", "tokenizer.json")
+
+
+class Base(NamedTuple):
+    """A model with its tokenizer, and the dtype that it is stored in."""
+
+    model: Any
+    tokenizer: Any
+    stored: Any
+
+    @property
+    def context(self) -> int | None:
+        """The most tokens that the model reads, None where it does not say."""
+        positions = getattr(self.model.config, "max_position_embeddings", None)
+        return positions if isinstance(positions, int) else None
+
+
+def needs_training_packages() -> None:
+    """Raise MissingExtraError where what trains is not installed."""
+    try:
+        import safetensors  # noqa: F401
+        import torch  # noqa: F401
+        import transformers  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("training", "train") from error
+
+
+def identity_of(model: str) -> dict[str, str]:
+    """Return what a model's name stands for: the digests of a folder's files, or a new shape.
+
+    Raises InputError where there is no such folder, UnknownNameError for a size that is none.
+    """
+    if model.startswith(PREFIX):
+        return {"shape": repr(tuple(shape_of(model)))}
+    folder = Path(model)
+    if not (folder / "config.json").is_file():
+        raise InputError(
+            f"no model is in {model!r} (it has no config.json); give the folder of a Hugging Face "
+            "model, or new:0.2M, new:1M, new:5M for one from nothing"
+        )
+    files = sorted(file for pattern in WEIGHTS for file in folder.glob(pattern))
+    return {file.name: _sha256(file) for file in files}
+
+
+def load_base(model: str, texts: Callable[[], Sequence[str]], vocabulary: int, seed: int) -> Base:
+    """Return a folder's model in float32, or a new one with a tokenizer trained on the texts.
+
+    Raises InputError where the folder's files cannot be used.
+    """
+    import torch
+
+    if model.startswith(PREFIX):
+        tokenizer: Any = build_tokenizer(texts(), vocabulary=vocabulary)
+        return Base(new_model(tokenizer, model, seed), tokenizer, torch.float32)
+    return load_folder(Path(model))
+
+
+def load_folder(folder: Path) -> Base:
+    """Return a folder's model in float32 with its tokenizer; code that comes with it is not run.
+
+    Raises InputError where its files cannot be used.
+    """
+    import torch
+    from safetensors import SafetensorError
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            folder, local_files_only=True, dtype=torch.float32
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        reason = str(error).split("\n")[0]
+        raise InputError(
+            f"the model in {str(folder)!r} cannot be loaded ({reason}); give the folder of a "
+            "causal language model with its tokenizer"
+        ) from error
+    if tokenizer.eos_token_id is None:
+        raise InputError(f"the tokenizer in {str(folder)!r} has no end token; give it an eos_token")
+    return Base(model, tokenizer, config.dtype or torch.float32)
+
+
+def save_folder(base: Base, model: Any, folder: Path) -> None:
+    """Write model and tokenizer as a folder that from_pretrained reads; raises StoreError.
+
+    The weights are stored as the base model's are; generation ends at the tokenizer's end token.
+    """
+    from safetensors import SafetensorError
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    ends = model.generation_config.eos_token_id
+    ends = [ends] if isinstance(ends, int) else list(ends or [])
+    ends = list(dict.fromkeys([base.tokenizer.eos_token_id, *ends]))
+    model.generation_config.eos_token_id = ends[0] if len(ends) == 1 else ends
+    if model.generation_config.pad_token_id is None:
+        pad = base.tokenizer.pad_token_id
+        model.generation_config.pad_token_id = ends[0] if pad is None else pad
+    try:
+        model.to(base.stored).save_pretrained(folder)
+        base.tokenizer.save_pretrained(folder)
+        readable = (folder / "config.json").stat().st_mode
+        for file in folder.glob("*.safetensors"):
+            file.chmod(readable)  # made for the user alone
+    except (OSError, SafetensorError) as error:
+        raise StoreError(
+            f"cannot write the model to {str(folder)!r}: {error}; free the disk, then the same "
+            "command goes on from the last checkpoint"
+        ) from error
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

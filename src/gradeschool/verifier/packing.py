@@ -1,0 +1,230 @@
+"""Several examples in one row, computed as if each were alone.
+
+A row holds its examples one behind the other, positions counted from 0 in each; no place is spent
+on padding in the layers that see one token at a time. Attention, which sees many, takes the row
+apart into its examples: no token can see another example's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradeschool.errors import InputError
+from gradeschool.verifier.examples import Example
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+ATTENTION = "gradeschool_packed"
+ALIKE = 0.75
+NEAR = 1e-3
+LANGUAGE = "language"  # the name of the loss
+
+
+class Places(NamedTuple):
+    """Where the tokens of a packed row lie in tables of one example a line, and back.
+
+    `tables`: for each place of a table, [lines, width], the token that it holds (a place behind an
+    example's end holds token 0, which nothing reads); there is one table for each range of lengths.
+    `row`: for each token its place, counted through all tables.
+    """
+
+    tables: tuple[Tensor, ...]
+    row: Tensor
+
+
+class Packed(NamedTuple):
+    """Examples in one row of tokens; the tokens at `scored` are asked for `targets`, the next."""
+
+    ids: Tensor
+    positions: Tensor
+    places: Places
+    scored: Tensor
+    targets: Tensor
+
+    @property
+    def counts(self) -> Mapping[str, float]:
+        """How many tokens the loss is summed over."""
+        return {LANGUAGE: float(len(self.targets))}
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the row has."""
+        return len(self.ids)
+
+    def to(self, device: Any) -> Packed:
+        """Return the row on a device."""
+        tables = tuple(table.to(device) for table in self.places.tables)
+        places = Places(tables, self.places.row.to(device))
+        return Packed(
+            self.ids.to(device),
+            self.positions.to(device),
+            places,
+            self.scored.to(device),
+            self.targets.to(device),
+        )
+
+
+def pack(examples: Sequence[Example], whole: bool = False) -> Packed:
+    """Return examples as one row; the solutions are scored, or all tokens where `whole`."""
+    import torch
+
+    lengths = [len(example.ids) for example in examples]
+    begins = [0, *accumulate(lengths)]
+    ids = torch.tensor([token for example in examples for token in example.ids])
+    positions = torch.cat([torch.arange(length) for length in lengths])
+    scored = torch.cat(
+        [
+            torch.arange(begin + (1 if whole else max(1, example.start)) - 1, begin + length - 1)
+            for begin, example, length in zip(begins, examples, lengths, strict=False)
+        ]
+    )
+    return Packed(ids, positions, _places(lengths, begins), scored, ids[scored + 1])
+
+
+def _places(lengths: Sequence[int], begins: Sequence[int]) -> Places:
+    """Lay out examples of like length in one table."""
+    import torch
+
+    tables: list[Tensor] = []
+    row = torch.empty(begins[-1], dtype=torch.long)
+    offset = 0
+    for lines in _alike(lengths):
+        width = lengths[lines[0]]
+        table = torch.zeros(len(lines), width, dtype=torch.long)
+        for line, at in enumerate(lines):
+            tokens = torch.arange(begins[at], begins[at + 1])
+            table[line, : lengths[at]] = tokens
+            row[tokens] = torch.arange(lengths[at]) + (offset + line * width)
+        offset += table.numel()
+        tables.append(table)
+    return Places(tuple(tables), row)
+
+
+def _alike(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield groups of examples, the longest first; none is far shorter than its group's longest."""
+    group: list[int] = []
+    for at in sorted(range(len(lengths)), key=lambda at: -lengths[at]):
+        if group and lengths[at] < ALIKE * lengths[group[0]]:
+            yield group
+            group = []
+        group.append(at)
+    yield group
+
+
+def language_loss(model: Any, batch: Packed) -> dict[str, Tensor]:
+    """Return the cross-entropy of the scored tokens, summed."""
+    from torch.nn.functional import cross_entropy
+
+    logits = scored_logits(model, batch)
+    return {LANGUAGE: cross_entropy(logits.float(), batch.targets, reduction="sum")}
+
+
+def scored_logits(model: Any, batch: Packed) -> Tensor:
+    """Return the logits of the scored tokens: [scored, vocabulary]; the model takes packed rows."""
+    logits: Tensor = model(
+        input_ids=batch.ids[None],
+        attention_mask=batch.ids.new_zeros(1, 1, 1, 1),  # of four dimensions: none is built
+        position_ids=batch.positions[None],
+        use_cache=False,
+        logits_to_keep=batch.scored,
+        places=batch.places,
+    ).logits
+    return logits[0]
+
+
+def take_packed(model: Any) -> None:
+    """Let a model's attention take packed rows; without `places` it works as before.
+
+    `generate` and padded rows go through scaled dot product attention. Raises InputError for an
+    architecture that mixes the examples of a row (recurrent states, attention of its own).
+    """
+    import torch
+
+    _register()
+    probe = [Example([2, 3, 4, 5], 1), Example([3, 4, 2, 5, 4], 1)]
+    other = [Example([5, 2, 2, 3], 1), probe[1]]
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            ids = (torch.tensor([one.ids], device=model.device) for one in probe)
+            alone = torch.cat([model(input_ids=one, use_cache=False).logits[0, :-1] for one in ids])
+            model.set_attn_implementation(ATTENTION)
+            found = scored_logits(model, pack(probe).to(model.device))
+            beside = scored_logits(model, pack(other).to(model.device))
+    except (TypeError, ValueError, RuntimeError, AttributeError) as error:
+        raise _unpacked(model, f"{type(error).__name__}: {error}") from error
+    finally:
+        model.train(training)
+    far = float((alone - found).abs().max() / alone.abs().max())
+    leak = float((beside - found)[-4:].abs().max() / alone.abs().max())  # of the second example
+    if not (far < NEAR and leak < NEAR / 1000):
+        raise _unpacked(model, f"a logit is {max(far, leak):.2g} of the largest off")
+
+
+def check_window(model: Any, longest: int) -> None:
+    """Raise InputError where an example is longer than what a model's layers look back."""
+    config = model.config
+    window = getattr(config, "sliding_window", None)
+    slides = "sliding_attention" in (getattr(config, "layer_types", None) or ["sliding_attention"])
+    if isinstance(window, int) and slides and longest > window:
+        raise InputError(
+            f"the longest example has {longest} tokens, the model's layers look back {window}: "
+            "training on longer ones is not supported; leave them out of the dataset"
+        )
+
+
+def _unpacked(model: Any, reason: str) -> InputError:
+    return InputError(
+        f"the architecture {model.config.model_type!r} cannot be trained here: it does not compute "
+        f"several examples in a row as if each were alone ({reason}); use a model whose attention "
+        "transformers lets others compute (Llama, Qwen, Gemma, Phi, GPT-2 ...)"
+    )
+
+
+@cache
+def _register() -> None:
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+    from transformers.masking_utils import sdpa_mask
+
+    def attend(
+        module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Any, **more: Any
+    ) -> tuple[Tensor, None]:
+        places: Places | None = more.pop("places", None)
+        if places is None:
+            result: tuple[Tensor, None] = sdpa_attention_forward(
+                module, query, key, value, mask, **more
+            )
+            return result
+        return _attend_apart(query, key, value, places, more.get("scaling")), None
+
+    AttentionInterface.register(ATTENTION, attend)
+    AttentionMaskInterface.register(ATTENTION, sdpa_mask)
+
+
+def _attend_apart(
+    query: Tensor, key: Tensor, value: Tensor, places: Places, scale: float | None
+) -> Tensor:
+    """Causal attention within each example; query and the rest are [1, heads, tokens, size]."""
+    import torch
+    from torch.nn.functional import scaled_dot_product_attention
+
+    heads, size = query.shape[1], query.shape[3]
+    shared = heads != key.shape[1]
+    everywhere = torch.cat([table.flatten() for table in places.tables])
+    sizes = [table.numel() for table in places.tables]
+    rows = (states[0].transpose(0, 1) for states in (query, key, value))  # [tokens, heads, size]
+    split = [torch.split(states.index_select(0, everywhere), sizes) for states in rows]
+    seen = []
+    for table, *of in zip(places.tables, *split, strict=True):
+        lines = [states.unflatten(0, table.shape).transpose(1, 2) for states in of]
+        one = scaled_dot_product_attention(
+            lines[0], lines[1], lines[2], is_causal=True, scale=scale, enable_gqa=shared
+        )
+        seen.append(one.transpose(1, 2).reshape(-1, heads, size))
+    return torch.cat(seen).index_select(0, places.row)[None]

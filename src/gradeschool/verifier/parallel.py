@@ -1,0 +1,143 @@
+"""One training over several processes: torchrun starts them, DDP or FSDP2 joins their gradients."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from gradeschool.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Kind = Literal["ddp", "fsdp"]
+ACCELERATE = "ACCELERATE_USE_CPU"  # set by `accelerate launch` where it starts one process alone
+PATIENCE = timedelta(hours=6)  # the others wait while the first one evaluates
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The processes of a training, seen from one of them."""
+
+    rank: int = 0
+    size: int = 1
+    device: str = "cpu"
+    kind: Kind = "ddp"
+
+    @property
+    def first(self) -> bool:
+        """Whether this process writes files and messages."""
+        return self.rank == 0
+
+    def describe(self) -> str:
+        """Return what takes part, in words."""
+        if self.size == 1:
+            lone = " (accelerate launch starts no more on a CPU; torchrun does)"
+            return f"1 process on {self.device}{lone if ACCELERATE in os.environ else ''}"
+        name = {"ddp": "DDP", "fsdp": "FSDP2"}[self.kind]
+        return f"{self.size} processes on {self.device}, {name}"
+
+    def wrap(self, model: Any) -> Any:
+        """Return the model as this process trains it, on its device."""
+        model.to(self.device)
+        if self.size == 1:
+            return model
+        if self.kind == "ddp":
+            from torch.nn.parallel import DistributedDataParallel
+
+            return DistributedDataParallel(model)
+        from torch.distributed.fsdp import fully_shard
+
+        for layer in layers_of(model):
+            fully_shard(layer)
+        return fully_shard(model)
+
+    def adding(self, model: Any, last: bool) -> AbstractContextManager[Any]:
+        """Return a context in which gradients are only added up, unless it is the last pass."""
+        if self.size == 1:
+            return nullcontext()
+        if self.kind == "fsdp":
+            model.set_requires_gradient_sync(last)
+            return nullcontext()
+        return nullcontext() if last else model.no_sync()
+
+    def any(self, *flags: bool) -> list[bool]:
+        """Return for each flag whether it is set in any process."""
+        return [one > 0 for one in self.total([float(flag) for flag in flags])]
+
+    def total(self, figures: list[float]) -> list[float]:
+        """Return figures added over the processes."""
+        if self.size == 1:
+            return figures
+        import torch
+        from torch import distributed
+
+        tensor = torch.tensor(figures, dtype=torch.float64, device=self.device)
+        distributed.all_reduce(tensor)
+        return [float(one) for one in tensor.tolist()]
+
+    def wait(self) -> None:
+        """Wait for the other processes."""
+        self.total([0.0])
+
+
+ALONE = World()
+
+
+@contextmanager
+def joined(kind: Kind, expected: int | None = None) -> Iterator[World]:
+    """Yield the processes that a launcher started with this one, one where there was none.
+
+    Raises InputError where they are not as many as expected.
+    """
+    import torch
+
+    gpu = torch.cuda.is_available()
+    told = {name: os.environ.get(name) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK")}
+    size = int(told["WORLD_SIZE"] or 1)
+    if expected is not None and size != expected:
+        raise InputError(
+            f"{expected} processes were asked for, {size} take part: `accelerate launch --cpu` "
+            f"starts one alone; use `torchrun --nproc-per-node {expected} -m gradeschool ...`"
+        )
+    device = f"cuda:{told['LOCAL_RANK'] or 0}" if gpu else "cpu"
+    if size == 1:
+        yield World(device=device)
+        return
+    if gpu:
+        torch.cuda.set_device(device)
+    torch.distributed.init_process_group("nccl" if gpu else "gloo", timeout=PATIENCE)
+    try:
+        yield World(torch.distributed.get_rank(), torch.distributed.get_world_size(), device, kind)
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+def layers_of(model: Any) -> list[Any]:
+    """Return the blocks of a causal language model: its longest list of modules."""
+    from torch.nn import ModuleList
+
+    lists = [list(one) for one in model.modules() if isinstance(one, ModuleList)]
+    return max(lists, key=len, default=[])
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """Return a tensor with the parts that other processes hold, on the CPU; all must call it."""
+    full: Any = getattr(tensor, "full_tensor", None)
+    gathered: Tensor = full() if full is not None else tensor
+    return gathered.detach().cpu()
+
+
+def part_like(tensor: Tensor, like: Tensor) -> Tensor:
+    """Return this process' part of a whole tensor, laid out as another tensor is."""
+    mesh: Any = getattr(like, "device_mesh", None)
+    if mesh is None or tensor.shape != like.shape:
+        return tensor.to(like.device)
+    from torch.distributed.tensor import distribute_tensor
+
+    part: Tensor = distribute_tensor(tensor.to(like.device), mesh, like.placements)  # type: ignore[attr-defined]
+    return part

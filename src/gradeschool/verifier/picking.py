@@ -1,0 +1,182 @@
+"""One answer out of many completions of a problem: by rank, by vote, by both; over subsets.
+
+Every function takes the completions of one problem and says how likely the answer that it picks is
+right. For fewer completions than there are, it is the mean over subsets: of all of them where that
+has a closed form (the best by a score), of random ones for votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import comb
+from random import Random
+from typing import NamedTuple
+
+NO_ANSWER = -1
+LEAST_WEIGHT = 1e-6  # of a vote whose score is not above 0
+
+
+class Option(NamedTuple):
+    """One completion of a problem.
+
+    answer: as the rule compares it, None where it read none; such a completion does not vote.
+    score: the verifier's. logprob: the mean over `tokens` tokens, by the generator.
+    """
+
+    answer: str | None
+    right: bool
+    score: float = 0.0
+    logprob: float = 0.0
+    tokens: int = 0
+
+
+class Votes(NamedTuple):
+    """How likely votes among n completions are right; lists run over the ns that were asked for.
+
+    top: for each n, over the numbers of voters that are not above n.
+    """
+
+    majority: list[float]
+    weighted: list[float]
+    frequency: list[float]
+    top: list[list[float]]
+
+
+@lru_cache(256)
+def rank_weights(count: int, n: int) -> tuple[float, ...]:
+    """Return how likely each rank of `count` is the best one of n drawn without replacement."""
+    return tuple(comb(count - 1 - rank, n - 1) / comb(count, n) for rank in range(count))
+
+
+def best_of(options: Sequence[Option], scores: Sequence[float], n: int) -> float:
+    """Return the chance that the best by these scores is right, over all subsets of n.
+
+    Of equal scores the earlier completion is the better one.
+    """
+    order = sorted(range(len(options)), key=lambda at: -scores[at])
+    weights = rank_weights(len(options), n)
+    return sum(weights[rank] for rank, at in enumerate(order) if options[at].right)
+
+
+def votes(
+    options: Sequence[Option],
+    ns: Sequence[int],
+    voters: Sequence[int],
+    *,
+    favour: float,
+    draws: int,
+    source: Random,
+) -> Votes:
+    """Return the votes among n of the completions.
+
+    majority: the most frequent answer. weighted: the one whose completions' scores sum to most.
+    frequency: that of the completion with the highest score + `favour` x its answer's share. top:
+    the majority among the best k by score, for each k of `voters`. Of equals the first seen wins:
+    in the order of the samples, among the best k in that of their scores. n = all is one vote;
+    for fewer the mean of `draws` random subsets is taken, the same ones for every kind of vote.
+    """
+    hall = _hall(options)
+    everyone = list(range(len(options)))
+    found = Votes([], [], [], [])
+    orders = [source.sample(everyone, len(everyone)) for _ in range(draws)]
+    for n in ns:
+        drawn = _subsets(everyone, orders, n)
+        asked = [k for k in voters if k <= n]
+        tops = [_top(hall, chosen, asked) for chosen in drawn]
+        found.majority.append(_mean([hall.right[_majority(hall, chosen)] for chosen in drawn]))
+        found.weighted.append(_mean([hall.right[_weighted(hall, chosen)] for chosen in drawn]))
+        found.frequency.append(
+            _mean([hall.right[_frequent(hall, chosen, favour)] for chosen in drawn])
+        )
+        found.top.append([_mean([top[at] for top in tops]) for at in range(len(asked))])
+    return found
+
+
+class _Hall(NamedTuple):
+    """Completions by number: answer's number, score, rank; and whether answers are right."""
+
+    answers: list[int]
+    scores: list[float]
+    ranks: list[int]
+    by_rank: list[int]
+    right: list[bool]  # by answer's number; the last is of no answer
+
+
+def _hall(options: Sequence[Option]) -> _Hall:
+    numbers: dict[str, int] = {}
+    right: list[bool] = []
+    answers = []
+    for option in options:
+        if option.answer is None:
+            answers.append(NO_ANSWER)
+            continue
+        if option.answer not in numbers:
+            numbers[option.answer] = len(numbers)
+            right.append(option.right)
+        answers.append(numbers[option.answer])
+    by_rank = sorted(range(len(options)), key=lambda at: -options[at].score)
+    ranks = [0] * len(options)
+    for rank, at in enumerate(by_rank):
+        ranks[at] = rank
+    return _Hall(answers, [one.score for one in options], ranks, by_rank, [*right, False])
+
+
+def _majority(hall: _Hall, chosen: Sequence[int]) -> int:
+    counts: dict[int, int] = {}
+    for at in chosen:
+        answer = hall.answers[at]
+        if answer != NO_ANSWER:
+            counts[answer] = counts.get(answer, 0) + 1
+    return max(counts, key=counts.__getitem__, default=NO_ANSWER)  # of equals the first
+
+
+def _weighted(hall: _Hall, chosen: Sequence[int]) -> int:
+    sums: dict[int, float] = {}
+    for at in chosen:
+        answer = hall.answers[at]
+        if answer != NO_ANSWER:
+            sums[answer] = sums.get(answer, 0.0) + max(hall.scores[at], LEAST_WEIGHT)
+    return max(sums, key=sums.__getitem__, default=NO_ANSWER)
+
+
+def _frequent(hall: _Hall, chosen: Sequence[int], favour: float) -> int:
+    counts: dict[int, int] = {}
+    best: dict[int, float] = {}
+    for at in chosen:
+        answer, score = hall.answers[at], hall.scores[at]
+        counts[answer] = counts.get(answer, 0) + (answer != NO_ANSWER)
+        if answer not in best or score > best[answer]:
+            best[answer] = score
+    return max(best, key=lambda answer: best[answer] + favour * counts[answer] / len(chosen))
+
+
+def _top(hall: _Hall, chosen: Sequence[int], voters: Sequence[int]) -> list[bool]:
+    """Return whether the majority among the best k of the chosen is right, for each k."""
+    counts: dict[int, int] = {}
+    found = []
+    asked = iter(sorted(voters))
+    k = next(asked, 0)
+    for seat, rank in enumerate(sorted([hall.ranks[at] for at in chosen]), start=1):
+        answer = hall.answers[hall.by_rank[rank]]
+        if answer != NO_ANSWER:
+            counts[answer] = counts.get(answer, 0) + 1
+        if seat == k:
+            found.append(hall.right[max(counts, key=counts.__getitem__, default=NO_ANSWER)])
+            k = next(asked, 0)
+            if not k:
+                break
+    return found
+
+
+def _subsets(everyone: list[int], orders: Sequence[list[int]], n: int) -> list[list[int]]:
+    """Return subsets of n that stand for all of them: random ones, or all where they are few."""
+    if n >= len(everyone):
+        return [everyone]
+    if n == 1:
+        return [[at] for at in everyone]
+    return [order[:n] for order in orders]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

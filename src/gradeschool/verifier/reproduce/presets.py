@@ -1,0 +1,141 @@
+"""The recipes: how many problems, which model, how long; and the stages that they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gradeschool.verifier.reproduce.stages import Stage
+
+# The splits of test problems: drawn as the training problems are, and of structures held out.
+SPLITS = {"test": "test", "held-out": "test-structures"}
+TRAIN, LABELLED = "problems/train.jsonl", "problems/labelled.jsonl"
+# The models that answer greedily, to compare with.
+GREEDY = ("generator", "control")
+# Seeds of the problems; training seeds are the preset's own.
+TRAIN_SEED, LABELLED_SEED, TEST_SEED = 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One recipe.
+
+    families, steps: of the problems. problems: of the generator, with solutions; trained to its
+    end it is the baseline too. labelled: further problems whose final answers alone are used.
+    tested: of each split. size: of the models, from nothing. generator, control, verifier: options
+    of their training. k, temperature: of the labelled samples. n, test_temperature: of the test
+    ones.
+    """
+
+    name: str
+    families: tuple[str, ...]
+    steps: tuple[int, int]
+    problems: int
+    labelled: int
+    tested: int
+    size: str
+    generator: tuple[str, ...]
+    control: tuple[str, ...]
+    verifier: tuple[str, ...]
+    k: int
+    temperature: float
+    n: int
+    test_temperature: float
+    seeds: tuple[int, ...]
+
+
+# Settings were chosen on a development split; docs/log.md tells how.
+LAPTOP = Preset(
+    name="laptop",
+    families=("collection", "comparison", "groups", "shopping"),
+    steps=(2, 4),
+    problems=2000,
+    labelled=30000,
+    tested=1000,
+    size="0.2M",
+    generator=("--epochs", "20"),
+    control=("--epochs", "2", "--optimizer", "muon", "--lr", "3e-3", "--warmup", "50", "--batch",
+             "16"),
+    verifier=("--level", "likelihood", "--optimizer", "muon", "--lr", "1e-3", "--warmup", "30",
+              "--batch", "16", "--group", "1"),
+    k=1,
+    temperature=1.0,
+    n=16,
+    test_temperature=0.7,
+    seeds=(0, 1, 2),
+)  # fmt: skip
+PRESETS = {one.name: one for one in (LAPTOP,)}
+
+
+def stages_of(preset: Preset) -> list[Stage]:
+    """Return all stages of a recipe, each after what it needs."""
+    found = list(_problems(preset))
+    for seed in preset.seeds:
+        found += _training(preset, seed)
+    for seed in preset.seeds:
+        for split in SPLITS:
+            found += _testing(preset, seed, split)
+    return found
+
+
+def folder(what: str, seed: int) -> str:
+    """Return where a model or a run of a training seed lies."""
+    return f"seed-{seed}/{what}"
+
+
+def _problems(preset: Preset) -> Iterator[Stage]:
+    sets = [
+        ("train", TRAIN, "train", TRAIN_SEED, preset.problems),
+        ("labelled", LABELLED, "train", LABELLED_SEED, preset.labelled),
+        *((name, f"problems/{name}.jsonl", split, TEST_SEED, preset.tested)
+          for name, split in SPLITS.items()),
+    ]  # fmt: skip
+    families = [word for family in preset.families for word in ("--family", family)]
+    for name, path, split, seed, count in sets:
+        numbers = ("--seed", str(seed), "-n", str(count), "--steps", *map(str, preset.steps))
+        command = ("data", "generate", "--split", split, *numbers, *families)
+        yield Stage(f"problems-{name}", command, stdout=path)
+
+
+def _training(preset: Preset, seed: int) -> Iterator[Stage]:
+    """Yield generator, samples, control and verifier; the verifier begins as the control.
+
+    The control is the generator, trained further on its own right samples: what the same labels are
+    worth where they are spent on writing.
+    """
+    of_seed = ("--seed", str(seed))
+    generator, samples, control = (folder(it, seed) for it in ("generator", "samples", "control"))
+    right = folder("right.jsonl", seed)
+    new = ("finetune", "-m", f"new:{preset.size}", "-d", TRAIN, "-o", generator)
+    yield Stage(f"generator-{seed}", (*new, *preset.generator, *of_seed), ("problems-train",))
+    drawn = ("-k", str(preset.k), "--temperature", f"{preset.temperature:g}", *of_seed)
+    sampled = ("sample", "-m", f"transformers/{generator}", "-d", LABELLED, "-o", samples, *drawn)
+    yield Stage(f"samples-{seed}", sampled, (f"generator-{seed}", "problems-labelled"))
+    kept = ("data", "right", samples, "-d", LABELLED, "--with", TRAIN)
+    yield Stage(f"right-{seed}", kept, (f"samples-{seed}", "problems-train"), right)
+    further = ("finetune", "-m", generator, "-d", right, "-o", control, *preset.control, *of_seed)
+    yield Stage(f"control-{seed}", further, (f"right-{seed}",))
+    begun = ("verifier", "train", "--generator", generator, "--init", control)
+    trained = ("--samples", samples, "-d", LABELLED, "-o", folder("verifier", seed))
+    command = (*begun, *trained, *preset.verifier, *of_seed)
+    yield Stage(f"verifier-{seed}", command, (f"control-{seed}",))
+
+
+def _testing(preset: Preset, seed: int, split: str) -> Iterator[Stage]:
+    problems, run = f"problems/{split}.jsonl", folder(split, seed)
+    of_seed = ("-d", problems, "--seed", str(seed))
+    judged = ["rank", run, "--verifier", folder("verifier", seed)]
+    judged += ["--generator", folder("generator", seed), "-d", problems, "--json"]
+    needs = [f"{split}-{seed}", f"verifier-{seed}"]
+    for name in GREEDY:
+        greedy, stage = folder(f"{split}-{name}", seed), f"{split}-{name}-{seed}"
+        model = f"transformers/{folder(name, seed)}"
+        command = ("sample", "-m", model, "-o", greedy, "-k", "1", "--temperature", "0", *of_seed)
+        yield Stage(stage, command, (f"{name}-{seed}", f"problems-{split}"))
+        judged += ["--baseline", greedy]
+        needs.append(stage)
+    drawn = ("-k", str(preset.n), "--temperature", f"{preset.test_temperature:g}")
+    model = f"transformers/{folder('generator', seed)}"
+    sampled = ("sample", "-m", model, "-o", run, *drawn, *of_seed)
+    yield Stage(f"{split}-{seed}", sampled, (f"generator-{seed}", f"problems-{split}"))
+    yield Stage(f"rank-{split}-{seed}", tuple(judged), tuple(needs), f"results/{split}-{seed}.json")

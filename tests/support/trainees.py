@@ -1,0 +1,93 @@
+"""Small things to train in tests: problems, a tokenizer, models of several architectures."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from gradeschool.problem import Problem
+from gradeschool.verifier.examples import Example, encode, texts_of
+from gradeschool.verifier.new_model import Shape, new_model
+from gradeschool.verifier.tokens import build_tokenizer
+
+SMALL = Shape(hidden=16, intermediate=32, layers=2, heads=2)
+VOCABULARY = 300
+# Small versions of architectures that people fine-tune; the sizes that all of them know.
+SIZES = {
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
+    "head_dim": 8,
+    "intermediate_size": 32,
+    "max_position_embeddings": 256,
+    "vocab_size": VOCABULARY,
+    "pad_token_id": 0,
+    "bos_token_id": None,
+    "eos_token_id": 1,
+}
+
+
+def sums(count: int) -> list[Problem]:
+    """Problems of one or two additions."""
+    made = []
+    for at in range(count):
+        first, second, third = at % 7 + 2, at % 5 + 1, at % 11
+        total = first + second
+        steps = f"Tom has {first}+{second}=<<{first}+{second}={total}>>{total} apples.\n"
+        if third > 4:
+            steps += f"Then {total}+{third}=<<{total}+{third}={total + third}>>{total + third}.\n"
+            total += third
+        question = f"Tom has {first} apples and buys {second}." + (
+            f" He finds {third} more." if third > 4 else ""
+        )
+        made.append(Problem.from_row(str(at), f"{question} How many?", f"{steps}#### {total}"))
+    return made
+
+
+def write_problems(path: Path, count: int) -> Path:
+    """A JSONL file of problems."""
+    rows = [{"question": one.question, "answer": one.solution} for one in sums(count)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def tokenizer_of(problems: list[Problem]) -> Any:
+    """A tokenizer of the problems."""
+    return build_tokenizer(texts_of(problems), vocabulary=VOCABULARY)
+
+
+def examples_of(tokenizer: Any, problems: list[Problem]) -> list[Example]:
+    """The problems as tokens."""
+    return [encode(tokenizer, one.question, one.solution) for one in problems]
+
+
+def trainee(tokenizer: Any, seed: int = 0) -> Any:
+    """A new model without zeros in it, so that every weight has a gradient."""
+    import torch
+
+    model = new_model(tokenizer, SMALL, seed)
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(seed)
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    return model
+
+
+def architecture(kind: str) -> Any:
+    """A small model of another architecture, random."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    names = {"gpt2": {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 256}}
+    sizes = (
+        SIZES
+        if kind != "gpt2"
+        else {
+            **names["gpt2"],
+            **{name: SIZES[name] for name in SIZES if name.endswith(("_id", "vocab_size"))},
+        }
+    )
+    config = AutoConfig.for_model(kind, **sizes)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return AutoModelForCausalLM.from_config(config).eval()

@@ -1,0 +1,384 @@
+"""The verifier's head, its objective and its values, against computations by hand."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from gradeschool.errors import InputError  # noqa: E402
+from gradeschool.verifier.examples import encode  # noqa: E402
+from gradeschool.verifier.group_batches import GroupBatches, tokens_of  # noqa: E402
+from gradeschool.verifier.head import (  # noqa: E402
+    BIAS,
+    GAIN,
+    Likelihood,
+    Verifier,
+    load_tokenizer,
+    logits_of,
+    new_verifier,
+)
+from gradeschool.verifier.objective import Group, Labelled, Level, batch_of, losses  # noqa: E402
+from gradeschool.verifier.packing import take_packed  # noqa: E402
+from gradeschool.verifier.reserved import reserve  # noqa: E402
+from gradeschool.verifier.rows import FLAT_ROWS, hidden_states, pack  # noqa: E402
+from gradeschool.verifier.value import (  # noqa: E402
+    Pair,
+    Text,
+    batches,
+    encode_all,
+    logprobs,
+    score,
+)
+from tests.support.trainees import architecture, sums, tokenizer_of, trainee  # noqa: E402
+
+QUESTIONS = [(5, 6, 7, 8), (9, 5), (7,)]
+SOLUTIONS = [(0, (11, 12, 13)), (1, (11,)), (0, (14, 15, 16, 17, 1)), (2, (18, 1))]
+VER = 2
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    return tokenizer_of(sums(40))
+
+
+@pytest.fixture(scope="module")
+def verifier(tokenizer: Any) -> Verifier:
+    made, _ = new_verifier(trainee(tokenizer), tokenizer)
+    return made.eval()
+
+
+def pairs() -> list[Pair]:
+    """Solutions of different length, right and wrong, some twice, one unfinished."""
+    made = []
+    for problem in sums(12):
+        made += [Pair(problem.question, problem.solution), Pair(problem.question, "#### 0")]
+        made += [Pair(problem.question, problem.solution)] * 2
+    return [*made, Pair(made[0].question, "Tom has 3+", False)]
+
+
+# One question for many solutions
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "qwen2", "gpt_neox", "gemma2"])
+def test_solutions_that_share_a_question_have_the_states_they_have_alone(kind: str) -> None:
+    model = architecture(kind)
+    rows = pack(QUESTIONS, SOLUTIONS)
+    shared, whole = hidden_states(model, rows), hidden_states(model, rows, share=False)
+    for row, (question, ids) in enumerate(SOLUTIONS):
+        tokens = torch.tensor([[*QUESTIONS[question], *ids]])
+        alone = model.base_model(input_ids=tokens).last_hidden_state[0, -len(ids) - 1 :]
+        for states in (shared, whole):
+            assert torch.allclose(states[row, : len(ids) + 1], alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "qwen2"])
+def test_rows_laid_flat_have_the_states_they_have_alone(kind: str) -> None:
+    model = architecture(kind)
+    rows = pack(QUESTIONS, SOLUTIONS)
+    expected = hidden_states(model, rows, share=False)
+    take_packed(model)
+    flat = hidden_states(model, rows)
+    assert len(SOLUTIONS) <= FLAT_ROWS * len(QUESTIONS)
+    mask = rows.body_mask.bool()
+    assert torch.allclose(flat[mask], expected[mask], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["llama", "gemma2", "granite", "cohere"])
+def test_logits_are_those_of_the_models_own_forward(kind: str) -> None:
+    model = architecture(kind)
+    tokens = torch.tensor([[5, 6, 7, 8, 9]])
+    states = model.base_model(input_ids=tokens).last_hidden_state
+    assert torch.allclose(logits_of(model, states), model(input_ids=tokens).logits, atol=1e-6)
+
+
+def test_a_value_is_a_gain_and_a_bias_on_the_reserved_tokens_logit(verifier: Verifier) -> None:
+    rows = pack(QUESTIONS, SOLUTIONS)
+    values = verifier(rows).values
+    for row, (question, ids) in enumerate(SOLUTIONS):
+        tokens = torch.tensor([[*QUESTIONS[question], *ids]])
+        logits = verifier.model(input_ids=tokens).logits[0, -len(ids) - 1 :, VER]
+        assert torch.allclose(values[row, : len(ids) + 1], GAIN * logits + BIAS, atol=1e-6)
+
+
+# The objective, by hand
+
+
+def by_hand(verifier: Verifier, groups: list[Group], level: Level) -> dict[str, float]:
+    """The summed losses, solution by solution from the model's own logits."""
+    squared = language = 0.0
+    for group in groups:
+        for one in group.solutions:
+            tokens = torch.tensor([[*group.question, *one.ids]])
+            logits = verifier.model(input_ids=tokens).logits[0, -len(one.ids) :, VER]
+            values = verifier.gain * logits + verifier.bias
+            values = values[-1:] if level is Level.SOLUTION else values
+            squared += one.drawn * ((values - float(one.right)) ** 2).sum().item()
+        if group.reference is not None:
+            tokens = torch.tensor([[*group.question, *group.reference]])
+            logits = verifier.model(input_ids=tokens).logits[0, -len(group.reference) - 1 : -1]
+            logits[:, VER] = float("-inf")
+            chosen = torch.log_softmax(logits, -1)[
+                range(len(group.reference)), list(group.reference)
+            ]
+            language -= chosen.sum().item()
+    return {"verification": squared, "language": language}
+
+
+def groups() -> list[Group]:
+    right, wrong = Labelled((11, 12, 1), True, 3), Labelled((13, 1), False, 2)
+    return [
+        Group((5, 6, 7), [right, wrong], (11, 12, 14, 1)),
+        Group((8, 9), [wrong], (15, 1)),
+    ]
+
+
+@pytest.mark.parametrize("level", [Level.TOKEN, Level.SOLUTION])
+def test_the_joint_loss_is_the_one_computed_by_hand(verifier: Verifier, level: Level) -> None:
+    batch = batch_of(groups(), level)
+    found = {name: one.item() for name, one in losses(verifier, batch).items()}
+    assert found == pytest.approx(by_hand(verifier, groups(), level), rel=1e-5)
+    tokens = 3 * 3 + 2 * 2 + 2 * 2 if level is Level.TOKEN else 3 + 2 + 2
+    assert batch.counts == {"verification": tokens, "language": 4 + 2}
+
+
+def test_the_likelihood_head_scores_by_the_whole_solutions_likelihood(tokenizer: Any) -> None:
+    made, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
+    right = [group._replace(reference=None, learn_right=True) for group in groups()]
+    batch = batch_of(right, Level.LIKELIHOOD)
+    found = {name: one.item() for name, one in losses(made, batch).items()}
+    entropy = language = 0.0
+    for group in right:
+        for one in group.solutions:
+            tokens = torch.tensor([[*group.question, *one.ids]])
+            logits = made.model(input_ids=tokens).logits[0, -len(one.ids) - 1 : -1].detach()
+            logits[:, VER] = float("-inf")
+            every = torch.log_softmax(logits, -1)[range(len(one.ids)), list(one.ids)]
+            likely = torch.sigmoid(0.15 * every.sum() + 2.3).item()
+            entropy -= one.drawn * math.log(likely if one.right else 1 - likely)
+            language -= every.sum().item() if one.right else 0.0
+            values = made(pack([group.question], [(0, one.ids)])).values[0, 1:].detach()
+            partial = torch.sigmoid(0.15 * every.cumsum(0) + 2.3)
+            assert torch.allclose(values, partial, atol=1e-4)
+    assert found == pytest.approx({"verification": entropy, "language": language}, rel=1e-3)
+    assert batch.counts == {"verification": 3 + 2 + 2, "language": 3}
+
+
+def test_language_data_may_be_missing_from_a_pass(tokenizer: Any) -> None:
+    made, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
+    wrong = Group((8, 9), [Labelled((13, 1), False)], learn_right=True)
+    batch = batch_of([wrong], Level.LIKELIHOOD)
+    found = losses(made, batch)
+    assert batch.counts["language"] == found["language"].item() == 0
+    (found["verification"] + found["language"]).backward()
+    assert all(torch.isfinite(one.grad).all() for one in made.parameters())
+
+
+def test_duplicates_count_as_often_as_they_were_drawn(verifier: Verifier) -> None:
+    once = Group((5, 6, 7), [Labelled((11, 12, 1), True), Labelled((13, 1), False)])
+    twice = once._replace(solutions=[*once.solutions, once.solutions[0]])
+    counted = once._replace(solutions=[once.solutions[0]._replace(drawn=2), once.solutions[1]])
+    several, one = batch_of([twice]), batch_of([counted])
+    assert several.counts == one.counts
+    assert "language" not in one.counts
+    expected = losses(verifier, several)["verification"].item()
+    assert losses(verifier, one)["verification"].item() == pytest.approx(expected)
+
+
+def test_the_question_is_asked_for_nothing(verifier: Verifier) -> None:
+    batch = batch_of(groups())
+    assert float(batch.weights[:, 0].abs().sum()) == 0
+    verifier.zero_grad()
+    states: list[Any] = []
+    hook = verifier.model.model.register_forward_hook(
+        lambda module, inputs, output: states.append(output.last_hidden_state)
+    )
+    found = losses(verifier, batch)
+    hook.remove()
+    states[-1].retain_grad()
+    (found["verification"] + found["language"]).backward()
+    bodies = states[-1].grad
+    # The question's last token predicts the reference's first; of other rows it is not asked.
+    for row in range(len(bodies)):
+        asked = row in batch.references.tolist()
+        assert bool(bodies[row, 0].abs().sum() > 0) == asked
+
+
+def test_the_language_loss_does_not_touch_the_reserved_logit(tokenizer: Any) -> None:
+    model = architecture("llama")  # its unembedding is its own
+    made = Verifier(model, VER)
+    batch = batch_of(groups())
+    losses(made, batch)["language"].backward()
+    gradient = model.get_output_embeddings().weight.grad
+    assert float(gradient[VER].abs().sum()) == 0
+    assert float(gradient[3].abs().sum()) > 0
+    assert made.gain.grad is None
+
+
+# The reserved token
+
+
+def test_the_reserved_token_is_the_tokenizers_own(tokenizer: Any) -> None:
+    assert reserve(trainee(tokenizer), tokenizer)[:2] == (VER, "<ver>")
+
+
+class Words:
+    """A tokenizer of so many words."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = list(words)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def get_vocab(self) -> dict[str, int]:
+        return {word: at for at, word in enumerate(self.words)}
+
+    def add_special_tokens(self, added: dict[str, list[str]]) -> None:
+        self.words += added["additional_special_tokens"]
+
+    def convert_tokens_to_ids(self, word: str) -> int:
+        return self.words.index(word)
+
+
+def test_other_models_have_or_get_a_token_to_reserve() -> None:
+    model = architecture("llama")
+    size = model.config.vocab_size
+    names = [f"w{at}" for at in range(size)]
+    kept = Words(*names[:9], "<|reserved_special_token_0|>", *names[10:])
+    assert reserve(model, kept)[:2] == (9, "<|reserved_special_token_0|>")
+    assert reserve(model, Words(*names[:-4]))[:2] == (size - 1, "")
+    full = Words(*names)
+    found = reserve(model, full)
+    assert (found.id, found.text) == (size, "<ver>")
+    assert model.get_output_embeddings().weight.shape[0] == size + 1
+
+
+# Values
+
+
+def test_values_do_not_depend_on_the_batch(verifier: Verifier, tokenizer: Any) -> None:
+    together = score(verifier, tokenizer, pairs())
+    alone = [score(verifier, tokenizer, [pair])[0] for pair in pairs()]
+    small = score(verifier, tokenizer, pairs(), places=64)
+    for one, other, third in zip(together, alone, small, strict=True):
+        assert one.tokens == other.tokens
+        assert one.values == pytest.approx(other.values, abs=1e-5)
+        assert third.values == pytest.approx(other.values, abs=1e-5)
+        assert one.last == one.values[-1]
+    assert len({one.last for one in together}) > 12
+
+
+def test_a_finished_solution_has_the_end_token(verifier: Verifier, tokenizer: Any) -> None:
+    question = sums(1)[0].question
+    done, cut = score(
+        verifier, tokenizer, [Pair(question, "#### 3"), Pair(question, "#### 3", False)]
+    )
+    assert done.tokens == [*cut.tokens, tokenizer.eos_token_id]
+    assert tokenizer.decode(cut.tokens) == "#### 3"
+
+
+def test_logprobs_are_those_of_the_language_model(tokenizer: Any) -> None:
+    model = trainee(tokenizer).eval()
+    for pair, found in zip(pairs(), logprobs(model, tokenizer, pairs()), strict=True):
+        ids, start = encode(tokenizer, pair.question, pair.solution)
+        ids = ids if pair.finished else ids[:-1]
+        logits = model(input_ids=torch.tensor([ids])).logits[0]
+        every = torch.log_softmax(logits.detach(), -1)
+        expected = [float(every[at - 1, ids[at]]) for at in range(start, len(ids))]
+        assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_tokens_are_those_that_a_generator_is_trained_on(tokenizer: Any) -> None:
+    for problem in sums(8):
+        texts = [problem.solution, "", " 4", "#### 5", problem.solution + "\n", "<eos>"]
+        expected = [encode(tokenizer, problem.question, text) for text in texts]
+        assert encode_all(tokenizer, problem.question, texts) == expected
+
+
+def test_batches_hold_every_text_once_and_are_not_too_large() -> None:
+    texts = [
+        Text((question, 4, 5), tuple(range(9, 9 + length)))
+        for question in range(20)
+        for length in (question % 5 + 1, 7, 30)
+    ]
+    found = list(batches(texts, 200))
+    assert sorted(text for batch in found for text in batch) == sorted(texts)
+    for batch in found:
+        width = max(len(text.solution) for text in batch) + 1
+        questions = len({text.question for text in batch})
+        assert width * len(batch) + 3 * questions <= 200
+    assert len(found) < 20
+
+
+# The folder
+
+
+def test_a_saved_verifier_gives_equal_values(
+    verifier: Verifier, tokenizer: Any, tmp_path: Path
+) -> None:
+    verifier.save(tmp_path, tokenizer, {"level": "token"})
+    assert (tmp_path / "model.safetensors").is_file()
+    assert json.loads((tmp_path / "verifier.json").read_text())["level"] == "token"
+    loaded = Verifier.load(tmp_path)
+    before = score(verifier, tokenizer, pairs())
+    after = score(loaded, load_tokenizer(tmp_path), pairs())
+    for one, other in zip(before, after, strict=True):
+        assert one.values == pytest.approx(other.values, abs=1e-5)
+    again = Verifier.load(tmp_path)
+    assert score(again, tokenizer, pairs()) == after
+
+
+def test_a_saved_likelihood_head_is_one_again(tokenizer: Any, tmp_path: Path) -> None:
+    made, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
+    made.eval().save(tmp_path, tokenizer)
+    loaded = Verifier.load(tmp_path)
+    assert isinstance(loaded, Likelihood)
+    before, after = (score(one, tokenizer, pairs()) for one in (made, loaded))
+    for one, other in zip(before, after, strict=True):
+        assert one.values == pytest.approx(other.values, abs=1e-5)
+        assert all(0 < value < 1 for value in one.values)
+
+
+def test_a_folder_without_a_head_is_no_verifier(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no verifier"):
+        Verifier.load(tmp_path)
+    (tmp_path / "verifier.json").write_text('{"token_id": "x", "gain": 1, "bias": 0}')
+    with pytest.raises(InputError, match="is no verifier"):
+        Verifier.load(tmp_path)
+
+
+# The order of groups
+
+
+def test_every_solution_is_seen_once_an_epoch_with_its_own_count() -> None:
+    held = [
+        Group((5, at), [Labelled((9, at, one), one % 2 == 0, one + 1) for one in range(at + 1)])
+        for at in range(9)
+    ]
+    order = GroupBatches(held, 1.0, 1, 4)
+    seen = [order._at(place) for place in range(len(order))]
+    assert all(len(group.solutions) <= 4 for group in seen)
+    every = sorted((one.ids, one.drawn) for group in seen for one in group.solutions)
+    assert every == sorted((one.ids, one.drawn) for group in held for one in group.solutions)
+    again = GroupBatches(held, 1.0, 1, 4)
+    assert [again._at(place) for place in reversed(range(len(order)))] == seen[::-1]
+    later = [order._at(place) for place in range(len(order), 2 * len(order))]
+    assert later != seen
+
+
+def test_an_update_is_the_same_however_it_is_divided(verifier: Verifier) -> None:
+    held = [Group((5, 6 + at), groups()[0].solutions, (11, 1)) for at in range(4)]
+    sizes = sum(map(tokens_of, held))
+    found = []
+    for processes, most in ((1, sizes), (2, sizes), (1, sizes // 3)):
+        passes = GroupBatches(held, 1.0, 4, 8, pass_tokens=most).update(0, processes)
+        assert len(passes) % processes == 0
+        counts = sum(one.counts["verification"] for one in passes)
+        total = sum(losses(verifier, one)["verification"].item() for one in passes)
+        found.append((counts, total / counts))
+    assert found[1:] == [pytest.approx(found[0])] * 2
