@@ -21,7 +21,7 @@ VERBS = {
     "compare": "Compare runs problem by problem.",
     "diff": "Say why two results that should agree do not.",
     "report": "Write a page of runs (HTML), or Markdown, CSV, JUnit.",
-    "export": "Write a run as a file of lm-eval, inspect, the Hugging Face hub, ...",
+    "export": "Write a run as files that other tools read.",
     "audit": "Find what a scorer or reward function gets wrong.",
     "doctor": "Find out what a server really does.",
     "finetune": "Fine-tune a language model on problems with solutions.",

@@ -45,7 +45,9 @@ def generate_command(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Make new problems: one JSON line each, in the columns of GSM8K and what they are made of.
+    """Make new problems, one JSON line each.
+
+    The columns are those of GSM8K, and what a problem is made of.
 
     The same seed gives the same problems on every machine. Without -o the lines go to stdout;
     --json prints what was made instead of the lines.

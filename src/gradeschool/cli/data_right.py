@@ -15,7 +15,9 @@ from gradeschool.cli.options import dataset_option, warn
 @click.option("--with", "others", multiple=True, metavar="DATASET",
               help="Problems that are put before them with their own solutions.")  # fmt: skip
 def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> None:
-    """Print the right completions of a run as solutions, one JSON line each: rejection sampling.
+    """Print the right completions of a run as problems.
+
+    One JSON line each, with the completion as the solution: rejection sampling.
 
     Each different text of a problem stands once. A model that is trained on them has used the same
     labels as a verifier of the same run: the fair control of what a verifier is worth.

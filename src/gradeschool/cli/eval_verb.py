@@ -20,13 +20,19 @@ if TYPE_CHECKING:
     from gradeschool.runs.evaluate import Asking, Evaluation
     from gradeschool.runs.plan import Plan
 
+PROTOCOL = "zero-shot/chat"
+# The model of the package was trained on questions and annotated solutions alone.
+BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
+
 
 @click.command()
 @click.option("-m", "--model", required=True, metavar="PROVIDER/NAME",
               help="openai/NAME, http://HOST:PORT/v1[/NAME], transformers/FOLDER, vllm/FOLDER, "
-                   "or recorded/FILE.")  # fmt: skip
-@click.option("-p", "--protocol", default="zero-shot/chat", show_default=True,
-              help="A name from `gradeschool protocols list`.")  # fmt: skip
+                   "llama.cpp/FILE.gguf, recorded/FILE; or tiny, which comes with the "
+                   "package.")  # fmt: skip
+@click.option("-p", "--protocol",
+              help="A name from `gradeschool protocols list`; by default zero-shot/chat, for tiny "
+                   "openai/2021.")  # fmt: skip
 @dataset_option
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="Only the first N problems.")
 @click.option("-k", "--samples", type=click.IntRange(min=1), default=1, show_default=True,
@@ -36,8 +42,9 @@ if TYPE_CHECKING:
 @click.option("--temperature", type=click.FloatRange(0, 2), help="Instead of the protocol's.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Instead of the protocol's.")
 @click.option("--seed", type=int, help="Sample i is asked with seed + i.")
-@click.option("--calculator/--no-calculator", default=False,
-              help="Compute the results of <<48/2=...>> as they are written.")  # fmt: skip
+@click.option("--calculator/--no-calculator", default=None,
+              help="Compute the results of <<48/2=...>> as they are written; tiny needs "
+                   "it.")  # fmt: skip
 @click.option("--connections", "--max-connections", type=click.IntRange(1, 4096),
               help="Requests at a time; by default 16, up to 256 where it helps.")  # fmt: skip
 @click.option("--choices", type=click.IntRange(1, 128), default=1, show_default=True,
@@ -54,7 +61,7 @@ if TYPE_CHECKING:
 @json_option
 def command(
     model: str,
-    protocol: str,
+    protocol: str | None,
     dataset: str | None,
     limit: int | None,
     samples: int,
@@ -62,7 +69,7 @@ def command(
     temperature: float | None,
     max_tokens: int | None,
     seed: int | None,
-    calculator: bool,
+    calculator: bool | None,
     connections: int | None,
     choices: int,
     batch: bool,
@@ -80,21 +87,16 @@ def command(
     was reached.
     """
     from gradeschool.datasets.load import load_dataset
-    from gradeschool.errors import InputError
     from gradeschool.models.choose import choose_model
     from gradeschool.protocols.registry import get_protocol
     from gradeschool.runs.cost import parse_price
     from gradeschool.runs.evaluate import Asking, default_folder
     from gradeschool.runs.plan import make_plan
 
-    if max_cost is not None and price is None:
-        raise InputError(f"--max-cost {max_cost} needs to know what tokens cost; give --price")
-    if batch and (choices > 1 or max_cost is not None):
-        raise InputError("--batch takes neither --choices nor --max-cost; leave one of them out")
-    chosen = get_protocol(protocol)
-    if calculator and (batch or choices > 1 or chosen.is_chat):
-        what = "--batch" if batch else "--choices" if choices > 1 else f"the chat of {chosen.name}"
-        raise InputError(f"--calculator needs a completion that it can go on with, not {what}")
+    built_in = model == BUILT_IN
+    chosen = get_protocol(protocol or (BUILT_IN_PROTOCOL if built_in else PROTOCOL))
+    calculating = built_in if calculator is None else calculator
+    _check(chosen, calculating, batch, choices, max_cost, price)
     problems = load_dataset(dataset or chosen.dataset)
     usual = chosen.decoding
     decoding = replace(
@@ -104,7 +106,7 @@ def command(
         seed=seed,
     )
     plan = make_plan(chosen, problems, decoding, limit, samples)
-    answering = choose_model(model, plan.problems, problems.name, timeout, calculator)
+    answering = choose_model(model, plan.problems, problems.name, timeout, calculating)
     cost = parse_price(price, answering.name) if price else None
     asking = Asking(connections, choices, batch, cost, max_cost)
     folder = output or default_folder(model, chosen.name, problems.name)
@@ -114,6 +116,29 @@ def command(
         tell(plan, answering, folder, asking, as_json)
     else:
         _run(plan, answering, folder, asking, quiet, as_json)
+
+
+def _check(
+    protocol: Protocol,
+    calculator: bool,
+    batch: bool,
+    choices: int,
+    max_cost: float | None,
+    price: str | None,
+) -> None:
+    """Raise InputError where options contradict each other."""
+    from gradeschool.errors import InputError
+
+    if max_cost is not None and price is None:
+        raise InputError(f"--max-cost {max_cost} needs to know what tokens cost; give --price")
+    if batch and (choices > 1 or max_cost is not None):
+        raise InputError("--batch takes neither --choices nor --max-cost; leave one of them out")
+    if calculator and (batch or choices > 1 or protocol.is_chat):
+        what = "--batch" if batch else "--choices" if choices > 1 else f"a chat, {protocol.name}"
+        raise InputError(
+            f"the calculator needs a completion that it can go on with, not {what}; give "
+            "--no-calculator, or a completion protocol"
+        )
 
 
 def _run(

@@ -36,10 +36,10 @@ def command(
     RUN is a run folder or a file of completions with one run; FILE#NAME is one run of several.
 
     \b
-    lm-eval          results_*.json and samples_*.jsonl, in a folder as --output_path is
+    lm-eval          results_*.json and samples_*.jsonl, in a folder
     inspect          an .eval log, for inspect view, inspect log and inspect score
-    eval-results     a .yaml file for .eval_results/ of a model on the Hugging Face hub
-    model-index      the older form of it: a .md file with a model card's front matter
+    eval-results     a .yaml file for .eval_results/ on the Hugging Face hub
+    model-index      its older form: the front matter of a model card (.md)
     every-eval-ever  data/... of the datastore, schema 0.3
     parquet          a row for each sample: completion, verdicts, tokens
 

@@ -12,7 +12,8 @@ from gradeschool.cli.options import warn
 
 
 @click.command()
-@click.option("--preset", type=click.Choice(["laptop", "gpu"]), default="laptop", show_default=True)
+@click.option("--preset", type=click.Choice(["laptop", "gpu"]), default="laptop", show_default=True,
+              help="laptop: about 50 minutes of CPU. gpu: extrapolated, never run.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False),
               help="Folder of all that is made. By default reproduce-PRESET.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1),

@@ -147,6 +147,18 @@ def tokens_of(tokenizer: Any, prompt: Prompt) -> list[int]:
     return list(tokenizer(text + (prompt.prefix or ""), add_special_tokens=False)["input_ids"])
 
 
+def ends_of(model: Any, tokenizer: Any) -> list[int]:
+    """Return the tokens that end a text of a Hugging Face model."""
+    ends = model.generation_config.eos_token_id
+    ends = [ends] if isinstance(ends, int) else list(ends or [])
+    return list(dict.fromkeys([*ends, *known(tokenizer.eos_token_id)]))
+
+
+def known(token: int | None) -> list[int]:
+    """Return a token that a tokenizer may not have as a list of one or none."""
+    return [] if token is None else [token]
+
+
 def too_long(tokens: int, limit: int, positions: int) -> ModelError:
     """Return the failure of a prompt that leaves no room for its completion."""
     return ModelError(

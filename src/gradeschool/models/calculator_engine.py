@@ -9,10 +9,9 @@ from typing import Any
 from gradeschool.completion import Finish, Usage
 from gradeschool.errors import ModelError
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.batched import DEFAULT_TOKENS, tokens_of, too_long
+from gradeschool.models.batched import DEFAULT_TOKENS, ends_of, tokens_of, too_long
 from gradeschool.models.token_loop import ROWS_ON_CPU, ROWS_ON_GPU, Draw, Loop, Sampled
 from gradeschool.models.tokens.rows import Job
-from gradeschool.models.transformers_model import ends_of
 
 
 class CalculatorEngine:

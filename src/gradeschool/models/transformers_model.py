@@ -10,7 +10,15 @@ from typing import Any
 from gradeschool.completion import Finish, Usage
 from gradeschool.errors import ModelError
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.batched import DEFAULT_TOKENS, BatchedModel, Engine, tokens_of, too_long
+from gradeschool.models.batched import (
+    DEFAULT_TOKENS,
+    BatchedModel,
+    Engine,
+    ends_of,
+    known,
+    tokens_of,
+    too_long,
+)
 
 # A batch that does not fit into the memory is halved.
 ROWS_ON_CPU, ROWS_ON_GPU = 16, 64
@@ -55,7 +63,7 @@ class Generator:
         self.rows = rows
         self.positions = getattr(model.config, "max_position_embeddings", None)
         self.ends = ends_of(model, tokenizer)
-        self.pad = next(iter([*_known(tokenizer.pad_token_id), *self.ends]), 0)
+        self.pad = next(iter([*known(tokenizer.pad_token_id), *self.ends]), 0)
 
     def alike(self, one: Request, other: Request) -> bool:
         """Tell whether two requests can be generated together.
@@ -140,17 +148,6 @@ class Generator:
         finish = Finish.STOP if stops or cuts else Finish.LENGTH
         usage = Usage(prompt_tokens, len(ids))
         return Reply(text[: min(cuts, default=len(text))], finish, usage)
-
-
-def ends_of(model: Any, tokenizer: Any) -> list[int]:
-    """Return the tokens that end a text."""
-    ends = model.generation_config.eos_token_id
-    ends = [ends] if isinstance(ends, int) else list(ends or [])
-    return list(dict.fromkeys([*ends, *_known(tokenizer.eos_token_id)]))
-
-
-def _known(token: int | None) -> list[int]:
-    return [] if token is None else [token]
 
 
 def _without(ids: list[int], pad: int) -> list[int]:

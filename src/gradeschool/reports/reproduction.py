@@ -64,8 +64,8 @@ def _lines(
 def _setting(preset: Preset, done: Mapping[str, Done]) -> Iterator[str]:
     seconds = sum(one.cpu_seconds for one in done.values())
     rows = {
-        "problems": f"fresh, {', '.join(preset.families)}; {preset.steps[0]} to {preset.steps[1]} "
-        f"steps; tested on {preset.tested:,} of each split",
+        "problems": f"fresh, {', '.join(preset.families) or 'all families'}; {preset.steps[0]} to {preset.steps[1]} "
+        f"steps; tested on {' and '.join(map(str, preset.tested))}",
         "generator": f"{preset.size} parameters from nothing, {preset.problems:,} problems with "
         f"solutions, `{' '.join(preset.generator)}`; its greedy answers are the baseline",
         "control": "the generator, further on its own right completions of those problems and the "

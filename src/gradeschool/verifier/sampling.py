@@ -247,10 +247,10 @@ def _child(work: _Work, queue: Any) -> None:
 def _loop(work: _Work) -> Iterator[list[_Written]]:
     import torch
 
+    from gradeschool.models.batched import ends_of
     from gradeschool.models.token_loop import Loop
     from gradeschool.models.tokens.draw import Draw
     from gradeschool.models.tokens.rows import Job
-    from gradeschool.models.transformers_model import ends_of
     from gradeschool.verifier.head import load_model, load_tokenizer
 
     torch.set_num_threads(1)

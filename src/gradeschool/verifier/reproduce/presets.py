@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradeschool.verifier.reproduce.stages import Stage
 
@@ -20,11 +20,11 @@ TRAIN_SEED, LABELLED_SEED, TEST_SEED = 1, 2, 3
 class Preset:
     """One recipe.
 
-    families, steps: of the problems. problems: of the generator, with solutions; trained to its
-    end it is the baseline too. labelled: further problems whose final answers alone are used.
-    tested: of each split. size: of the models, from nothing. generator, control, verifier: options
-    of their training. k, temperature: of the labelled samples. n, test_temperature: of the test
-    ones.
+    families, steps: of the problems, () for all families. problems: of the generator, with
+    solutions; trained to its end it is the baseline too. labelled: further problems, of which the
+    final answers alone are used. tested: of each of SPLITS. size: of the models, from nothing.
+    generator, control, verifier: options of their training. k, temperature: of the labelled
+    samples. n, test_temperature: of the test ones.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Preset:
     steps: tuple[int, int]
     problems: int
     labelled: int
-    tested: int
+    tested: tuple[int, int]
     size: str
     generator: tuple[str, ...]
     control: tuple[str, ...]
@@ -51,7 +51,7 @@ LAPTOP = Preset(
     steps=(2, 4),
     problems=2000,
     labelled=30000,
-    tested=1000,
+    tested=(1000, 500),
     size="0.2M",
     generator=("--epochs", "20"),
     control=("--epochs", "2", "--optimizer", "muon", "--lr", "3e-3", "--warmup", "50", "--batch",
@@ -60,11 +60,23 @@ LAPTOP = Preset(
               "--batch", "16", "--group", "1"),
     k=1,
     temperature=1.0,
-    n=16,
-    test_temperature=0.7,
+    n=32,
+    test_temperature=0.8,
     seeds=(0, 1, 2),
 )  # fmt: skip
-PRESETS = {one.name: one for one in (LAPTOP,)}
+# The same at a larger scale; not measured: its settings are extrapolated.
+GPU = replace(
+    LAPTOP,
+    name="gpu",
+    families=(),
+    steps=(2, 8),
+    problems=30000,
+    labelled=300000,
+    tested=(1000, 1000),
+    size="5M",
+    n=100,
+)
+PRESETS = {one.name: one for one in (LAPTOP, GPU)}
 
 
 def stages_of(preset: Preset) -> list[Stage]:
@@ -72,7 +84,6 @@ def stages_of(preset: Preset) -> list[Stage]:
     found = list(_problems(preset))
     for seed in preset.seeds:
         found += _training(preset, seed)
-    for seed in preset.seeds:
         for split in SPLITS:
             found += _testing(preset, seed, split)
     return found
@@ -87,8 +98,8 @@ def _problems(preset: Preset) -> Iterator[Stage]:
     sets = [
         ("train", TRAIN, "train", TRAIN_SEED, preset.problems),
         ("labelled", LABELLED, "train", LABELLED_SEED, preset.labelled),
-        *((name, f"problems/{name}.jsonl", split, TEST_SEED, preset.tested)
-          for name, split in SPLITS.items()),
+        *((name, f"problems/{name}.jsonl", split, TEST_SEED, tested)
+          for (name, split), tested in zip(SPLITS.items(), preset.tested, strict=True)),
     ]  # fmt: skip
     families = [word for family in preset.families for word in ("--family", family)]
     for name, path, split, seed, count in sets:
