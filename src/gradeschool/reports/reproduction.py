@@ -11,10 +11,10 @@ from gradeschool.reports.figures.records import Point as Drawn
 from gradeschool.reports.figures.records import Series
 from gradeschool.verifier.curves import Point
 from gradeschool.verifier.rank import Difference
-from gradeschool.verifier.reproduce.findings import BASELINE, CONTROL, Findings, Found
+from gradeschool.verifier.reproduce.findings import BASELINE, CONTROL, WAYS, Findings, Found
 from gradeschool.verifier.reproduce.presets import Preset
 from gradeschool.verifier.reproduce.stages import Done
-from gradeschool.verifier.ways import BEST, COVERAGE, MAJORITY, STRATEGIES, Ways
+from gradeschool.verifier.ways import BEST, COVERAGE, MAJORITY, STRATEGIES
 
 POINTS = 0.05  # the gain that the claim is held to
 BY_VERIFIER = (BEST, "top", "weighted")
@@ -63,8 +63,9 @@ def _lines(
 
 def _setting(preset: Preset, done: Mapping[str, Done]) -> Iterator[str]:
     seconds = sum(one.cpu_seconds for one in done.values())
+    families = ", ".join(preset.families) or "all families"
     rows = {
-        "problems": f"fresh, {', '.join(preset.families) or 'all families'}; {preset.steps[0]} to {preset.steps[1]} "
+        "problems": f"fresh, {families}; {preset.steps[0]} to {preset.steps[1]} "
         f"steps; tested on {' and '.join(map(str, preset.tested))}",
         "generator": f"{preset.size} parameters from nothing, {preset.problems:,} problems with "
         f"solutions, `{' '.join(preset.generator)}`; its greedy answers are the baseline",
@@ -94,7 +95,7 @@ def _setting(preset: Preset, done: Mapping[str, Done]) -> Iterator[str]:
 def _claim(preset: Preset, one: Findings) -> Iterator[str]:
     held = [way for way in _by_verifier(one) if _holds(way)]
     rule = f"by {100 * POINTS:.0f} points or more, with a 95 % interval above 0"
-    names = " and ".join(STRATEGIES[way.name].format(voters=Ways().voters) for way in held)
+    names = " and ".join(STRATEGIES[way.name].format(voters=WAYS.voters) for way in held)
     if held:
         yield f"**The central claim holds here**: {names} beat both the fully fine-tuned baseline "
         yield f"and the majority vote {rule} ({one.problems:,} problems)."
@@ -123,9 +124,8 @@ def _by_verifier(one: Findings) -> list[Found]:
 
 
 def _title(name: str) -> str:
-    ways = Ways()
     title = STRATEGIES.get(name) or GREEDY_TITLES[name]
-    return title.format(voters=ways.voters, favour=f"{ways.favour:g}")
+    return title.format(voters=WAYS.voters, favour=f"{WAYS.favour:g}")
 
 
 def _ways(one: Findings) -> Iterator[str]:

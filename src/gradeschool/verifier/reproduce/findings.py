@@ -15,12 +15,13 @@ from gradeschool.scoring.statistics import Interval, clustered_wilson
 from gradeschool.verifier.curves import Point, point
 from gradeschool.verifier.rank import Difference, difference
 from gradeschool.verifier.rank_run import baseline, one_run, ready, scores_of
-from gradeschool.verifier.reproduce.presets import GREEDY, Preset, folder
+from gradeschool.verifier.reproduce.presets import GREEDY, VOTING, Preset, folder
 from gradeschool.verifier.separation import auc, within
 from gradeschool.verifier.ways import MEAN, SCORES, VOTERS, Picked, Ways, pick
 
 Outcomes = Mapping[str, tuple[int, int]]  # by problem: right ones of how many
 BASELINE, CONTROL = GREEDY
+WAYS = Ways(voters=VOTING)
 
 
 class Seed(NamedTuple):
@@ -66,7 +67,7 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
     held = one_run(str(root / folder(split, seed)), problems, _quiet)
     prepared = ready(held, *scores_of(held, None, None))
     ns = steps(max(len(case.options) for case in prepared.cases))
-    picked = [pick(case, prepared.has_logprob, Ways(), ns) for case in prepared.cases]
+    picked = [pick(case, prepared.has_logprob, WAYS, ns) for case in prepared.cases]
     greedy = {
         name: baseline(held, str(root / folder(f"{split}-{name}", seed)), problems, _quiet)[1]
         for name in GREEDY
@@ -164,7 +165,7 @@ def _means(seeds: Sequence[Seed], way: str, at: int) -> list[float]:
 
 def _over_voters(seeds: Sequence[Seed]) -> list[Point]:
     most = seeds[0].picked[0].ns[-1]
-    ks = sorted({k for k in VOTERS if k < most} | {most, Ways().voters})
+    ks = sorted({k for k in VOTERS if k < most} | {most, WAYS.voters})
     base = _means(seeds, "majority", -1)
     rows = [[one.top[-1] for one in seed.picked] for seed in seeds]
     return [

@@ -12,6 +12,8 @@ SPLITS = {"test": "test", "held-out": "test-structures"}
 TRAIN, LABELLED = "problems/train.jsonl", "problems/labelled.jsonl"
 # The models that answer greedily, to compare with.
 GREEDY = ("generator", "control")
+# Of the vote among the verifier's top ones; chosen on a development split, like the settings.
+VOTING = 3
 # Seeds of the problems; training seeds are the preset's own.
 TRAIN_SEED, LABELLED_SEED, TEST_SEED = 1, 2, 3
 
@@ -137,6 +139,7 @@ def _testing(preset: Preset, seed: int, split: str) -> Iterator[Stage]:
     of_seed = ("-d", problems, "--seed", str(seed))
     judged = ["rank", run, "--verifier", folder("verifier", seed)]
     judged += ["--generator", folder("generator", seed), "-d", problems, "--json"]
+    judged += ["--voters", str(VOTING)]
     needs = [f"{split}-{seed}", f"verifier-{seed}"]
     for name in GREEDY:
         greedy, stage = folder(f"{split}-{name}", seed), f"{split}-{name}-{seed}"
