@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import (
+    FiniteRange,
     dataset_option,
     json_option,
     print_json,
@@ -20,7 +21,7 @@ from gradeschool.errors import InputError
 if TYPE_CHECKING:
     from gradeschool.scoring.thresholds import Threshold
 
-SHARE, MARGIN = click.FloatRange(0, 1), click.FloatRange(0, 100)
+SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 
 
 @click.command()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import (
+    FiniteRange,
     dataset_option,
     json_option,
     print_json,
@@ -25,7 +26,7 @@ SHOWN_RUNS = 4
 
 @click.command("suspects")
 @click.argument("files", nargs=-1, required=True)
-@click.option("--strong", type=click.FloatRange(0, 1), default=0.7, show_default=True,
+@click.option("--strong", type=FiniteRange(0, 1), default=0.7, show_default=True,
               help="Ask runs of a higher accuracy alone.")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(min=0), default=20, show_default=True,
               help="Problems to show.")  # fmt: skip

@@ -6,13 +6,13 @@ import asyncio
 
 import click
 
-from gradeschool.cli.options import json_option, print_json, stdout_console
+from gradeschool.cli.options import FiniteRange, json_option, print_json, stdout_console
 
 
 @click.command()
 @click.argument("endpoint", metavar="ENDPOINT")
 @click.option("-p", "--protocol", metavar="NAME", help="Say what matters for this protocol alone.")
-@click.option("--timeout", type=click.FloatRange(min=1), default=120.0, show_default=True,
+@click.option("--timeout", type=FiniteRange(min=1), default=120.0, show_default=True,
               help="Seconds that one request may take.")  # fmt: skip
 @json_option
 def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) -> None:

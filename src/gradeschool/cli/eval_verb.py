@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.options import dataset_option, json_option, print_json, stdout_console, warn
+from gradeschool.cli.options import (
+    FiniteRange,
+    dataset_option,
+    json_option,
+    print_json,
+    stdout_console,
+    warn,
+)
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -39,7 +46,7 @@ BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
               help="Completions a problem; several are voted on.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False),
               help="Run folder; by default runs/MODEL-PROTOCOL-DATASET.")  # fmt: skip
-@click.option("--temperature", type=click.FloatRange(0, 2), help="Instead of the protocol's.")
+@click.option("--temperature", type=FiniteRange(0, 2), help="Instead of the protocol's.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Instead of the protocol's.")
 @click.option("--seed", type=int, help="Sample i is asked with seed + i.")
 @click.option("--calculator/--no-calculator", default=None,
@@ -50,11 +57,11 @@ BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
 @click.option("--choices", type=click.IntRange(1, 128), default=1, show_default=True,
               help="Samples asked for in one request: the prompt is paid once for N.")  # fmt: skip
 @click.option("--batch", is_flag=True, help="Use the Batch API: half the price, within a day.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=600.0, show_default=True,
+@click.option("--timeout", type=FiniteRange(min=0.1), default=600.0, show_default=True,
               help="Seconds that one request may take.")  # fmt: skip
 @click.option("--price", metavar="IN/OUT",
               help="Dollars a million tokens: 2.50/10, or a .json of models.")  # fmt: skip
-@click.option("--max-cost", type=click.FloatRange(min=0), metavar="DOLLARS",
+@click.option("--max-cost", type=FiniteRange(min=0), metavar="DOLLARS",
               help="Stop, resumable, before the run has cost more. Needs --price.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked, and what it costs.")
 @click.option("--quiet", is_flag=True, help="No progress.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.cli.options import json_option, print_json, warn
+from gradeschool.cli.options import FiniteRange, json_option, print_json, warn
 
 if TYPE_CHECKING:
     from gradeschool.verifier.finetune import Finetuning
@@ -30,11 +30,11 @@ USUAL: dict[bool, dict[str, Any]] = {
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Folder of the new model.")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="Only the first N problems.")
-@click.option("--epochs", type=click.FloatRange(min=0, min_open=True),
+@click.option("--epochs", type=FiniteRange(min=0, min_open=True),
               help="2 for a generator, 20 for the baseline. By default 2, new 20.")  # fmt: skip
 @click.option("--optimizer", type=click.Choice(["adam", "muon"]),
               help="By default adam, new models muon.")  # fmt: skip
-@click.option("--lr", type=click.FloatRange(min=0, min_open=True),
+@click.option("--lr", type=FiniteRange(min=0, min_open=True),
               help="The highest; falls linearly to 0. By default 1e-5, new 5e-3.")  # fmt: skip
 @click.option("--warmup", type=click.IntRange(min=0),
               help="Updates until then. By default 0, new models 50.")  # fmt: skip
@@ -42,9 +42,9 @@ USUAL: dict[bool, dict[str, Any]] = {
               help="Examples an update. By default 32, new models 16.")  # fmt: skip
 @click.option("--pass-tokens", type=click.IntRange(min=1), default=8192, show_default=True,
               help="Tokens computed at a time; a larger batch is accumulated.")  # fmt: skip
-@click.option("--dropout", type=click.FloatRange(0, 1, max_open=True), default=0.0,
+@click.option("--dropout", type=FiniteRange(0, 1, max_open=True), default=0.0,
               show_default=True, help="On the residual paths; the paper's is 0.2.")  # fmt: skip
-@click.option("--weight-decay", type=click.FloatRange(min=0), default=0.0, show_default=True)
+@click.option("--weight-decay", type=FiniteRange(min=0), default=0.0, show_default=True)
 @click.option("--loss-on", type=click.Choice(["solution", "both"]), default="solution",
               show_default=True, help="Whether the question is learnt too.")  # fmt: skip
 @click.option("--vocabulary", type=click.IntRange(min=1), default=1024, show_default=True,

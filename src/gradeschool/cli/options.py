@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,18 @@ from gradeschool.reports.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+class FiniteRange(click.FloatRange):
+    """Numbers of a range, of which "nan" and "inf" are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number; fails where it is not finite or not in the range."""
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value!r} is no finite number", param, ctx)
+        return number
+
 
 dataset_option = click.option(
     "-d",

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.cli.options import dataset_option, json_option, print_json, stdout_console, warn
+from gradeschool.cli.options import (
+    FiniteRange,
+    dataset_option,
+    json_option,
+    print_json,
+    stdout_console,
+    warn,
+)
 
 if TYPE_CHECKING:
     from gradeschool.scoring.statistics import Interval
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
               help="Another run on the same problems to compare with: a greedy one.")  # fmt: skip
 @click.option("--voters", type=click.IntRange(min=1), default=5, show_default=True,
               help="K of the vote among the verifier's top K.")  # fmt: skip
-@click.option("--favour", type=click.FloatRange(min=0), default=0.2, show_default=True,
+@click.option("--favour", type=FiniteRange(min=0), default=0.2, show_default=True,
               help="What the share of an answer counts beside a score.")  # fmt: skip
 @click.option("--draws", type=click.IntRange(min=1), default=20, show_default=True,
               help="Random subsets a problem, for votes among fewer completions.")  # fmt: skip

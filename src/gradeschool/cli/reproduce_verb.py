@@ -3,54 +3,79 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import join
+from typing import TYPE_CHECKING
 
 import click
 
 from gradeschool.cli.options import warn
 
+if TYPE_CHECKING:
+    from gradeschool.verifier.reproduce.presets import Preset
+    from gradeschool.verifier.reproduce.stages import Done
+
 
 @click.command()
 @click.option("--preset", type=click.Choice(["laptop", "gpu"]), default="laptop", show_default=True,
-              help="laptop: about 50 minutes of CPU. gpu: extrapolated, never run.")  # fmt: skip
+              help="laptop: about an hour of CPU. gpu: extrapolated, never run.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False),
               help="Folder of all that is made. By default reproduce-PRESET.")  # fmt: skip
+@click.option("--figure", "figures", multiple=True,
+              type=click.Choice(["2", "3", "5", "5a", "5b", "5c", "6a", "6b", "7"]),
+              help="Only what this figure of the paper needs; may be repeated.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1),
               help="Stages at a time. By default as many as cores.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the commands and run nothing.")
-def command(preset: str, output: Path | None, jobs: int | None, dry_run: bool) -> None:
+def command(
+    preset: str, output: Path | None, figures: tuple[str, ...], jobs: int | None, dry_run: bool
+) -> None:
     """Reproduce "Training Verifiers to Solve Math Word Problems" from nothing.
 
     Makes problems, trains generators, a baseline and verifiers on them, samples, ranks, and writes
     report.md with the paper's claims beside what was found. Each stage is a gradeschool command;
-    one that is done is not done again, a killed one goes on.
+    one that is done is not done again, a killed one goes on. --figure makes one figure instead, of
+    the first training seed (6a, 6b: of all), as figures/NAME.svg and .json.
 
     Example: gradeschool reproduce --preset laptop -o reproduction
     """
-    from gradeschool.verifier.reproduce.presets import PRESETS, SPLITS, stages_of
+    from gradeschool.verifier.reproduce.ablations import merged, plan
+    from gradeschool.verifier.reproduce.presets import PRESETS, stages_of
 
     chosen = PRESETS[preset]
-    stages = stages_of(chosen)
+    plans = {name: plan(name, chosen) for name in figures}
+    stages = merged(plans.values()) if plans else stages_of(chosen)
     if dry_run:
         for stage in stages:
             target = f" > {stage.stdout}" if stage.stdout else ""
             click.echo(f"{join(['gradeschool', *stage.command])}{target}")
         return
-    from gradeschool.reports.reproduction import write_report
+    from gradeschool.reports.reproduction_figures import write_figure
     from gradeschool.reports.stages_progress import stages_progress
     from gradeschool.verifier.base_model import needs_training_packages
-    from gradeschool.verifier.reproduce.findings import findings, read_seed
     from gradeschool.verifier.reproduce.runner import run
 
     needs_training_packages()
     root = output or Path(f"reproduce-{preset}")
     with stages_progress() as progress:
         done = run(stages, root, jobs or os.cpu_count() or 1, progress)
+    for name, one in plans.items():
+        for line in write_figure(root, chosen, name, one):
+            click.echo(line)
+    if not plans:
+        _report(root, chosen, done)
+
+
+def _report(root: Path, preset: Preset, done: Mapping[str, Done]) -> None:
+    from gradeschool.reports.reproduction import write_report
+    from gradeschool.verifier.reproduce.findings import findings, read_seed
+    from gradeschool.verifier.reproduce.presets import SPLITS
+
     found = {
-        split: findings([read_seed(root, chosen, seed, split) for seed in chosen.seeds])
+        split: findings([read_seed(root, preset, seed, split) for seed in preset.seeds])
         for split in SPLITS
     }
-    path = write_report(root, chosen, found, done)
+    path = write_report(root, preset, found, done)
     warn(f"the report: {path}")
     click.echo(path.read_text(encoding="utf-8"), nl=False)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.options import dataset_option, json_option, print_json, warn
+from gradeschool.cli.options import FiniteRange, dataset_option, json_option, print_json, warn
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ TEMPERATURE = 0.7  # the paper's
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="Only the first N problems.")
 @click.option("-p", "--protocol", default="openai/2021", show_default=True,
               help="A name from `gradeschool protocols list`.")  # fmt: skip
-@click.option("--temperature", type=click.FloatRange(0, 2), default=TEMPERATURE, show_default=True)
+@click.option("--temperature", type=FiniteRange(0, 2), default=TEMPERATURE, show_default=True)
 @click.option("--max-tokens", type=click.IntRange(min=1), help="By default the protocol's, 400.")
 @click.option("--calculator/--no-calculator", default=True, show_default=True,
               help="Write the results of annotations, <<3*4=12>>, for the model.")  # fmt: skip
@@ -42,7 +42,7 @@ TEMPERATURE = 0.7  # the paper's
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True,
               help="That sample on this machine.")  # fmt: skip
 @click.option("--connections", type=click.IntRange(1, 4096), help="Requests at a time.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=600.0, show_default=True,
+@click.option("--timeout", type=FiniteRange(min=0.1), default=600.0, show_default=True,
               help="Seconds that one request may take.")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="No progress.")
 @json_option

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.cli.options import dataset_option, json_option, print_json, warn
+from gradeschool.cli.options import FiniteRange, dataset_option, json_option, print_json, warn
 
 if TYPE_CHECKING:
     from gradeschool.verifier.parallel import World
@@ -45,10 +45,10 @@ def command() -> None:
 @click.option("--language", type=click.Choice(["reference", "right"]),
               help="Of reference solutions, or of samples that are right; by default reference, "
                    "with the level likelihood right.")  # fmt: skip
-@click.option("--epochs", type=click.FloatRange(min=0, min_open=True), default=1.0,
+@click.option("--epochs", type=FiniteRange(min=0, min_open=True), default=1.0,
               show_default=True)  # fmt: skip
 @click.option("--optimizer", type=click.Choice(["adam", "muon"]), default="adam", show_default=True)
-@click.option("--lr", type=click.FloatRange(min=0, min_open=True), default=1e-5, show_default=True,
+@click.option("--lr", type=FiniteRange(min=0, min_open=True), default=1e-5, show_default=True,
               help="The highest learning rate; it falls linearly to 0.")  # fmt: skip
 @click.option("--warmup", type=click.IntRange(min=0), default=0, show_default=True,
               help="Updates over which it rises.")  # fmt: skip
@@ -56,9 +56,9 @@ def command() -> None:
               help="Groups an update: a problem with some of its solutions.")  # fmt: skip
 @click.option("--group", type=click.IntRange(min=1), default=8, show_default=True,
               help="Different solutions of a problem in a group, at most.")  # fmt: skip
-@click.option("--dropout", type=click.FloatRange(0, 1, max_open=True), default=0.0,
+@click.option("--dropout", type=FiniteRange(0, 1, max_open=True), default=0.0,
               show_default=True, help="Of the residual paths; the paper's is 0.2.")  # fmt: skip
-@click.option("--weight-decay", type=click.FloatRange(min=0), default=0.0, show_default=True)
+@click.option("--weight-decay", type=FiniteRange(min=0), default=0.0, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--save-every", type=click.IntRange(min=1), default=200, show_default=True,
               help="Updates between checkpoints.")  # fmt: skip

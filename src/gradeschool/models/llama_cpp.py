@@ -17,6 +17,7 @@ MODEL_NAME = "model"
 # Sequences that are written at once, and the tokens that each has room for.
 SLOTS, SLOT_TOKENS = 8, 4096
 MAGIC = b"GGUF"
+SMALL_BYTES = 2**28
 TINY_FOLDER = Path(__file__).with_name("tiny")
 TINY_FILE = TINY_FOLDER / "generator.gguf"
 
@@ -74,7 +75,7 @@ def _serve(file: Path) -> Any:
     params.model_alias = {MODEL_NAME}
     params.hostnames, params.port = [HOST], 0
     params.n_parallel, params.n_ctx = SLOTS, SLOTS * SLOT_TOKENS
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _cores()
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads(file)
     flash = xllamacpp.llama_flash_attn_type
     params.flash_attn_type = flash.LLAMA_FLASH_ATTN_TYPE_DISABLED
     params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
@@ -85,9 +86,12 @@ def _serve(file: Path) -> Any:
         raise InputError(f"llama.cpp cannot load {str(file)!r}: {error}") from error
 
 
-def _cores() -> int:
-    """Return the cores that this process may use; a small model gains nothing from many."""
-    return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)
+def _threads(file: Path) -> int:
+    """Return how many threads pay: those of llama.cpp spin, and a small model keeps one busy."""
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    return cores if file.stat().st_size > SMALL_BYTES else 1
 
 
 def _digest(file: Path) -> str:

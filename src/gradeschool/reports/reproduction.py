@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from gradeschool.reports.figures.curves import draw
-from gradeschool.reports.figures.paper import FIGURES, paper_figure
-from gradeschool.reports.figures.records import Point as Drawn
-from gradeschool.reports.figures.records import Series
-from gradeschool.verifier.curves import Point
+from gradeschool.reports.figures.paper import FIGURES
+from gradeschool.reports.reproduction_figures import draw_split
 from gradeschool.verifier.rank import Difference
 from gradeschool.verifier.reproduce.findings import BASELINE, CONTROL, WAYS, Findings, Found
 from gradeschool.verifier.reproduce.presets import Preset
@@ -18,8 +15,6 @@ from gradeschool.verifier.ways import BEST, COVERAGE, MAJORITY, STRATEGIES
 
 POINTS = 0.05  # the gain that the claim is held to
 BY_VERIFIER = (BEST, "top", "weighted")
-DRAWN = {BEST: "best by verifier", "weighted": "verifier-weighted vote", MAJORITY: "majority vote",
-         "logprob": "best by generator's logprob"}  # fmt: skip
 GREEDY_TITLES = {
     BASELINE: "the baseline: the fully fine-tuned generator, greedy",
     CONTROL: "the control: trained on its own right samples too, greedy",
@@ -36,7 +31,7 @@ def write_report(
     """Write report.md and its figures into a recipe's folder; return the report's path."""
     (root / "figures").mkdir(exist_ok=True)
     for split, one in found.items():
-        _draw(root, split, one)
+        draw_split(root / "figures", split, one)
     path = root / "report.md"
     path.write_text("\n".join(_lines(preset, found, done)) + "\n", encoding="utf-8")
     return path
@@ -195,18 +190,3 @@ def _signed(gap: Difference | None) -> str:
         return ""
     low, high = (100 * bound for bound in gap.ci95)
     return f"{100 * gap.difference:+.1f} ({low:+.1f} to {high:+.1f})"
-
-
-def _draw(root: Path, split: str, one: Findings) -> None:
-    level = next(way.accuracy for way in one.found if way.name == BASELINE)
-    ways = {way: title for way, title in DRAWN.items() if way in one.over_completions}
-    curves = [_series(title, one.over_completions[way]) for way, title in ways.items()]
-    ns = [point.at for point in one.over_completions[BEST]]
-    flat = Series("fine-tuning", tuple(Drawn(n, level) for n in ns), baseline=True)
-    draw(paper_figure("6a", [[*curves, flat]]), root / "figures" / f"6a-{split}.svg")
-    voters = [_series("top k by verifier", one.over_voters)]
-    draw(paper_figure("6b", [voters]), root / "figures" / f"6b-{split}.svg")
-
-
-def _series(name: str, points: Sequence[Point]) -> Series:
-    return Series(name, tuple(Drawn(one.at, one.accuracy, one.ci95) for one in points))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,17 +92,29 @@ def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, Scor
 
 
 def _row(fields: Mapping[str, Any]) -> ScoreRow | None:
-    key, verifier, score = (fields.get(name) for name in ("key", "verifier", "score"))
-    if not (isinstance(key, str) and isinstance(verifier, str) and isinstance(score, int | float)):
+    key, verifier = fields.get("key"), fields.get("verifier")
+    score = _finite(fields.get("score"))
+    if not (isinstance(key, str) and isinstance(verifier, str)) or score is None:
         return None
-    length, logprob = fields.get("length"), fields.get("logprob")
+    length = fields.get("length")
     return ScoreRow(
         key=key,
         verifier=verifier,
-        score=float(score),
+        score=score,
         length=length if isinstance(length, int) else 0,
-        logprob=float(logprob) if isinstance(logprob, int | float) else None,
+        logprob=_finite(fields.get("logprob")),
         generator=str(fields["generator"]) if fields.get("generator") else None,
         values=fields.get("values") if isinstance(fields.get("values"), list) else None,
         tokens=fields.get("tokens") if isinstance(fields.get("tokens"), list) else None,
     )
+
+
+def _finite(value: Any) -> float | None:
+    """Return a JSON number as a float; None for anything else, NaN and what no float holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None

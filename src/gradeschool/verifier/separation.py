@@ -43,7 +43,7 @@ def auc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
     ranks = 0.0  # of the right ones, ties sharing theirs
     at = 0
     while at < len(order):
-        end = at
+        end = at + 1
         while end < len(order) and scores[order[end]] == scores[order[at]]:
             end += 1
         ranks += sum(right[one] for one in order[at:end]) * (at + 1 + end) / 2
