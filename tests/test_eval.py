@@ -292,7 +292,7 @@ def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-m", "gpt-4.1"], "'gpt-4.1' is of no known form; give openai/NAME"),
+        (["-m", "gpt-4.1"], "'gpt-4.1' is of no known form; give tiny, openai/NAME"),
         (["-m", "openai/gpt-4.1"], "OPENAI_API_KEY is not set"),
         (["-m", "recorded/nowhere.jsonl"], "'nowhere.jsonl' does not exist"),
         (["-m", "recorded/sample"], "choose: recorded/sample#handwritten/"),
