@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import sys
 from pathlib import Path
@@ -10,11 +11,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gradeschool import judge, load_dataset
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.models.choose import choose_model
 from gradeschool.models.gguf_file import write_gguf
 from gradeschool.models.llama_cpp import LlamaCppModel
 from gradeschool.models.transformers_model import TransformersModel
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
 from tests.support.tiny_model import GGUF_NAME
 from tests.test_transformers_model import GREEDY, answers, prompts, requests, texts
@@ -73,3 +77,19 @@ def test_only_llamas_with_tied_embeddings_are_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no Llama with tied embeddings"):
         write_gguf(tmp_path, tmp_path / "x.gguf")
     assert not (tmp_path / "x.gguf").exists()
+
+
+def test_the_shipped_model_solves_fresh_problems(tmp_path: Path, gradeschool: Command) -> None:
+    skip_without(SERVER_NEEDS, "the built-in model")
+    done = gradeschool("eval", "-m", "tiny", "-d", "fresh:1", "-n", "24", "-o", tmp_path / "run",
+                       "--json")  # fmt: skip
+    assert done.status == 0
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert manifest["protocol"]["name"] == "openai/2021"
+    assert "with the calculator" in manifest["model"]
+    lines = (tmp_path / "run/completions.jsonl").read_text().splitlines()
+    golds = {problem.id: problem.gold for problem in load_dataset("fresh:1").problems}
+    rows = [json.loads(line) for line in lines]
+    verdicts = [judge(row["completion"], golds[row["problem_id"]], "openai/2021") for row in rows]
+    assert len(verdicts) == 24
+    assert sum(verdict.correct for verdict in verdicts) >= 6  # 21 of 40 when it was made
