@@ -129,46 +129,71 @@ class Server:
 
     def __init__(self, latency: float) -> None:
         self.latency = latency
-        self.answer = json.dumps(BODY).encode()
+        self.answer = reply(json.dumps(BODY).encode())
         self.first = self.last = 0.0
         self.count = 0
 
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one connection; `GET /figures` tells the figures and forgets them."""
-        try:
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                if head.startswith(b"GET /figures"):
-                    told = json.dumps([self.first, self.last, self.count]).encode()
-                    self.first = self.last = self.count = 0
-                    await self.send(writer, told)
-                    continue
-                self.first = self.first or time.monotonic()
-                size = next(
-                    int(line.split(b":")[1])
-                    for line in head.split(b"\r\n")
-                    if line.lower().startswith(b"content-length:")
-                )
-                await reader.readexactly(size)
-                await asyncio.sleep(self.latency)
-                await self.send(writer, self.answer)
-                self.last = time.monotonic()
-                self.count += 1
-        except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
-
-    async def send(self, writer: asyncio.StreamWriter, body: bytes) -> None:
-        """Write a reply."""
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-        writer.write(head.encode() + b"\r\n\r\n" + body)
-        await writer.drain()
+    def told(self) -> bytes:
+        """Return the figures, and forget them."""
+        figures = reply(json.dumps([self.first, self.last, self.count]).encode())
+        self.first = self.last = self.count = 0
+        return figures
 
     async def serve(self) -> None:
         """Serve for ever; the port is printed."""
-        server = await asyncio.start_server(self.handle, "127.0.0.1", 0, backlog=1024)
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: Connection(self), "127.0.0.1", 0, backlog=1024)
         print(server.sockets[0].getsockname()[1], flush=True)
         async with server:
             await server.serve_forever()
+
+
+class Connection(asyncio.Protocol):
+    """One connection: `POST` is answered after the latency, `GET /figures` with the figures.
+
+    Without asyncio's streams, which cost as much as a client: it is the client that is measured.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.held = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Remember where to write."""
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request; a client sends the next one behind the answer."""
+        self.held += data
+        head, blank, body = self.held.partition(b"\r\n\r\n")
+        if not blank:
+            return
+        if head.startswith(b"GET /figures"):
+            self.held = b""
+            self.transport.write(self.server.told())
+            return
+        self.server.first = self.server.first or time.monotonic()
+        if len(body) == length_in(head):
+            self.held = b""
+            asyncio.get_running_loop().call_later(self.server.latency, self.answer)
+
+    def answer(self) -> None:
+        """Answer, and note it."""
+        self.transport.write(self.server.answer)
+        self.server.last = time.monotonic()
+        self.server.count += 1
+
+
+def length_in(head: bytes) -> int:
+    lines = head.split(b"\r\n")
+    given = (line for line in lines if line.lower().startswith(b"content-length:"))
+    return int(next(given).split(b":")[1])
+
+
+def reply(body: bytes) -> bytes:
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    return head.encode() + b"\r\n\r\n" + body
 
 
 def measured(command: list[str], url: str, requests: int, limit: float) -> Figures:

@@ -1,0 +1,45 @@
+"""Names of protocols, rules and votes: found in the room that they begin with, or in any."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from gradeschool.errors import UnknownNameError
+from gradeschool.protocols.registry import (
+    all_protocols,
+    all_rules,
+    all_votes,
+    get_protocol,
+    get_rule,
+    get_vote,
+)
+
+
+def test_a_name_is_the_same_object_however_it_is_found() -> None:
+    for name, protocol in all_protocols().items():
+        assert get_protocol(name) is protocol
+    for name, rule in all_rules().items():
+        assert get_rule(name) is rule
+    for name, vote in all_votes().items():
+        assert get_vote(name) is vote
+
+
+def test_one_protocol_and_its_rules_read_no_other_room() -> None:
+    code = (
+        "import sys; from gradeschool.protocols.registry import get_protocol, get_rule; "
+        "rules = get_protocol('zero-shot/chat').rules; [get_rule(name) for name in rules]; "
+        "print(*(name.split('.')[2] for name in sys.modules"
+        " if name.startswith('gradeschool.protocols.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert set(done.stdout.split()) == {"registry", "zero_shot", "gradeschool"}
+
+
+@pytest.mark.parametrize("name", ["lm-eval/no", "registry/x", "../registry", "", "no-such/room"])
+def test_a_name_of_nothing_is_an_error(name: str) -> None:
+    for get in (get_protocol, get_rule, get_vote):
+        with pytest.raises(UnknownNameError):
+            get(name)
