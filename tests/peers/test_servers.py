@@ -1,4 +1,4 @@
-"""The servers of vLLM and transformers: the same greedy text as here, what the doctor finds."""
+"""The servers of vLLM, transformers and llama-cpp-python: greedy text as here, the doctor."""
 
 from __future__ import annotations
 
@@ -38,12 +38,22 @@ COMMANDS = {
     "--max-model-len 4096 --host 127.0.0.1 --port {port}",
     "transformers_serve": "transformers serve {folder} --dtype float32 --device cpu "
     "--host 127.0.0.1 --port {port}",
+    "llama_cpp_server": "python -m llama_cpp.server --model {folder}/tiny.gguf "
+    "--model_alias tiny --n_ctx 4096 --n_threads 1 --n_threads_batch 1 "
+    "--host 127.0.0.1 --port {port}",
 }
-FORMS = {"vllm_cpu": ("text", "chat", "prefix"), "transformers_serve": ("text", "chat")}
+# What answers once the server is up.
+READY = {"llama_cpp_server": "/v1/models"}
+FORMS = {
+    "vllm_cpu": ("text", "chat", "prefix"),
+    "transformers_serve": ("text", "chat"),
+    "llama_cpp_server": ("text", "chat"),
+}
 # What the doctor finds amiss there.
 FAULTS: dict[str, set[str]] = {
     "vllm_cpu": set(),
     "transformers_serve": {"temperature", "n", "stop", "prefix", "logprobs"},
+    "llama_cpp_server": {"hidden penalty", "n", "prefix", "model name"},
 }
 
 
@@ -63,7 +73,7 @@ def served(peer: str, folder: Path, log: Path) -> Iterator[str]:
             env=os.environ | ENVIRONMENT | {"HF_HOME": str(log.parent)},
         )
     try:
-        wait_until_ready(process, url, log)
+        wait_until_ready(process, url.replace("/v1", READY.get(peer, "/health")), log)
         yield url
     finally:
         process.terminate()
@@ -75,13 +85,13 @@ def served(peer: str, folder: Path, log: Path) -> Iterator[str]:
 
 
 def wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    """Return when the server is healthy; AssertionError shows why it never did."""
+    """Return when the server answers there; AssertionError shows why it never did."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     for _ in range(START_SECONDS):
         if process.poll() is not None:
             break
         try:
-            opener.open(url.replace("/v1", "/health"), timeout=5).close()
+            opener.open(url, timeout=5).close()
         except OSError:
             time.sleep(1)
         else:
@@ -96,7 +106,7 @@ def test_greedy_text_the_doctor_and_a_prefix(
     if reason := why_not(peer):
         pytest.skip(reason)
     with served(peer, tiny_model, tmp_path / "log") as url:
-        name = "tiny" if peer == "vllm_cpu" else str(tiny_model)
+        name = str(tiny_model) if peer == "transformers_serve" else "tiny"
         for form in FORMS[peer]:
             asked = requests(prompts(form), GREEDY if form == "text" else CHAT)
             there = texts(answers(choose_model(f"{url}/{name}", (), ""), asked))
