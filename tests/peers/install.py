@@ -51,7 +51,7 @@ def marked(name: str, mark: str) -> list[str]:
 
 def packages(name: str) -> Path:
     """Return the folder of an environment's packages."""
-    return next((VENVS / name).glob("**/site-packages"))
+    return next((VENVS / name).glob("[Ll]ib/**/site-packages"))
 
 
 def missing(name: str) -> str:
@@ -79,9 +79,11 @@ def install(name: str) -> bool:
         [python_of(name), "-m", "pip", "install", "-qq", *options, "-r", requirements],
         check=True,
     )
-    for lender in lenders:
-        install(lender)
-        (packages(name) / "dependencies.pth").write_text(f"{packages(lender)}\n", "utf-8")
+    if lenders:
+        for lender in lenders:
+            install(lender)
+        lent = "".join(f"{packages(lender)}\n" for lender in lenders)
+        (packages(name) / "dependencies.pth").write_text(lent, "utf-8")
     stamp.write_text(wanted(name), "utf-8")
     return True
 
