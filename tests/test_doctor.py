@@ -46,11 +46,33 @@ class BadCitizen:
         return text
 
 
+class Counting(BadCitizen):
+    """One that counts tokens and shows those of a chat, as vLLM does or as llama.cpp does."""
+
+    def __init__(self, chat: list[int], plain: int, llama_cpp: bool) -> None:
+        super().__init__()
+        self.chat, self.plain, self.llama_cpp = chat, plain, llama_cpp
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """Answer as a server that counts, and at the addresses of its tokens."""
+        body = json.loads(await request.read())
+        if request.path == "/apply-template" and self.llama_cpp:
+            return web.json_response({"prompt": f"<s>{body['messages'][0]['content']}"})
+        if request.path == "/tokenize":
+            shown = body.get("content", "").startswith("<s>") == self.llama_cpp
+            return web.json_response({"tokens": self.chat if shown else []})
+        if not request.path.startswith("/v1"):
+            return web.json_response({}, status=404)
+        reply = json.loads((await super().answer(request)).body or b"")
+        count = len(self.chat) if "messages" in body else self.plain
+        return web.json_response(reply | {"usage": {"prompt_tokens": count}})
+
+
 @asynccontextmanager
 async def serving(answer: Callable[..., Any]) -> AsyncIterator[str]:
-    """Serve both forms at a free port."""
+    """Serve both forms, and the addresses of tokens, at a free port."""
     app = web.Application(client_max_size=2**24)
-    for path in ("/v1/chat/completions", "/v1/completions"):
+    for path in ("/v1/chat/completions", "/v1/completions", "/tokenize", "/apply-template"):
         app.router.add_post(path, answer)
     runner = web.AppRunner(app)
     await runner.setup()
@@ -74,6 +96,8 @@ def test_a_server_that_obeys_nothing() -> None:
     assert states == {
         "forms": State.FINE,
         "usage": State.DEVIATES,
+        "chat template": State.UNKNOWN,
+        "double BOS": State.UNKNOWN,
         "greedy": State.FINE,
         "hidden penalty": State.DEVIATES,
         "temperature": State.DEVIATES,
@@ -93,6 +117,32 @@ def test_a_server_that_obeys_nothing() -> None:
     assert not obstacles(get_protocol("lm-eval/gsm8k"), list(found.values()))
     (why,) = obstacles(get_protocol("simple-evals/mgsm-en"), list(found.values()))
     assert "temperature" in why
+
+
+@pytest.mark.parametrize("llama_cpp", [False, True])
+@pytest.mark.parametrize(
+    ("chat", "plain", "template", "begins"),
+    [
+        ([1, 5, 6, 7], 2, State.FINE, State.FINE),
+        ([1, 1, 5, 6], 4, State.DEVIATES, State.DEVIATES),
+    ],
+)
+def test_the_template_and_the_first_token(
+    chat: list[int], plain: int, template: State, begins: State, llama_cpp: bool
+) -> None:
+    found = asyncio.run(findings_of(Counting(chat, plain, llama_cpp).answer))
+    assert (found["chat template"].state, found["double BOS"].state) == (template, begins)
+
+
+def test_tokens_that_were_not_counted_are_not_believed() -> None:
+    class Other(Counting):
+        async def answer(self, request: web.Request) -> web.Response:
+            if request.path == "/tokenize":
+                return web.json_response({"tokens": [1, 1, 5]})
+            return await super().answer(request)
+
+    found = asyncio.run(findings_of(Other([1, 5, 6, 7], 2, False).answer))
+    assert found["double BOS"].state is State.UNKNOWN
 
 
 def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(
@@ -138,5 +188,7 @@ def test_the_real_server(llama_url: str, protocol: str) -> None:
     report = json.loads(result.stdout)
     deviates = {one["name"] for one in report["findings"] if one["state"] == "deviates"}
     assert deviates == {"prefix", "model name"}
+    fine = {one["name"] for one in report["findings"] if one["state"] == "fine"}
+    assert {"chat template", "double BOS"} <= fine
     assert report["obstacles"] == []
     assert report["requests"] < 30

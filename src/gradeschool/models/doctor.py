@@ -7,10 +7,10 @@ strings in. Each probe here asks so that the answer shows it, and says what it m
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from gradeschool.errors import ModelError
+from gradeschool.models.doctor_prompt import chat_template, first_token
 from gradeschool.models.endpoint import LOCAL_HOSTS, Endpoint
 from gradeschool.models.fields import NEUTRAL
 from gradeschool.models.probe import (
@@ -19,6 +19,7 @@ from gradeschool.models.probe import (
     QUESTION,
     Answer,
     Finding,
+    Forms,
     Probe,
     State,
     first_choice,
@@ -30,13 +31,6 @@ NO_SUCH_MODEL = "gradeschool-no-such-model"
 # The beginning of an answer that no model gives by itself.
 STRANGE = "Purple hens counted"
 TOO_LONG = "egg " * 200_000
-
-
-class Forms(NamedTuple):
-    """The greedy answers of both forms, None where the server does not have the form."""
-
-    chat: Answer | None
-    completion: Answer | None
 
 
 async def continues_prefix(endpoint: Endpoint) -> Finding:
@@ -250,6 +244,8 @@ async def _context(probe: Probe, forms: Forms) -> Finding:
 
 
 PROBES: Mapping[str, Callable[[Probe, Forms], Awaitable[Finding | None]]] = {
+    "chat template": chat_template,
+    "double BOS": first_token,
     "greedy": _repeatable,
     "hidden penalty": _hidden_defaults,
     "temperature": _temperature,

@@ -52,6 +52,13 @@ class Answer(NamedTuple):
         return len(self.body.get("choices") or ())
 
 
+class Forms(NamedTuple):
+    """The greedy answers of both forms, None where the server does not have the form."""
+
+    chat: Answer | None
+    completion: Answer | None
+
+
 def first_choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the first choice of an answer, empty where there is none."""
     choices = body.get("choices")
