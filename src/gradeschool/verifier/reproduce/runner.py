@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gradeschool.errors import GradeschoolError, StoreError
+from gradeschool.runs.lock import FolderLock
 from gradeschool.verifier.reproduce.stages import (
     STAGES_FOLDER,
     Done,
@@ -21,7 +23,10 @@ from gradeschool.verifier.reproduce.stages import (
     mark,
     ready,
 )
+from gradeschool.verifier.stopping import Stop, stopped_by_signals
 
+# The command line, for a process that ends with the one that started it.
+STAGE_MODULE = "gradeschool.cli.stage"
 POLL_SECONDS = 0.1
 LOG_TAIL = 1500  # characters of a failed stage's log that its error shows
 INTERRUPTED = 130
@@ -60,19 +65,40 @@ class Watcher(Protocol):
 def run(stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher) -> dict[str, Done]:
     """Run what is not done yet, at most `jobs` at once; return every stage as done.
 
-    An interrupt reaches the stages too (they share the terminal), which end in order; the same call
-    goes on from there. Raises StageError where a command fails, InputError where a stage was done
-    with other settings, KeyboardInterrupt when the stages that ran have ended.
+    SIGINT and SIGTERM let the stages that run end in order, then raise KeyboardInterrupt; a second
+    one ends all at once, as the death of this process does. The same call goes on from there.
+    Raises StageError where a command fails, InputError where a stage was done with other settings,
+    StoreError where the folder cannot be used or is in use.
     """
-    done = finished(folder, stages)
-    codes = digests(stages)
+    with _locked(folder / STAGES_FOLDER), stopped_by_signals() as stop:
+        return _run(stages, folder, jobs, watcher, stop)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other recipes out of the folder."""
     try:
-        (folder / STAGES_FOLDER).mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FolderLock(folder)
+        lock.take()
     except OSError as error:
         raise StoreError(f"cannot use {str(folder)!r}: {error.strerror}; give another") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _run(
+    stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher, stop: Stop
+) -> dict[str, Done]:
+    done = finished(folder, stages)
+    codes = digests(stages)
     running: dict[str, Running] = {}
     try:
         while len(done) < len(stages):
+            if stop.asked:
+                raise KeyboardInterrupt
             for stage in ready(stages, done, running)[: jobs - len(running)]:
                 running[stage.name] = _begin(stage, folder, jobs)
             watcher.show(list(running.values()), len(done), len(stages))
@@ -97,9 +123,10 @@ def _begin(stage: Stage, folder: Path, jobs: int) -> Running:
     with log.open("ab") as told:
         out = (folder / f"{stage.stdout}.part").open("wb") if stage.stdout else None
         process = subprocess.Popen(  # noqa: S603 (our own command line)
-            [sys.executable, "-m", "gradeschool", *stage.command],
+            [sys.executable, "-m", STAGE_MODULE, *stage.command],
             cwd=folder,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # closes with this process, and the stage ends
+            process_group=0,  # a terminal's Ctrl-C reaches this process alone, which passes it on
             stdout=out or told,
             stderr=told,
             env={
@@ -120,6 +147,7 @@ def _ended(one: Running, digest: str) -> Done | None:
     if not pid:
         return None
     code = one.process.returncode = os.waitstatus_to_exitcode(status)
+    _close(one.process)
     if code in {INTERRUPTED, -signal.SIGINT}:
         raise KeyboardInterrupt
     if code:
@@ -146,3 +174,10 @@ def _stop(running: Sequence[Running]) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        _close(process)
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """Close our end of the pipe that a process holds on to."""
+    if process.stdin is not None:
+        process.stdin.close()
