@@ -83,7 +83,7 @@ def _attention(
         raise _unsupported(module.config, "its attention has a soft cap or sinks")
     if sliding_window and max(one.longest + one.written for one in cohorts) >= sliding_window:
         raise _unsupported(module.config, f"a row is longer than its window of {sliding_window}")
-    kept = cohorts[0].suffixes[module.layer_idx].keys
+    kept = cohorts[0].prefixes[module.layer_idx].keys
     if key.shape[1] != kept.shape[1] or key.shape[3] != kept.shape[3]:
         raise _unsupported(module.config, "its cache does not hold keys and values as attended to")
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)

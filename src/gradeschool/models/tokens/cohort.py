@@ -3,6 +3,9 @@
 A row attends to two blocks under one softmax: its prompt's, shared with the other samples of that
 prompt, and its own. Own tokens stand in columns by time: every row writes into the same column,
 and a row that began later begins in a later column.
+
+Own keys and values are read by a small product a row and head, whose cost is the call: heads of
+few numbers are read together, the query of each beside zeros in the place of the others.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
+# Own keys and values of as many heads are read together as have at most so many numbers.
+TOGETHER = 64
 # By at least so many tokens the room of the rows grows.
 ROOM = 64
 # Prompts of which fewer than this share is still read are taken out.
@@ -22,7 +27,11 @@ READ = 0.75
 
 
 class Block(NamedTuple):
-    """Keys and values of one layer: [prompts or rows, heads, tokens, size of a head]."""
+    """Keys and values of one layer.
+
+    Of prompts: [prompts, heads, tokens, size of a head]. Of rows: [rows, groups of heads, size of a
+    group, tokens] for keys, and the last two turned for values.
+    """
 
     keys: torch.Tensor
     values: torch.Tensor
@@ -44,6 +53,7 @@ class Cohort:
     ) -> None:
         self.prefixes, self.suffixes = list(prefixes), [_room(one, len(owners)) for one in prefixes]
         device = prefixes[0].keys.device
+        self.joined = _joined(prefixes[0].keys)
         self.lengths = torch.tensor(lengths, device=device)
         self.owners = torch.tensor(owners, device=device)
         self.starts = torch.zeros_like(self.owners)  # the column of each row's first token
@@ -74,25 +84,23 @@ class Cohort:
         prefix = self.prefixes[layer]
         width = prefix.keys.shape[2]
         query = (query * scale).reshape(rows * key.shape[1], shared, size)
-        ours = torch.bmm(query, own.keys.transpose(1, 2))
+        ours = torch.bmm(self._spread(query), own.keys).reshape(*query.shape[:2], -1)
         if self.late is not None:
             shape = (rows, heads, ours.shape[2])
             ours.view(shape).masked_fill_(self.late[:, None, : ours.shape[2]], _least(ours))
         theirs = self._prefix_scores(query, prefix.keys).reshape(*query.shape[:2], width)
         weights = torch.cat((theirs, ours), -1).softmax(-1, dtype=torch.float32).to(query.dtype)
-        read = torch.bmm(weights[..., width:], own.values)
+        of_own = weights[..., width:].reshape(len(own.values), -1, ours.shape[2])
+        read = self._gathered(torch.bmm(of_own, own.values), query.shape)
         read += self._prefix_values(weights[..., :width], prefix.values).reshape(read.shape)
-        return read.view(rows, heads, -1)
+        return read.reshape(rows, heads, -1)
 
     def step(self) -> None:
         """Count the token that every layer has now been given."""
         self.written += 1
-        if self.written == self.suffixes[0].keys.shape[2]:
+        if self.written == self.suffixes[0].keys.shape[3]:
             more = max(ROOM, self.written // 2)
-            self.suffixes = [
-                Block(*(functional.pad(part, (0, 0, 0, more)) for part in one))
-                for one in self.suffixes
-            ]
+            self.suffixes = [_shifted(one, 0, more) for one in self.suffixes]
             self._arrange()
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
@@ -103,13 +111,16 @@ class Cohort:
         self.slots[holes] = self.slots[movers]
         self.slots = self.slots[:count].copy()
         to, source = (torch.from_numpy(at).to(self.owners.device) for at in (holes, movers))
-        for block in self.suffixes:
-            for part in block:
-                part[to, :, : self.written] = part[source, :, : self.written]
+        for keys, values in self.suffixes:
+            keys[to, :, :, : self.written] = keys[source, :, :, : self.written]
+            values[to, :, : self.written] = values[source, :, : self.written]
         for row in (self.owners, self.starts):
             row[to] = row[source]
         first = int(self.starts[:count].min())  # columns before it are nobody's
-        self.suffixes = [Block(*(part[:count, :, first:] for part in one)) for one in self.suffixes]
+        self.suffixes = [
+            Block(keys[:count, :, :, first:], values[:count, :, first:])
+            for keys, values in self.suffixes
+        ]
         self.owners, self.starts = self.owners[:count].clone(), self.starts[:count] - first
         self.written -= first
         self._drop_prompts()
@@ -123,14 +134,13 @@ class Cohort:
         self.starts = torch.cat((self.starts, younger.starts + delay))
         self.slots = np.concatenate((self.slots, younger.slots))
         self.longest = max(self.longest, younger.longest)
-        room = self.written + ROOM
         self.prefixes = [
             _stacked(ours, theirs)
             for ours, theirs in zip(self.prefixes, younger.prefixes, strict=True)
         ]
         self.suffixes = [
-            Block(*(_aligned(a[:, :, : self.written], b[:, :, : younger.written], room)
-                    for a, b in zip(ours, theirs, strict=True)))
+            _under(_shifted(_cut(ours, self.written), 0, ROOM),
+                   _shifted(_cut(theirs, younger.written), delay, ROOM))
             for ours, theirs in zip(self.suffixes, younger.suffixes, strict=True)
         ]  # fmt: skip
         self._arrange()
@@ -162,7 +172,7 @@ class Cohort:
         self.spots = None if straight else spots
         padding = torch.arange(self.longest, device=device) >= self.lengths[:, None]
         self.padding = padding[:, None, None, :] if bool(padding.any()) else None
-        columns = torch.arange(self.suffixes[0].keys.shape[2], device=device)
+        columns = torch.arange(self.suffixes[0].keys.shape[3], device=device)
         self.late = columns < self.starts[:, None] if bool(self.starts.any()) else None
         self.begins = self.lengths[self.owners] - self.starts
 
@@ -198,13 +208,31 @@ class Cohort:
         return read if self.spots is None else read.index_select(0, self.spots)
 
     def _write(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> Block:
-        """Put a token behind the others, and return them all: [rows * heads, tokens, size]."""
-        parts = []
-        for part, new in zip(self.suffixes[layer], (key, value), strict=True):
-            part[:, :, self.written] = new
-            # A view: the strides of the rows and of the heads make one.
-            parts.append(part[:, :, : self.written + 1].flatten(0, 1))
-        return Block(*parts)
+        """Put a token behind the others, and return them all, groups of rows as one dimension."""
+        keys, values = self.suffixes[layer]
+        keys[..., self.written] = key.reshape(keys.shape[:3])
+        values[:, :, self.written] = value.reshape(keys.shape[:3])
+        # Views: the strides of the rows and of the groups make one.
+        end = self.written + 1
+        return Block(keys[..., :end].flatten(0, 1), values[:, :, :end].flatten(0, 1))
+
+    def _spread(self, query: torch.Tensor) -> torch.Tensor:
+        """Put the query of each head of a group beside zeros: the others' numbers do not count."""
+        if self.joined == 1:
+            return query
+        joined, (_, shared, size) = self.joined, query.shape
+        spread = query.new_zeros(len(query) // joined, joined, shared, joined, size)
+        spread.diagonal(dim1=1, dim2=3).copy_(
+            query.view(-1, joined, shared, size).permute(0, 2, 3, 1)
+        )
+        return spread.view(-1, joined * shared, joined * size)
+
+    def _gathered(self, read: torch.Tensor, shape: torch.Size) -> torch.Tensor:
+        """Return what each head of a group read of its own: the inverse of `_spread`."""
+        if self.joined == 1:
+            return read
+        read = read.view(-1, self.joined, shape[1], self.joined, shape[2])
+        return read.diagonal(dim1=1, dim2=3).permute(0, 3, 1, 2).reshape(shape)
 
 
 def read_all(
@@ -224,9 +252,19 @@ def read_all(
     return read[0] if len(read) == 1 else torch.cat(read)
 
 
+def _joined(keys: torch.Tensor) -> int:
+    """Return how many heads are read together: a divisor of how many there are."""
+    heads, size = keys.shape[1], keys.shape[3]
+    most = max(1, TOGETHER // size) if keys.device.type == "cpu" else 1
+    return max(count for count in range(1, most + 1) if heads % count == 0)
+
+
 def _room(prefix: Block, rows: int) -> Block:
-    """Return empty keys and values for rows, of the form of their prompts'."""
-    return Block(*(part.new_empty(rows, part.shape[1], ROOM, part.shape[3]) for part in prefix))
+    """Return empty keys and values for rows."""
+    keys = prefix.keys
+    joined = _joined(keys)
+    shape, size = (rows, keys.shape[1] // joined), joined * keys.shape[3]
+    return Block(keys.new_empty(*shape, size, ROOM), keys.new_empty(*shape, ROOM, size))
 
 
 def _least(scores: torch.Tensor) -> float:
@@ -244,13 +282,17 @@ def _stacked(first: Block, second: Block) -> Block:
     )
 
 
-def _aligned(first: torch.Tensor, second: torch.Tensor, room: int) -> torch.Tensor:
-    """Put rows under each other so that they end in the same column, with room behind it."""
-    behind = room - first.shape[2]
-    delay = first.shape[2] - second.shape[2]
-    return torch.cat(
-        (
-            functional.pad(first, (0, 0, 0, behind)),
-            functional.pad(second, (0, 0, delay, behind)),
-        )
+def _cut(rows: Block, written: int) -> Block:
+    return Block(rows.keys[..., :written], rows.values[:, :, :written])
+
+
+def _shifted(rows: Block, before: int, behind: int) -> Block:
+    """Put columns before and behind those of rows."""
+    return Block(
+        functional.pad(rows.keys, (before, behind)),
+        functional.pad(rows.values, (0, 0, before, behind)),
     )
+
+
+def _under(first: Block, second: Block) -> Block:
+    return Block(*(torch.cat(parts) for parts in zip(first, second, strict=True)))

@@ -38,12 +38,13 @@ class Draw:
         if self.top_p < 1:
             chances = nucleus(chances, self.top_p)
         # In two steps, a block of tokens and a token of it: running sums are slow.
-        padded = functional.pad(chances, (0, -chances.shape[1] % BLOCK))
-        blocks = padded.view(len(padded), -1, BLOCK)
+        if rest := -chances.shape[1] % BLOCK:
+            chances = functional.pad(chances, (0, rest))
+        blocks = chances.view(len(chances), -1, BLOCK)
         sums = blocks.sum(-1).cumsum(-1)
-        block, rest = _place(sums, drawn[:, None] * sums[:, -1:])
+        block, behind = _place(sums, drawn[:, None] * sums[:, -1:])
         inside = blocks.gather(1, block[..., None].expand(-1, -1, BLOCK))[:, 0].cumsum(-1)
-        return (block * BLOCK + _place(inside, rest)[0])[:, 0]
+        return (block * BLOCK + _place(inside, behind)[0])[:, 0]
 
 
 def _place(sums: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

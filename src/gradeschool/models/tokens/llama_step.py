@@ -6,19 +6,18 @@ known shape; everything else goes through `cache_step`, and tests hold the two t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch.nn import functional
 
 from gradeschool.models.tokens.cohort import Cohort, read_all
+from gradeschool.models.tokens.linear import Linear, linear
 
 KINDS = frozenset({"llama", "mistral", "qwen2"})
-# Up to here the joined weights, a copy, cost less than the calls that they save.
+# Up to here the weights laid out anew, a copy, cost less than the calls that they save.
 JOINED = 1 << 26
-
-Linear = Callable[[torch.Tensor], torch.Tensor]
 
 
 class Layer(NamedTuple):
@@ -44,6 +43,7 @@ class LlamaStep:
         self.scale = float(body.layers[0].self_attn.scaling)
         self.eps = float(config.rms_norm_eps)
         self.layers = [_layer(layer) for layer in body.layers]
+        self.head = linear(model.lm_head)
         self.turns = torch.empty(0, 2, self.size)
 
     @staticmethod
@@ -57,6 +57,7 @@ class LlamaStep:
             and config.rope_parameters.get("rope_type") in ("default", "linear", "llama3")
             and not getattr(config, "use_sliding_window", False)
             and sum(weight.numel() for weight in model.parameters()) <= JOINED
+            and type(model.lm_head) is torch.nn.Linear
             and all(_plain(layer) for layer in model.model.layers)
         )
 
@@ -79,7 +80,7 @@ class LlamaStep:
             state = state + layer.down(functional.silu(gate) * up)
         for cohort in cohorts:
             cohort.step()
-        logits: torch.Tensor = self.model.lm_head(self._norm(state, body.norm.weight))
+        logits: torch.Tensor = self.head(self._norm(state, body.norm.weight))
         return logits
 
     def _norm(self, state: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
@@ -105,19 +106,12 @@ def _layer(layer: Any) -> Layer:
     attention, mlp = layer.self_attn, layer.mlp
     return Layer(
         layer.input_layernorm.weight,
-        _joined(attention.q_proj, attention.k_proj, attention.v_proj),
-        attention.o_proj,
+        linear(attention.q_proj, attention.k_proj, attention.v_proj),
+        linear(attention.o_proj),
         layer.post_attention_layernorm.weight,
-        _joined(mlp.gate_proj, mlp.up_proj),
-        mlp.down_proj,
+        linear(mlp.gate_proj, mlp.up_proj),
+        linear(mlp.down_proj),
     )
-
-
-def _joined(*parts: torch.nn.Linear) -> Linear:
-    weight = torch.cat(tuple(part.weight for part in parts))
-    biases = tuple(part.bias for part in parts if part.bias is not None)
-    bias = torch.cat(biases) if biases else None
-    return lambda state: functional.linear(state, weight, bias)
 
 
 def _plain(layer: Any) -> bool:
