@@ -83,15 +83,14 @@ def test_score_of_one_run(gradeschool: Command, tmp_path: Path) -> None:
 
 def test_the_command_under_the_table_explains(gradeschool: Command, tmp_path: Path) -> None:
     """The line can be pasted into a shell; it names the file and the run of the largest gap."""
-    folder = tmp_path / "my runs"
+    folder = tmp_path / "my #1 runs"
     folder.mkdir()
     calm = jsonl(folder / "calm.jsonl", [{"index": 0, "completion": "#### 600", "run": "calm"}])
     path = answers(folder, "it's a run", "other")
     done = gradeschool("score", calm, path, *SAMPLE, *RULES)
     assert "In it's a run the rules are up to 60.0 points apart" in done.out
     command = shlex.split(done.out.splitlines()[-1])
-    assert command[:3] == ["gradeschool", "explain", str(path)]
-    assert command[3:5] == ["--run", "it's a run"]
+    assert command[:3] == ["gradeschool", "explain", f"{path}#it's a run"]
     explained = gradeschool(*command[1:], *SAMPLE)
     assert explained.status == 0
     assert "differ on 3 of 5 completions" in explained.out
@@ -179,7 +178,7 @@ def test_a_run_folder_knows_its_dataset(gradeschool: Command, tmp_path: Path) ->
 
 def test_explain_marks_what_each_rule_read(gradeschool: Command, tmp_path: Path) -> None:
     """Counts by kind, then each completion with brackets around the spans, and the reasons."""
-    done = gradeschool("explain", answers(tmp_path), "--rules", *TWO, *SAMPLE)
+    done = gradeschool("explain", answers(tmp_path), "--rule", *TWO, *SAMPLE)
     assert done.status == 0
     first, second, third, *_ = done.out.splitlines()
     assert first == f"{TWO[0]} and {TWO[1]} differ on 3 of 5 completions"
@@ -199,11 +198,11 @@ def test_explain_shows_every_kind_first(gradeschool: Command, tmp_path: Path) ->
     """A rare kind of disagreement is among the examples however frequent another one is."""
     rows = [{"index": 29, "completion": "#### 13.", "sample": at} for at in range(30)]
     path = jsonl(tmp_path / "a.jsonl", [*rows, {"index": 29, "completion": "13", "sample": 99}])
-    done = gradeschool("explain", path, "--rules", *TWO, *SAMPLE, "-n", "3")
+    done = gradeschool("explain", path, "--rule", *TWO, *SAMPLE, "-n", "3")
     assert "sample 99, row 31" in done.out
     assert done.out.count(" problem 29, sample") == 3
     assert done.out.endswith("\n28 more; show them with -n 31\n")
-    none = gradeschool("explain", path, "--rules", *TWO, *SAMPLE, "-n", "0")
+    none = gradeschool("explain", path, "--rule", *TWO, *SAMPLE, "-n", "0")
     assert len(none.out.splitlines()) == 3
 
 
@@ -213,7 +212,7 @@ def test_explain_cuts_a_long_completion_around_what_was_read(
     """Both spans and the end are shown, however far apart they stand, and little else."""
     text = "x" * 5000 + " #### 7 " + "y" * 5000 + " so 13 " + "z" * 5000
     path = jsonl(tmp_path / "a.jsonl", [{"index": 29, "completion": text}])
-    done = gradeschool("explain", path, "--rules", *TWO, *SAMPLE)
+    done = gradeschool("explain", path, "--rule", *TWO, *SAMPLE)
     assert "#### [A:7]" in done.out
     assert "so [B:13]" in done.out
     assert len(done.out) < 3000
@@ -222,7 +221,7 @@ def test_explain_cuts_a_long_completion_around_what_was_read(
 
 def test_explain_json(gradeschool: Command, tmp_path: Path) -> None:
     """Every completion that differs, with what was read, where, and why."""
-    done = gradeschool("explain", answers(tmp_path, "m"), "--rules", *TWO, *SAMPLE, "--json")
+    done = gradeschool("explain", answers(tmp_path, "m"), "--rule", *TWO, *SAMPLE, "--json")
     found = done.json()
     assert (done.status, found["completions"], len(found["differ"])) == (0, 5, 3)
     assert found["differ"][1] == {
@@ -272,10 +271,10 @@ def test_explain_json(gradeschool: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "order",
     [
-        ["F", "--rules", "A", "B"],
-        ["--rules", "A", "B", "F"],
-        ["--rules", "A", "--rules", "B", "F"],
-        ["A", "F", "--rule", "B"],
+        ["F", "--rule", "A", "B"],
+        ["--rule", "A", "B", "F"],
+        ["--rule", "A", "--rule", "B", "F"],
+        ["A", "F", "--rules", "B"],
     ],
 )
 def test_explain_takes_its_words_in_any_order(
@@ -291,13 +290,14 @@ def test_explain_takes_its_words_in_any_order(
     ("arguments", "message"),
     [
         (
-            ["F", "--rules", "openai/2021", "multi"],
+            ["F", "--rule", "openai/2021", "multi"],
             "no rule is called 'multi'; did you mean multi-",
         ),
-        (["F", "G", "--rules", *TWO], "one file is explained at a time; given: "),
-        (["--rules", *TWO], "no file is given, only rules"),
-        (["nope.jsonl", "--rules", *TWO], "'nope.jsonl' does not exist"),
-        (["F", "--rules", *TWO, "--run", "x"], "the file holds no run 'x'; it holds 'answers'"),
+        (["F", "--rule", "openai/2021", "openai/2022"], "no rule is called 'openai/2022'; did you"),
+        (["F", "G", "--rule", *TWO], "one file is explained at a time; given: "),
+        (["--rule", *TWO], "no file is given, only rules"),
+        (["nope.jsonl", "--rule", *TWO], "'nope.jsonl' does not exist"),
+        (["F#x", "--rule", *TWO], "{F!r} holds no run 'x'; it holds '{F}#answers'"),
     ],
 )
 def test_explain_says_what_is_missing(
@@ -305,9 +305,10 @@ def test_explain_says_what_is_missing(
 ) -> None:
     """One line, exit status 2."""
     words = {"F": str(answers(tmp_path)), "G": str(answers(tmp_path, name="b.jsonl"))}
+    words["F#x"] = f"{words['F']}#x"
     done = gradeschool("explain", *(words.get(word, word) for word in arguments), *SAMPLE)
     assert done.status == 2
-    assert done.err.startswith(f"gradeschool: {message}")
+    assert done.err.startswith(f"gradeschool: {message.format(**words)}")
     assert len(done.err.splitlines()) == 1
 
 
@@ -315,7 +316,7 @@ def test_explain_counts_rows_that_cannot_be_used(gradeschool: Command, tmp_path:
     """They are told, and the exit status is 3, as with score."""
     path = answers(tmp_path)
     path.write_text(path.read_text() + "{oops\n")
-    done = gradeschool("explain", path, "--rules", *TWO, *SAMPLE, "--json")
+    done = gradeschool("explain", path, "--rule", *TWO, *SAMPLE, "--json")
     assert (done.status, done.json()["completions"]) == (3, 6)
     assert "row 6 of" in done.err
 
@@ -373,7 +374,7 @@ def test_wrong_options(gradeschool: Command, arguments: Sequence[str]) -> None:
     [
         ["score", "F", *SAMPLE],
         ["score", "F", *SAMPLE, "--json"],
-        ["explain", "F", *SAMPLE, "--rules", *TWO, "-n", "9999"],
+        ["explain", "F", *SAMPLE, "--rule", *TWO, "-n", "9999"],
         ["protocols", "list"],
         ["protocols", "prompts", "zero-shot/chat", "-d", "F"],
         ["data", "list"],
@@ -401,7 +402,7 @@ def test_a_reader_that_leaves(tmp_path: Path, arguments: Sequence[str]) -> None:
 
 def test_no_color(tmp_path: Path) -> None:
     """Colours where they are asked for, none under NO_COLOR, and none in a pipe."""
-    words = ("explain", answers(tmp_path), "--rules", *TWO, *SAMPLE)
+    words = ("explain", answers(tmp_path), "--rule", *TWO, *SAMPLE)
     coloured = run_script(*words, FORCE_COLOR="1", TERM="xterm").out
     assert "\x1b[" in coloured
     plain = run_script(*words, FORCE_COLOR="1", TERM="xterm", NO_COLOR="1").out
@@ -415,7 +416,7 @@ def test_no_color(tmp_path: Path) -> None:
 def test_any_terminal(tmp_path: Path, encoding: str) -> None:
     """A terminal that cannot show a character gets its escape."""
     path = jsonl(tmp_path / "a.jsonl", [{"index": 29, "completion": "数 13 → \ud800", "run": "数"}])
-    done = run_script("explain", path, "--rules", *TWO, *SAMPLE, PYTHONIOENCODING=encoding)
+    done = run_script("explain", path, "--rule", *TWO, *SAMPLE, PYTHONIOENCODING=encoding)
     assert done.status == 0
     assert "\\ud800" in done.out
     assert ("数" if encoding == "utf-8" else "\\u6570") in done.out
@@ -447,7 +448,7 @@ def test_json_on_stdout_even_of_an_error(gradeschool: Command) -> None:
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_a_disk_that_is_full(tmp_path: Path, verb: str, form: list[str]) -> None:
     """What cannot be written is one line and exit status 2."""
-    rules = ["--rules", *TWO]
+    rules = ["--rule", *TWO]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [SCRIPT, verb, answers(tmp_path), *rules, *SAMPLE, *form],

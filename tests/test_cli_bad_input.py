@@ -242,7 +242,10 @@ def test_a_good_file_beside_a_bad_one(gradeschool: Command, tmp_path: Path) -> N
     ("words", "message"),
     [
         (["--rule", "openai/2020"], "no rule is called 'openai/2020'; did you mean openai/2021"),
-        (["--rule", "\x1b[31m"], "no rule is called '\\x1b[31m'; known: "),
+        (
+            ["--rule", "\x1b[31m"],
+            "no rule is called '\\x1b[31m'; `gradeschool protocols list`",
+        ),
         (["-d", "gsm9k"], "no dataset is called 'gsm9k'; did you mean gsm8k"),
         (["-d", "x.jsonl"], "'x.jsonl' does not exist"),
     ],

@@ -18,7 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-MOST_NAMES = 40  # in a message
+MOST_NAMES = 16  # in a message; of more the command that lists them is named
+LISTED_BY = {
+    "rule": "gradeschool protocols list",
+    "protocol": "gradeschool protocols list",
+    "protocol or rule": "gradeschool protocols list",
+}
 
 
 class GradeschoolError(Exception):
@@ -33,18 +38,33 @@ class UnknownNameError(InputError, LookupError):
     """No rule, protocol or dataset has that name."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        from difflib import get_close_matches
         from shlex import quote
 
         names = sorted(known)
-        close = [quote(one) for one in get_close_matches(name, names, n=3, cutoff=0.5)]
-        shown = ", ".join(names[:MOST_NAMES])
-        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        hint = f"did you mean {' or '.join(close)}?" if close else f"known: {shown}{more}"
+        if close := close_names(name, names):
+            hint = f"did you mean {' or '.join(map(quote, close))}?"
+        elif len(names) > MOST_NAMES and kind in LISTED_BY:
+            hint = f"`{LISTED_BY[kind]}` names all {len(names)}"
+        else:
+            hint = f"known: {', '.join(names)}"
         super().__init__(f"no {kind} is called {name!r}; {hint}")
 
     def __str__(self) -> str:
         return str(self.args[0])  # LookupError would print the repr
+
+
+def close_names(name: str, known: Iterable[str]) -> list[str]:
+    """Return up to three names that may be meant.
+
+    Those that a part of the name is, or that begin with it, come before those of like letters.
+    """
+    from difflib import get_close_matches
+
+    names = sorted(known)
+    whole = [one for one in names if name.startswith(f"{one}/")]
+    begun = sorted((one for one in names if name and one.startswith(name)), key=len)
+    alike = get_close_matches(name, names, n=3, cutoff=0.5)
+    return list(dict.fromkeys([*whole, *begun[:3], *alike]))[:3]
 
 
 class DataError(InputError):

@@ -14,6 +14,7 @@ from gradeschool.cli.options import (
     json_option,
     labels_option,
     print_json,
+    rules_option,
     stdout_console,
     warn,
     warn_of_faults,
@@ -31,10 +32,7 @@ READER = "gradeschool/reader"
 
 @click.command()
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
-@click.option("--rules", "--rule", multiple=True, metavar="A B...",
-              help="Names from `gradeschool protocols list`, or 'all'; by default the run's own "
-                   "rule, else gradeschool/reader.")  # fmt: skip
-@click.option("--run", help="Only this run of the file.")
+@rules_option("the run's own rule, else gradeschool/reader")
 @click.option("--problem", metavar="ID",
               help="Only this problem, right or wrong; by default under every rule.")  # fmt: skip
 @click.option("--cause", metavar="WORDS", help="Only causes that hold these words.")
@@ -46,7 +44,6 @@ READER = "gradeschool/reader"
 def command(
     arguments: tuple[str, ...],
     rules: tuple[str, ...],
-    run: str | None,
     problem: str | None,
     cause: str | None,
     limit: int,
@@ -56,33 +53,38 @@ def command(
 ) -> None:
     """Show why the completions of FILE are right or wrong: what a rule read, verdict, cause.
 
-    With one rule, all that it does not have right, and what it accepts by mistake; with two or
-    more, those on which they differ. Grouped by cause, the most frequent first. In the text, what
-    each rule read is in brackets with its letter; [!:...] is what shows the cause.
+    FILE is a run folder or a file of completions; FILE#NAME is one run of several. With one rule,
+    all that it does not have right, and what it accepts by mistake; with two or more, those on
+    which they differ. Grouped by cause, the most frequent first. In the text, what each rule read
+    is in brackets with its letter; [!:...] is what shows the cause.
 
-    Example: gradeschool explain answers.jsonl --rules openai/2021 multi-pattern
+    Example: gradeschool explain answers.jsonl --rule openai/2021 multi-pattern
     """
     from gradeschool.datasets.platinum import disputed
     from gradeschool.reports.explanation import print_cases
     from gradeschool.scoring.explain import cases
     from gradeschool.scoring.labels import relabelled
-    from gradeschool.scoring.load import load_runs
+    from gradeschool.scoring.select import choose_runs
     from gradeschool.scoring.sources import sources
 
     files, names = files_and_rules(arguments, rules)
-    chosen = _rules(files, names, every=problem is not None)
-    [source] = sources([str(files[0])], dataset)
-    runs = _runs(load_runs(files[0], dataset, warn), run, problem)
-    faults = sum(one.faults for one in runs)
+    if len(files) > 1:
+        raise InputError(f"one file is explained at a time; given: {', '.join(map(repr, files))}")
+    found = choose_runs(files, dataset, warn)
+    path = found[0].path
+    chosen = _rules(path, names, every=problem is not None)
+    [source] = sources([str(path)], dataset)
+    runs = _with_problem([one.run for one in found], problem)
+    faults = sum(one.run.faults for one in found)
     if labels:
         runs = relabelled(runs, source.dataset)
     changes = {} if labels else disputed(source.dataset.problems)
     if problem is not None:
-        found = _with(list(cases(runs, chosen, changes)), cause)
+        every = _with(list(cases(runs, chosen, changes)), cause)
         if as_json:
-            _print_json({"completions": len(found)}, "cases", found)
+            _print_json({"completions": len(every)}, "cases", every)
         else:
-            print_cases(found, limit, stdout_console())
+            print_cases(every, limit, stdout_console())
     else:
         _explain(runs, chosen, changes, _Shown(cause, limit, as_json))
     warn_of_faults(faults)
@@ -122,29 +124,18 @@ def _explain(
         print_causes(found, rules[0], tally, how.limit, stdout_console())
 
 
-def _rules(files: Sequence[Path], names: Sequence[str], every: bool) -> list[Rule]:
+def _rules(path: Path, names: Sequence[str], every: bool) -> list[Rule]:
     """Return the rules that are asked for; without names every rule, or the run's own."""
     from gradeschool.recordings.manifests import rule_of
     from gradeschool.scoring.load import choose_rules
 
-    if len(files) != 1:
-        unknown = [str(file) for file in files[1:] if not file.exists()]
-        if unknown:  # neither a file nor a rule: say which rules are close
-            choose_rules(unknown)
-        given = ", ".join(repr(str(file)) for file in files)
-        raise InputError(f"one file is explained at a time; given: {given}")
     if names or every:
         return choose_rules(names)
-    return choose_rules([rule_of(files[0]) or READER])
+    return choose_rules([rule_of(path) or READER])
 
 
-def _runs(runs: Sequence[Run], name: str | None, problem: str | None) -> list[Run]:
-    """Return the run of that name, and of each run the completions of that problem alone."""
-    if name is not None:
-        known = ", ".join(repr(found.name) for found in runs)
-        runs = [found for found in runs if found.name == name]
-        if not runs:
-            raise InputError(f"the file holds no run {name!r}; it holds {known}")
+def _with_problem(runs: Sequence[Run], problem: str | None) -> list[Run]:
+    """Return of each run the completions of that problem alone; all where none is named."""
     if problem is None:
         return list(runs)
     from gradeschool.scoring.collect import Run

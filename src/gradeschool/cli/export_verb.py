@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.cli.options import dataset_option, warn, warn_of_faults
+from gradeschool.cli.options import (
+    dataset_option,
+    files_and_rules,
+    rules_option,
+    warn,
+    warn_of_faults,
+)
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,17 +25,20 @@ READER = "gradeschool/reader"
 
 
 @click.command()
-@click.argument("run")
+@click.argument("arguments", nargs=-1, required=True, metavar="RUN")
 @click.option("--to", "name", type=click.Choice(NAMES), required=True, help="The format.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True,
               help="The file to write, of lm-eval and every-eval-ever the folder.")  # fmt: skip
-@click.option("--rule", "rules", multiple=True, metavar="NAME",
-              help="Rules whose verdicts go with it, the first is the headline; by default the "
-                   f"protocol's own and {READER}.")  # fmt: skip
+@rules_option(f"the protocol's own and {READER}; the first is the headline")
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 @dataset_option
 def command(
-    run: str, name: str, output: Path, rules: tuple[str, ...], force: bool, dataset: str | None
+    arguments: tuple[str, ...],
+    name: str,
+    output: Path,
+    rules: tuple[str, ...],
+    force: bool,
+    dataset: str | None,
 ) -> None:
     """Write a run as a file that another tool reads.
 
@@ -58,8 +67,11 @@ def command(
             f"{name} is read from files that end in {form.ending}, and {output.name!r} does not; "
             f"give -o {output.with_suffix(form.ending)}"
         )
-    found = the_run(run, dataset, warn)
-    bundle = bundle_of(found, _rules(rules, found.manifest), dataset, warn)
+    runs, names = files_and_rules(arguments, rules)
+    if len(runs) > 1:
+        raise InputError(f"one run is exported at a time; given: {', '.join(map(repr, runs))}")
+    found = the_run(runs[0], dataset, warn)
+    bundle = bundle_of(found, _rules(names, found.manifest), dataset, warn)
     files = form.files(bundle)
     require_free(output, files, force)
     size = save(output, files)

@@ -6,15 +6,16 @@ import os
 import sys
 from collections.abc import Sequence
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.errors import InputError
+from gradeschool.errors import InputError, UnknownNameError, close_names
 from gradeschool.reports.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
 
 
@@ -55,18 +56,38 @@ def warn_of_faults(count: int) -> None:
         sys.exit(3)
 
 
+def rules_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option that takes several rules; `files_and_rules` reads what it left behind.
+
+    default: what is read without it, for --help.
+    """
+    return click.option(
+        "--rule",
+        "--rules",
+        "rules",
+        multiple=True,
+        metavar="NAME...",
+        help=f"Names from `gradeschool protocols list`, or 'all'; by default {default}.",
+    )
+
+
 def files_and_rules(
     arguments: Sequence[str], rules: Sequence[str]
-) -> tuple[list[Path], tuple[str, ...]]:
-    """Return the files and the rules of a command line, each once.
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the files (as they were given) and the rules of a command line, each once.
 
-    `--rules A B` gives "B" as an argument: a rule's name that is no file is a rule there.
+    `--rule A B` gives "B" as an argument: a rule's name that is no file is a rule there. Raises
+    InputError where no file is left, UnknownNameError for a word that is nearly a rule's name.
     """
     from gradeschool.protocols.registry import all_rules
 
     known = all_rules() if rules else {}
-    named = [name for name in arguments if name in known and not Path(name).exists()]
-    files = [Path(name) for name in dict.fromkeys(arguments) if name not in named]
+    absent = [name for name in arguments if not os.path.exists(name)]  # noqa: PTH110  (never raises)
+    named = [name for name in absent if name in known]
+    files = [name for name in dict.fromkeys(arguments) if name not in named]
+    for name in files:
+        if len(files) > 1 and name in absent and "#" not in name and close_names(name, known):
+            raise UnknownNameError("rule", name, known)
     if not files:
         raise InputError(
             f"no file is given, only rules: {', '.join(map(repr, named))}; give a FILE"

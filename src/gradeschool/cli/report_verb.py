@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.options import dataset_option, warn, warn_of_faults
+from gradeschool.cli.options import (
+    dataset_option,
+    files_and_rules,
+    rules_option,
+    warn,
+    warn_of_faults,
+)
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,9 +34,7 @@ FORMS = ("svg", "pdf", "png")
               help="Of the figures; by default all three.")  # fmt: skip
 @click.option("--heatmap", type=click.Path(path_type=Path), metavar="FILE.html",
               help="Write solutions coloured by a verifier's value of each token.")  # fmt: skip
-@click.option("--rule", "rules", multiple=True, metavar="NAME",
-              help="Rules to show, the first is the headline; by default the protocol's own, then "
-                   "all that call no library.")  # fmt: skip
+@rules_option("the protocol's own, then all that call no library; the first heads the report")
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
 @dataset_option
 def command(
@@ -63,8 +67,9 @@ def command(
     from gradeschool.reports.page.verdicts import judge_run
 
     _require_writable(output, figures, heatmap, force)
-    found = gather(runs, dataset, warn)
-    matrix = _matrix(found, rules)
+    files, names = files_and_rules(runs, rules)
+    found = gather(files, dataset, warn)
+    matrix = _matrix(found, names)
     judged = [judge_run(run, matrix, 0, run.disputed) for run in found]
     if output is not None:
         _write(judged, matrix, output)

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import click
 
-from gradeschool.cli.options import dataset_option, json_option, print_json, stdout_console, warn
+from gradeschool.cli.options import (
+    dataset_option,
+    json_option,
+    print_json,
+    stdout_console,
+    warn,
+    warn_of_faults,
+)
 
 FOLDER = click.Path(path_type=Path)
 DEFAULT_RULE = "gradeschool/reader"
@@ -109,39 +116,44 @@ def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
 
 
 @command.command("curve")
-@click.argument("file", type=FOLDER)
-@click.option("--rule", help="A rule; by default the run's own, else gradeschool/reader.")
+@click.argument("file")
+@click.option("--rule", metavar="NAME",
+              help="A rule; by default the run's own, else gradeschool/reader.")  # fmt: skip
 @click.option("--at", "ks", type=click.IntRange(min=1), multiple=True, metavar="K",
               help="Only these k; by default 1, 2, 4, ... and all.")  # fmt: skip
 @click.option("--count-invalid", is_flag=True, help="Samples without an answer vote, for none.")
 @dataset_option
 @json_option
 def curve_command(
-    file: Path,
+    file: str,
     rule: str | None,
     ks: tuple[int, ...],
     count_invalid: bool,
     dataset: str | None,
     as_json: bool,
 ) -> None:
-    """Show maj@k and pass@k of a run or a file over k."""
+    """Show maj@k and pass@k of a run or a file over k.
+
+    FILE#NAME is one run of several.
+    """
     from gradeschool.protocols.registry import get_usable_rule
     from gradeschool.reports.curves import curve_table
     from gradeschool.scoring.at_k import ballots_of, curve
-    from gradeschool.scoring.load import load_runs
+    from gradeschool.scoring.select import choose_runs
 
-    chosen = get_usable_rule(rule or _own_rule(file) or DEFAULT_RULE)
+    runs = choose_runs([file], dataset, warn)
+    chosen = get_usable_rule(rule or _own_rule(runs[0].path) or DEFAULT_RULE)
     curves = {
-        run.name: curve(ballots_of(run, chosen), ks or None, count_invalid)
-        for run in load_runs(file, dataset, warn)
+        run.name: curve(ballots_of(run, chosen), ks or None, count_invalid) for run, *_ in runs
     }
     if as_json:
         print_json({"rule": chosen.name, "curves": {
             name: [at.as_json() for at in found] for name, found in curves.items()
         }})  # fmt: skip
-        return
-    for name, found in curves.items():
-        curve_table(found, f"{name}, read by {chosen.name}", stdout_console(), count_invalid)
+    else:
+        for name, found in curves.items():
+            curve_table(found, f"{name}, read by {chosen.name}", stdout_console(), count_invalid)
+    warn_of_faults(sum(one.run.faults for one in runs))
 
 
 def _own_rule(file: Path) -> str | None:

@@ -15,6 +15,7 @@ from gradeschool.cli.options import (
     json_option,
     labels_option,
     print_json,
+    rules_option,
     stdout_console,
     warn,
     warn_of_faults,
@@ -28,9 +29,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True)
-@click.option("--rule", "--rules", "rules", multiple=True, metavar="NAME...",
-              help="Names from `gradeschool protocols list`; by default all that call no library, "
-                   "with 'all' those too.")  # fmt: skip
+@rules_option("all that call no library")
 @click.option("--vote", "votes", multiple=True, metavar="NAME",
               help="Count a published vote over the samples of each problem too.")  # fmt: skip
 @dataset_option
@@ -84,20 +83,21 @@ def command(
         totals, counted = merged([Path(name) for name in files], output, warn), []
         found = {}
     else:
-        paths, names = files_and_rules(files, rules)
+        given, names = files_and_rules(files, rules)
         chosen = _rules(names)
-        given = [name for name in dict.fromkeys(files) if Path(name) in paths]
         work = Work(given, dataset, chosen, output, jobs, engine)
         if shard is not None:
             if output is None or engine != "local" or votes or labels or causes:
-                raise click.UsageError("--shard needs -o FILE and the engine 'local', no counts")
+                raise click.UsageError(
+                    "--shard needs -o FILE, not --engine ray, --vote, --labels, --causes"
+                )
             warn(score_shard(work, shard))
             return
         if labels:
             _check_labels(given, dataset)
         totals = scored(work, warn)
         found = causes_in_files(given, dataset, chosen) if causes else {}
-        counted = votes_on(paths, votes, dataset, warn) if votes else []
+        counted = votes_on([Path(name) for name in given], votes, dataset, warn) if votes else []
     if not labels:
         totals.scores = [replace(score, platinum=None) for score in totals.scores]
     named = {name: found[place] for name, place in totals.found.items() if place in found}

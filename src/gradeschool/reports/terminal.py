@@ -190,13 +190,13 @@ def spread_lines(
     where = f"In {clip(printable(gap.run, keep=''), NAME_WIDTH)} the" if len(scores) > 1 else "The"
     path, run = origins[gap.run]
     several = sum(origin.path == path for origin in origins.values()) > 1
-    chosen = f" --run {quoted(run)}" if several else ""
-    chosen += f" -d {quoted(dataset)}" if dataset else ""
+    file = quoted(f"{path}#{run}" if several else str(path))
+    chosen = f" -d {quoted(dataset)}" if dataset else ""
     names = f"'{gap.high.rule}' '{gap.low.rule}'"
     return [
         f"{where} {rules} are up to {100 * gap.points:.1f} points apart: {gap.high.rule} "
         f"{_accuracy(gap.high)}, {gap.low.rule} {_accuracy(gap.low)}. Why:",
-        f"  gradeschool explain {quoted(str(path))}{chosen} --rules {names}",
+        f"  gradeschool explain {file}{chosen} --rule {names}",
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,11 +48,17 @@ def choose_runs(
     return chosen
 
 
+def _exists(name: str) -> bool:
+    return os.path.exists(name)  # noqa: PTH110  (Path's raises for a name that is too long)
+
+
 def _parted(spec: str) -> tuple[Path, str]:
-    if Path(spec).exists():
+    """Part FILE#RUN at the first "#" behind which a file ends; either may hold others."""
+    if _exists(spec):
         return Path(spec), ""
-    path, _, name = spec.partition("#")
-    return Path(path), name
+    marks = [at for at, character in enumerate(spec) if character == "#"]
+    at = next((at for at in marks if _exists(spec[:at])), marks[0] if marks else len(spec))
+    return Path(spec[:at]), spec[at + 1 :]
 
 
 def _name_apart(chosen: Sequence[Chosen]) -> None:
