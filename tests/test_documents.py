@@ -170,6 +170,9 @@ def test_is_correct_compares_strings_with_a_row_or_a_problem(gsm8k_test: Problem
 def test_is_correct_refuses_a_row_without_a_gold_as_the_official_assert_does() -> None:
     with pytest.raises(InputError, match="'no gold here'"):
         is_correct("#### 72", {"answer": "no gold here"})
+    for gold in ("72", 72, None, ["72"], {"question": "?"}):
+        with pytest.raises(InputError, match=r"no GSM8K row: .*gradeschool\.judge"):
+            is_correct("#### 72", gold)
 
 
 def test_an_invalid_completion_is_never_right_even_against_an_invalid_gold() -> None:

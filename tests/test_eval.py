@@ -298,6 +298,7 @@ def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
         (["-m", "recorded/sample"], "choose: recorded/sample#handwritten/"),
         (["-m", "recorded/sample#gpt"], "is not one run"),
         (["-m", "http://user:pw@host/v1"], "holds a user name, password or query"),
+        (["-m", "http://[bad/v1"], "'http://[bad/v1' is no address: "),
         (["-m", "http://127.0.0.1:9/v1/x"], "is the server running?"),
         (["-m", "recorded/sample#handwritten/cot", "-p", "lm-eval/gsm9k"], "did you mean"),
         (["-m", "recorded/sample#handwritten/cot", "-d", "gsm9k"], "did you mean"),
@@ -310,6 +311,7 @@ def test_bad_input_is_one_clear_line(arguments: list[str], message: str, tmp_pat
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+    assert "0/0" not in done.stderr
 
 
 def test_a_missing_few_shot_source_says_how_to_get_it(tmp_path: Path) -> None:

@@ -340,10 +340,25 @@ def test_judge_refuses_a_gold_that_is_none(gold: object) -> None:
         judge("#### 1", gold)
 
 
-def test_judge_names_close_rules() -> None:
+@pytest.mark.parametrize("text", [None, 18, b"18", ["18"], float("nan")])
+def test_judge_refuses_what_is_no_text(text: object) -> None:
+    """A column of a data frame holds None and NaN; the message shows the value."""
+    with pytest.raises(InputError, match=r"the completion is a \w+: .*; give its text"):
+        judge(text, "18")
+
+
+@pytest.mark.parametrize(
+    ("name", "close"),
+    [
+        ("multipattern", "multi-pattern"),
+        ("lm-eval", "lm-eval/gsm8k@0.3 or "),  # what begins with it, the shortest first
+        ("openai/2021/strict", "openai/2021"),
+    ],
+)
+def test_judge_names_close_rules(name: str, close: str) -> None:
     """A misspelt rule is answered with the names that are near."""
-    with pytest.raises(UnknownNameError, match="did you mean multi-pattern"):
-        judge("1", 1, rule="multipattern")
+    with pytest.raises(UnknownNameError, match=f"did you mean {close}"):
+        judge("1", 1, rule=name)
 
 
 # Disagreements

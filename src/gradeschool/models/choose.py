@@ -88,7 +88,10 @@ def endpoint_of(spec: str, seconds: float, kind: type[E]) -> E:
 
 def _split(url: str) -> tuple[str, str]:
     """Split "http://host/v1/NAME" into base and name."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise InputError(f"{url!r} is no address: {error}; give http://HOST:PORT/v1") from None
     if parts.username or parts.password or parts.query:
         raise InputError(
             f"the address of {parts.hostname!r} holds a user name, password or query; "

@@ -74,5 +74,7 @@ def _choose(runs: Counter[str], run: str, path: str) -> str:
         return run
     if not run and len(runs) == 1:
         return next(iter(runs))
-    names = ", ".join(f"recorded/{path}#{name}" for name in runs) or "none"
+    if not runs:
+        raise InputError(f"no row of {path!r} can be used; `gradeschool score` says what is wrong")
+    names = ", ".join(f"recorded/{path}#{name}" for name in runs)
     raise InputError(f"recorded/{path}{'#' + run if run else ''} is not one run; choose: {names}")

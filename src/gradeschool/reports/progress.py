@@ -63,7 +63,8 @@ class Tally:
             return ""
         low, high = wilson(self.correct, self.judged)
         share = 100 * self.correct / self.judged
-        return f"accuracy {share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+        of = "accuracy of the new" if self.stored else "accuracy"
+        return f"{of} {share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
     def speed(self) -> str:
         """Return answers and tokens a second, dollars, and the time left."""
@@ -95,7 +96,8 @@ class Tally:
         parts = [f"{self.failed} failed"]
         if self.retries:
             now = f" ({self.live.waiting} waiting)" if self.live.waiting else ""
-            parts.append(f"{self.retries} retries{now}")
+            tries = "1 retry" if self.retries == 1 else f"{self.retries} retries"
+            parts.append(f"{tries}{now}")
         if self.live.asking:
             parts.append(f"{self.live.asking} of {self.live.limit} in flight")
         return BETWEEN.join(parts)
@@ -124,8 +126,9 @@ class PlainProgress(Observer):
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """Say how it stands at the end."""
-        self._tell()
+        """Say how it stands at the end, if it began at all."""
+        if self.tally.total:
+            self._tell()
 
     def watch(self, live: Live, purse: Purse | None, left_by: str) -> None:
         """Get the run's counters."""
@@ -193,7 +196,8 @@ class LiveProgress(Observer):
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """Draw the last state and leave it standing."""
+        """Draw the last state and leave it standing; of a run that never began nothing is left."""
+        self._progress.update(self._task, visible=self.tally.total > 0)
         self._draw()
         self._progress.stop()
 

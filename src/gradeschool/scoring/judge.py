@@ -8,6 +8,7 @@ from functools import lru_cache
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_rule
+from gradeschool.rule import clip
 from gradeschool.verdict import Verdict
 
 DEFAULT_RULE = "gradeschool/reader"
@@ -21,8 +22,13 @@ def judge(
     gold: the number ("18", 18, "1,250"), the whole reference solution ("... #### 18"), a GSM8K row
     or a Problem. rule: a name from `gradeschool protocols list`. Raises UnknownNameError for
     another rule, MissingExtraError for one that calls a library that is not installed, and
-    InputError for a gold that is none; never raises because of the text.
+    InputError for a gold that is none or a text that is no str; never raises because of what
+    a text says.
     """
+    if not isinstance(text, str):
+        raise InputError(
+            f"the completion is a {type(text).__name__}: {clip(repr(text))}; give its text, a str"
+        )
     return get_usable_rule(rule).judge(text, gold if isinstance(gold, Problem) else _problem(gold))
 
 

@@ -12,7 +12,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import HASHES_DECIDE, Rule, verbatim
+from gradeschool.rule import HASHES_DECIDE, Rule, clip, verbatim
 from gradeschool.verdict import Answer, Outcome
 
 SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
@@ -55,13 +55,18 @@ def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -
     """Tell whether a completion is right by the official rule: string equality of extractions.
 
     gt_example: a GSM8K row (its "answer" holds the reference solution) or a Problem. Raises
-    InputError where that has no "#### N", which the official code asserts.
+    InputError for anything else, and where it has no "#### N", which the official code asserts.
     """
-    gold = extract_answer(gt_example["answer"])
-    if gold == INVALID:
+    try:
+        solution = gt_example["answer"]
+    except (TypeError, LookupError):
         raise InputError(
-            f"the reference has no '#### N': {gt_example['answer'][-60:]!r}; give a GSM8K row"
-        )
+            f"the reference is no GSM8K row: {clip(repr(gt_example))}; give one, or ask "
+            "gradeschool.judge(completion, gold, rule='openai/2021').correct"
+        ) from None
+    gold = extract_answer(solution)
+    if gold == INVALID:
+        raise InputError(f"the reference has no '#### N': {solution[-60:]!r}; give a GSM8K row")
     return extract_answer(model_completion) == gold
 
 
