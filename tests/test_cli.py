@@ -11,6 +11,7 @@ import pytest
 
 from gradeschool import __version__
 from gradeschool.cli import VERBS
+from gradeschool.models.recorded import SAMPLE_FILE
 from gradeschool.reports.terminal import FOLDED_RULE
 from gradeschool.scoring.load import choose_rules
 from gradeschool.scoring.statistics import wilson
@@ -217,6 +218,18 @@ def test_explain_cuts_a_long_completion_around_what_was_read(
     assert "so [B:13]" in done.out
     assert len(done.out) < 3000
     assert done.out.count("…") == 5
+
+
+def test_explain_of_all_rules_has_no_long_line(gradeschool: Command) -> None:
+    """Counts instead of forty outcomes in a row; a cause has the letter of the rules it is of."""
+    words = ("explain", f"{SAMPLE_FILE}#handwritten/chat", *SAMPLE, "--rule", "all", "-n", "2")
+    done = gradeschool(*words, columns=80)
+    first, second, *rest = done.out.splitlines()
+    assert re.fullmatch(r"\d+ rules differ on \d+ of 48 completions", first)
+    assert re.fullmatch(r" +\d+ +\d+\.\d %  +\d+ correct, +\d+ wrong(, +\d+ no answer)?", second)
+    assert max(map(len, [first, second, *rest])) <= 80
+    letters = [line[0] for line in rest if " rules  no answer: nothing read" in line]
+    assert f"→ {letters[0]} right answer missed: format missing" in done.out
 
 
 def test_explain_json(gradeschool: Command, tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
         "1 unreadable rows moved to quarantine.jsonl",
         "100 samples, 20 stored already",
     ]
-    assert "31/100 done · 0 failed · 3 of 16 in flight · accuracy of the new 100.0 % [74" in lines[3]
+    assert lines[3].startswith("31/100 done · 0 failed · 3 of 16 in flight · ")
+    assert "accuracy of the new 100.0 % [74" in lines[3]
     assert "1.0/s · 50 tokens/s · $1.2500 of $5.00 · 1:09 left" in lines[3]
     assert lines[4] == "stopping: 3 in flight are waited for; once more stops at once"
     assert lines[5].startswith("41/100 done · 1 failed · 1 retry (2 waiting)")

@@ -49,6 +49,9 @@ def test_list_shows_every_run_below_a_folder(
     shown = gradeschool("runs", "list", tmp_path / "runs", columns=160).out
     assert accuracy(run) in shown
     assert "zero-shot/chat" in shown
+    narrow = gradeschool("runs", "list", tmp_path / "runs", columns=80).out.splitlines()
+    assert len(narrow) == 2 * (1 + len(listed))  # two lines a run, no name folded
+    assert all(Path(one["folder"]).name in "".join(narrow) for one in listed)
     assert gradeschool("runs", "list", tmp_path / "nowhere").status == 2
     (tmp_path / "empty").mkdir()
     assert "no runs in" in gradeschool("runs", "list", tmp_path / "empty").out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -14,12 +15,16 @@ from gradeschool.reports.printable import printable
 from gradeschool.rule import Rule, clip
 from gradeschool.scoring.causes import Explained, Side
 from gradeschool.scoring.explain import LETTERS, Case, by_group
-from gradeschool.verdict import Verdict
+from gradeschool.verdict import Outcome, Verdict
 
+INDENT = "  "
 STYLES = ("bold black on green", "bold black on yellow", "bold black on cyan", "bold on magenta")
 # What shows the cause, where no rule read just that.
 EVIDENCE, EVIDENCE_STYLE = "!", "bold red"
 QUESTION = 400
+# Of more rules than there are styles, how many are right is told in a line, and those that read
+# alike share one.
+MOST_KINDS = 12
 
 
 def print_disagreements(
@@ -27,6 +32,7 @@ def print_disagreements(
 ) -> None:
     """Print on how many completions rules differ, then groups and examples."""
     names = f"{', '.join(rule.name for rule in rules[:-1])} and {rules[-1].name}"
+    names = f"{len(rules)} rules" if _many(len(rules)) else names
     console.print(f"{names} differ on {len(found)} of {total} completions", soft_wrap=True)
     _print_groups(found, len(found), limit, console)
 
@@ -61,18 +67,38 @@ def print_cases(found: Sequence[Case], limit: int, console: Console) -> None:
 def _print_groups(found: Sequence[Case], total: int, limit: int, console: Console) -> None:
     """Print the counts of the groups, the most frequent first, and examples of every group."""
     groups = by_group(found)
-    several = bool(found) and len(found[0].causes) > 1
+    counted: Counter[str] = Counter()
     width = max((len(_kind(group[0])) for group in groups), default=0)
     for group in groups:
-        kind = f"{_kind(group[0]):{width}}  " if several else ""
-        share = f"{100 * len(group) / total:5.1f} %"
-        console.print(f"{len(group):6d}  {share}  {kind}{group[0].group}".rstrip(), soft_wrap=True)
+        counted[_heading(group[0], width)] += len(group)
+    for heading, count in counted.most_common(MOST_KINDS):
+        share = f"{100 * count / total:5.1f} %"
+        console.print(f"{count:6d}  {share}  {heading}".rstrip(), soft_wrap=True)
+    if len(counted) > MOST_KINDS:
+        rest = counted.total() - sum(count for _, count in counted.most_common(MOST_KINDS))
+        others = f"{len(counted) - MOST_KINDS} others"
+        console.print(f"{rest:6d}  {100 * rest / total:5.1f} %  {others}")
     shown = _fair([len(group) for group in groups], limit)
     for group, count in zip(groups, shown, strict=True):
         for case in group[:count]:
             _print_one(case, console)
     if 0 < limit < len(found):
         console.print(f"\n{len(found) - limit} more; show them with -n {len(found)}")
+
+
+def _many(rules: int) -> bool:
+    return rules > len(STYLES)
+
+
+def _heading(case: Case, width: int) -> str:
+    """Return what a case is counted under; of many rules, how many have it right."""
+    if _many(len(case.verdicts)):
+        outcomes = Counter(verdict.outcome for verdict in case.verdicts)
+        return ", ".join(
+            f"{outcomes[one]:2d} {one.value.replace('_', ' ')}" for one in Outcome if outcomes[one]
+        )
+    kind = f"{_kind(case):{width}}  " if len(case.causes) > 1 else ""
+    return f"{kind}{case.group}"
 
 
 def _kind(case: Case) -> str:
@@ -93,7 +119,7 @@ class _Line(NamedTuple):
     style: str
     names: tuple[str, ...]
     verdict: Verdict
-    cause: Explained | None
+    causes: tuple[Explained | None, ...]
 
 
 def _print_one(case: Case, console: Console) -> None:
@@ -113,22 +139,27 @@ def _print_one(case: Case, console: Console) -> None:
         reason = f"  {outcome}: {printable(line.verdict.reason)}"
         console.print(Text.assemble((f"{line.letter} {who}", line.style), reason))
         if len(line.names) > 1:
-            console.print(Text(f"  {', '.join(line.names)}"))
+            console.print(_indented(line.names, console.width), soft_wrap=True)
     for cause in dict.fromkeys(cause for cause in case.causes if cause):
-        console.print(_because(case, cause))
+        console.print(_because(case, cause, lines))
 
 
-def _because(case: Case, cause: Explained) -> Text:
+def _indented(names: Sequence[str], width: int) -> str:
+    return fill(", ".join(names), width, initial_indent=INDENT, subsequent_indent=INDENT,
+                break_long_words=False, break_on_hyphens=False)  # fmt: skip
+
+
+def _because(case: Case, cause: Explained, lines: Sequence[_Line]) -> Text:
     """Return the line that tells a cause; of several rules, with the letters that it is about."""
     alone = len(case.causes) == 1 or cause.side is Side.TEXT
-    letters = [LETTERS[at % len(LETTERS)] for at, one in enumerate(case.causes) if one == cause]
-    about = "" if alone or len(case.causes) > len(LETTERS) else f"{', '.join(letters)} "
+    letters = [line.letter for line in lines if cause in line.causes]
+    about = "" if alone else f"{', '.join(letters)} "
     return Text.assemble((f"→ {about}{cause}", "bold"), f": {printable(cause.cause.evidence)}")
 
 
 def _lines(case: Case) -> list[_Line]:
     """Return a line for each rule; where there are many, one for all that read and judge alike."""
-    many = len(case.verdicts) > len(STYLES)
+    many = _many(len(case.verdicts))
     alike: dict[object, list[int]] = {}
     for at, verdict in enumerate(case.verdicts):
         answer = verdict.answer
@@ -141,7 +172,8 @@ def _lines(case: Case) -> list[_Line]:
         names = tuple(case.verdicts[at].rule for at in members)
         style = STYLES[number % len(STYLES)]
         letter = LETTERS[number % len(LETTERS)]
-        lines.append(_Line(letter, style, names, case.verdicts[first], case.causes[first]))
+        causes = tuple(case.causes[at] for at in members)
+        lines.append(_Line(letter, style, names, case.verdicts[first], causes))
     return lines
 
 
@@ -152,7 +184,8 @@ def _marks(lines: Sequence[_Line]) -> list[Mark]:
         for line in lines
         if line.verdict.answer and line.verdict.answer.span
     ]
-    shown = {line.cause.cause.span for line in lines if line.cause and line.cause.cause.span}
+    causes = [line.causes[0] for line in lines]
+    shown = {cause.cause.span for cause in causes if cause and cause.cause.span}
     return marks + [
         Mark(start, end, EVIDENCE, EVIDENCE_STYLE)
         for start, end in sorted(shown)

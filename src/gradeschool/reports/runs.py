@@ -14,35 +14,54 @@ from gradeschool.runs.summary import RunSummary
 
 COUNTED = ("requested", "missing", "failed", "truncated", "empty", "prompt_tokens",
            "completion_tokens", "seconds")  # fmt: skip
+NAMES = ("run", "model", "protocol", "dataset")
+FIGURES = ("samples", "failed", "accuracy", "updated")
+GAP = 2  # blanks between two columns
 TALLIED = ("failures", "errors", "deviations", "answered_by")
 
 
 def runs_table(runs: Sequence[RunSummary], console: Console) -> None:
-    """Print a row for each run."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("run", "model", "protocol", "dataset"):
-        table.add_column(name, overflow="fold")
-    for name in ("samples", "failed", "accuracy", "updated"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for run in runs:
-        table.add_row(*map(printable, _cells(run)))
-    console.print(table)
+    """Print a row for each run; where that is too wide, its figures and what it is of below."""
+    names = [NAMES, *(tuple(printable(name, keep="") for name in _names(run)) for run in runs)]
+    figures = [FIGURES, *map(_figures, runs)]
+    whole = [(*named, *counted) for named, counted in zip(names, figures, strict=True)]
+    if sum(_widths(whole)) + GAP * len(whole[0]) <= console.width:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP - 1, 0, 0))
+        for at, name in enumerate(whole[0]):
+            table.add_column(name, justify="left" if at < len(NAMES) else "right", no_wrap=True)
+        for row in whole[1:]:
+            table.add_row(*row)
+        console.print(table)
+        return
+    for named, counted in zip(names, figures, strict=True):
+        cells = [cell.rjust(width) for cell, width in zip(counted, _widths(figures), strict=True)]
+        console.print((" " * GAP).join([*cells, named[0]]), style="bold", soft_wrap=True)
+        console.print(" " * GAP + ", ".join(named[1:]), soft_wrap=True)
 
 
-def _cells(run: RunSummary) -> list[str]:
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+
+def _names(run: RunSummary) -> tuple[str, ...]:
     manifest = run.manifest
-    headline = run.headline
-    done = run.answered if run.answered == run.planned else f"{run.answered} of {run.planned}"
-    return [
+    return (
         str(run.folder),
         str(manifest.get("model")),
         _name(manifest.get("protocol")),
         _name(manifest.get("dataset")),
+    )
+
+
+def _figures(run: RunSummary) -> tuple[str, ...]:
+    headline = run.headline
+    done = run.answered if run.answered == run.planned else f"{run.answered} of {run.planned}"
+    return (
         str(done),
         str(run.failed),
         "-" if headline is None else f"{100 * float(headline['accuracy']):.2f} %",
-        str(manifest.get("updated", ""))[:16].replace("T", " "),
-    ]
+        printable(str(run.manifest.get("updated", "")), keep="")[:16].replace("T", " "),
+    )
 
 
 def print_run(run: RunSummary, console: Console) -> None:
@@ -55,7 +74,7 @@ def print_run(run: RunSummary, console: Console) -> None:
         ("model", manifest.get("model")),
         ("protocol", f"{_name(protocol)} ({digest})"),
         ("dataset", _name(manifest.get("dataset"))),
-        ("decoding", _pairs(manifest.get("decoding"))),
+        ("decoding", _decoding(manifest.get("decoding"))),
         ("created", manifest.get("created")),
         ("updated", manifest.get("updated")),
         ("samples", f"{manifest.get('problems')} problems x {manifest.get('samples')}: "
@@ -70,11 +89,21 @@ def print_run(run: RunSummary, console: Console) -> None:
     for rule, figures in (results.get("rules") or {}).items():
         low, high = figures["ci95"]
         accuracy = f"{100 * figures['accuracy']:.2f} % [{100 * low:.2f}, {100 * high:.2f}]"
-        console.print(f"{printable(rule):32} {accuracy}", soft_wrap=True)
+        console.print(f"{printable(rule):34} {accuracy}", soft_wrap=True)
 
 
 def _name(fields: Any) -> str:
     return str(fields.get("name")) if isinstance(fields, Mapping) else "?"
+
+
+def _decoding(fields: Any) -> str:
+    if not isinstance(fields, Mapping):
+        return ""
+    none = {"stop": "no stop strings", "seed": "no seed"}
+    return ", ".join(
+        f"{name} {value}" if value not in (None, []) else none.get(name, f"no {name}")
+        for name, value in fields.items()
+    )
 
 
 def _pairs(fields: Any) -> str:
