@@ -11,6 +11,7 @@ from rich.table import Table
 
 from gradeschool.reports.comparison import name, percent
 from gradeschool.reports.printable import printable
+from gradeschool.reports.terminal import folded
 from gradeschool.rule import clip
 from gradeschool.runs.diff.fields import DIFFERS, SAME, UNKNOWN, Field
 from gradeschool.runs.diff.prompts import Parting
@@ -18,6 +19,8 @@ from gradeschool.runs.diff.result import Diff
 from gradeschool.runs.diff.steps import PROMPTS, SET, TEXTS, UNPROMPTED
 
 LONGEST_VALUE = 160
+# Two columns of values share what the others leave of a line.
+LEAST_VALUE, BESIDE_VALUES = 17, 60
 # One word stands for a setting that a table need not repeat.
 UNTOLD = "not recorded"
 
@@ -43,10 +46,12 @@ def print_difference(found: Diff, console: Console) -> None:
 
 def _print_fields(fields: Sequence[Field], console: Console) -> None:
     table = _table("", "A", "B", "explains", "")
+    width = max(LEAST_VALUE, (console.width - BESIDE_VALUES) // 2)
     for one in fields:
         if one.state == DIFFERS or (one.state == UNKNOWN and one.explains):
             explains = "-" if one.explains is None else f"{one.explains:,} of {one.of:,}"
-            table.add_row(one.name, _shown(one.a), _shown(one.b), explains, one.words)
+            a, b = (_shown(value, width) for value in (one.a, one.b))
+            table.add_row(one.name, a, b, explains, one.words)
     if table.row_count:
         console.print(table)
     else:
@@ -116,14 +121,16 @@ def _print_steps(found: Diff, console: Console) -> None:
         _print_names("  or from what one side does not record", found.unrecorded, console)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, width: int) -> str:
+    """Return a value for a column; a name, which has no blanks, is broken at its seams."""
     if value is None:
         return UNTOLD
     if value in ("", []):
         return "none"
     if isinstance(value, list):
         value = ", ".join(repr(one) for one in value)
-    return clip(printable(str(value), keep=""), LONGEST_VALUE)
+    words = clip(printable(str(value), keep=""), LONGEST_VALUE).split(" ")
+    return " ".join(folded(word, width) if len(word) > width else word for word in words)
 
 
 def _table(*columns: str, numbers: bool = False) -> Table:

@@ -13,6 +13,7 @@ from rich.text import Text
 from gradeschool.protocols.card import ProtocolCard
 from gradeschool.protocols.contrast import Difference, Split
 from gradeschool.reports.printable import printable
+from gradeschool.reports.terminal import FOLDED_RULE, GAP, folded
 from gradeschool.scoring.moves import Move
 
 STYLES = {"+": "green", "-": "red", "@": "dim"}
@@ -23,9 +24,12 @@ def print_fields(found: Sequence[Difference], names: tuple[str, str], console: C
     if not found:
         console.print("every field is the same")
         return
-    table = _table("", *names)
+    label = max(len(one.field) for one in found)
+    width = (console.width - label - 3 * GAP) // 2
+    table = _table("", *(folded(name, width) for name in names))
     for one in found:
-        table.add_row(one.field, _shown(one.field, one.one), _shown(one.field, one.other))
+        values = (_shown(one.field, value, width) for value in (one.one, one.other))
+        table.add_row(one.field, *values)
     console.print(table)
 
 
@@ -48,7 +52,7 @@ def print_splits(splits: Sequence[Split], names: tuple[str, str], console: Conso
     if not splits:
         console.print("they agree on every completion that either is known to read oddly")
         return
-    table = _table("completion", "gold", *names)
+    table = _table("completion", "gold", *(folded(name, FOLDED_RULE) for name in names))
     for quirk, one, other in splits:
         said = (one.replace("_", " "), other.replace("_", " "))
         table.add_row(printable(quirk.completion, keep=""), quirk.gold, *said)
@@ -85,11 +89,11 @@ def _share(correct: int, n: int) -> str:
 def _table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
-        table.add_column(printable(column, keep=""), overflow="fold")
+        table.add_column(printable(column), overflow="fold")
     return table
 
 
-def _shown(field: str, value: Any) -> str:
+def _shown(field: str, value: Any, width: int) -> str:
     """Write a value: parts of a prompt to the character, lists of words one to a line."""
     if value is None:
         return "not set"
@@ -99,5 +103,6 @@ def _shown(field: str, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         words = any(isinstance(one, str) for one in value)
-        return printable(("\n" if words else ", ").join(map(str, value)))
+        lines = [folded(one, width) if field == "rules" else str(one) for one in value]
+        return printable(("\n" if words else ", ").join(lines))
     return printable(repr(value) if field.startswith("prompt") else str(value))

@@ -27,7 +27,7 @@ FIGURES_WIDTH = 61  # of the columns above, gaps and margins included
 OTHER_FIGURES = ("Platinum", "95 % interval")
 OTHER_WIDTH = 26
 # Where a rule's name is folded; a part that is still too long is folded at its hyphens.
-SEAM, HYPHEN = re.compile(r"(?<=/)|(?=@)"), re.compile(r"(?<=-)")
+SEAM, HYPHEN = re.compile(r"(?<=/)|(?=[@#])"), re.compile(r"(?<=-)")
 INDENT = "  "
 
 
@@ -63,8 +63,8 @@ def _table(title: str | None = None) -> Table:
     )
 
 
-def _folded(name: str, width: int) -> str:
-    """Fold a rule's name at its seams into lines of this width, the further ones indented."""
+def folded(name: str, width: int) -> str:
+    """Return a name in lines of this width, broken at its seams, the further ones indented."""
     lines = [""]
     for part in SEAM.split(name):
         fits = len(part) <= width - len(INDENT)
@@ -90,7 +90,7 @@ def _single(score: RunScore, names: int) -> Table:
     names -= OTHER_WIDTH if other else 0
     for at, rule in enumerate(score.rules):
         table.add_row(
-            _folded(rule.rule, names),
+            folded(rule.rule, names),
             str(rule.correct),
             _accuracy(rule),
             _interval(rule),
@@ -127,7 +127,7 @@ def _several(scores: Sequence[RunScore], names: int) -> Table:
         heading = "\n".join([_run_name(score), *_heading(score)])
         table.add_column(heading, justify="right", overflow="fold", width=_width(score))
     for at, rule in enumerate(scores[0].rules):
-        table.add_row(_folded(rule.rule, names), *(_cell(score, at) for score in scores))
+        table.add_row(folded(rule.rule, names), *(_cell(score, at) for score in scores))
     return table
 
 
