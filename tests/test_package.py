@@ -23,7 +23,18 @@ TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MOD
 FLOORS = {
     **dict.fromkeys(("errors", "problem", "completion", "verdict"), 0),
     **dict.fromkeys(
-        ("protocol", "rule", "scan", "vote", "tables", "library_rule", "worker", "worker_main"), 0
+        (
+            "protocol",
+            "rule",
+            "scan",
+            "latex",
+            "vote",
+            "tables",
+            "library_rule",
+            "worker",
+            "worker_main",
+        ),
+        0,
     ),
     **dict.fromkeys(("answers", "prompts", "calculator"), 1),
     **dict.fromkeys(("protocols", "datasets", "recordings"), 2),

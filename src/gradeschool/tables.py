@@ -100,7 +100,9 @@ def read_batches(path: Path, wanted: Wanted = everything) -> Generator[Batch, No
         with gzip.open(path) if packed else path.open("rb") as opened:
             file = cast("BinaryIO", opened)
             if (path.with_suffix("") if packed else path).suffix == ".csv":
-                yield from _in_batches(row for row in _csv_rows(file) if wanted(row.number))
+                yield from _in_batches(
+                    row for row in _csv_rows(file, path.name) if wanted(row.number)
+                )
             else:
                 yield from _line_batches(file, wanted)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -154,26 +156,32 @@ def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
     return fields, ""
 
 
-def _csv_rows(file: BinaryIO) -> Iterator[Row]:
+def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
     csv.field_size_limit(2**31 - 1)
     reader = csv.DictReader(text, restkey=BEYOND, strict=True)
     number = 1
     try:
-        names = list(reader.fieldnames or ())
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise InputError(f"the CSV file has two columns named {twice[0]!r}; rename one")
+        columns = list(reader.fieldnames or ())
+        if twice := [one for one in columns if columns.count(one) > 1]:
+            raise InputError(
+                f"the CSV file {name!r} has two columns named {twice[0]!r}; rename one"
+            )
         for number, fields in enumerate(reader, start=2):
             if BEYOND in fields:
                 yield Row(number, {}, "has more fields than the header; quote what holds a comma")
             else:
-                yield Row(number, {name: one for name, one in fields.items() if one is not None})
+                yield Row(
+                    number, {column: one for column, one in fields.items() if one is not None}
+                )
     except UnicodeDecodeError:
         raise InputError(
-            f"the CSV file is not valid UTF-8 near row {number + 1}; save it as UTF-8"
+            f"the CSV file {name!r} is not valid UTF-8 near row {number + 1}; save it as UTF-8"
         ) from None
     except csv.Error as error:
-        raise InputError(f"the CSV file cannot be read near row {number + 1}: {error}") from error
+        raise InputError(
+            f"the CSV file {name!r} cannot be read near row {number + 1}: {error}"
+        ) from error
     finally:
         text.detach()  # the caller closes the file
 

@@ -70,7 +70,7 @@ def _print(listed: list[Suspect], limit: int) -> None:
 
     console = stdout_console()
     count = "1 problem" if len(listed) == 1 else f"{len(listed)} problems"
-    console.print(f"{count}: one other answer has more strong runs than the gold")
+    console.print(f"{count} where more strong runs agree on one other answer than on the gold")
     for one in listed[:limit]:
         said = (
             f"gold {one.problem.gold}, said by {one.right} of {one.runs}; {one.value}, said by "

@@ -12,6 +12,7 @@ from gradeschool.cli.options import (
     dataset_option,
     files_and_rules,
     rules_option,
+    size_in_words,
     warn,
     warn_of_faults,
 )
@@ -82,7 +83,7 @@ def command(
     if failed and name == "lm-eval":
         warn(f"lm-eval has no place for failed samples: left out are {failed} of {failed + done}")
     rules_of = ", ".join(rule.name for rule in bundle.rules)
-    click.echo(f"{done:,} completions, {size / 1e6:.1f} MB, judged by {rules_of}")
+    click.echo(f"{done:,} completions, {size_in_words(size)}, judged by {rules_of}")
     warn_of_faults(bundle.faults)
 
 

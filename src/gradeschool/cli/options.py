@@ -95,6 +95,11 @@ def files_and_rules(
     return files, tuple(dict.fromkeys((*rules, *named)))
 
 
+def size_in_words(size: int) -> str:
+    """Return a number of bytes as people say it: "48 kB", "1.3 MB"."""
+    return f"{size / 1e6:,.1f} MB" if size >= 999_500 else f"{size / 1e3:,.0f} kB"
+
+
 def print_json(value: Any) -> None:
     """Print one JSON value on stdout; ASCII, so that every string can be written."""
     import json

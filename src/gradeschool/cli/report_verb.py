@@ -11,6 +11,7 @@ from gradeschool.cli.options import (
     dataset_option,
     files_and_rules,
     rules_option,
+    size_in_words,
     warn,
     warn_of_faults,
 )
@@ -83,7 +84,7 @@ def command(
         from gradeschool.reports.page.write import save
 
         size = save(heatmap_page(judged), heatmap)
-        click.echo(f"a heat-map in {heatmap}, {size / 1e6:.1f} MB")
+        click.echo(f"a heat-map in {heatmap}, {size_in_words(size)}")
     warn_of_faults(sum(run.faults for run in found))
 
 
@@ -129,4 +130,4 @@ def _write(judged: list[Judged], matrix: Matrix, output: Path) -> None:
     write = WRITERS[output.suffix.lower()]
     size = save(write(judged, matrix.rules), output)
     completions = sum(len(one.run.entries) for one in judged)
-    click.echo(f"{completions:,} completions in {output}, {size / 1e6:.1f} MB")
+    click.echo(f"{completions:,} completions in {output}, {size_in_words(size)}")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from gradeschool.latex import braced_fractions, without, without_zero_decimals
+
 INTEGER = re.compile(r"-?[0-9]+")
 TEXT = "\\text{"
 BEFORE_UNITS = (
@@ -32,9 +34,6 @@ AFTER_UNITS = (
     ("\\cdot", ""),
     ("infinity", "\\infty"),
 )
-# `(\d+)\.0+([^\d])` and `(\d+)\.0+$`: a run of digits is tried once, from its start.
-ZERO_DECIMALS = re.compile(r"(?<!\d)(\d++)\.0++(\D)")
-ZERO_DECIMALS_AT_END = re.compile(r"(?<!\d)(\d++)\.0++\Z")
 BARE_ARGUMENTS = (
     (re.compile(r"\\sqrt(-?[0-9.a-zA-Z]+)"), r"\\sqrt{\1}"),
     (re.compile(r"\\sqrt\s+(\w+)\Z"), r"\\sqrt{\1}"),
@@ -60,17 +59,17 @@ def stripped(answer: str) -> str:
         answer = answer.replace("inf", "\\infty")
     for old, new in (("+\\inity", "\\infty"), ("\\mathbf", ""), ("\\mathrm", "")):
         answer = answer.replace(old, new)
-    answer = _without(answer, "\\mbox{", "}")
+    answer = without(answer, "\\mbox{", "}")
     if "j" in answer and "i" not in answer:
         answer = answer.replace("j", "i")
-    answer = ZERO_DECIMALS_AT_END.sub(r"\1", ZERO_DECIMALS.sub(r"\1\2", answer))
+    answer = without_zero_decimals(answer)
     if not answer:
         return answer
     if answer[0] == ".":
         answer = "0" + answer
     for pattern, braced in BARE_ARGUMENTS:
         answer = pattern.sub(braced, answer)
-    return _as_fraction(_braced_fractions(answer.replace(" ", ""))).rstrip("\\,.")
+    return _as_fraction(braced_fractions(answer.replace(" ", ""))).rstrip("\\,.")
 
 
 def _without_units(text: str) -> str:
@@ -84,34 +83,6 @@ def _without_units(text: str) -> str:
         text = text.replace(degrees, "").strip()
     text = AFTERNOON.sub("", LENGTH.sub("", text).strip()).strip()
     return TONS.sub(r"\1", text).strip()
-
-
-def _without(text: str, opening: str, closing: str) -> str:
-    """Remove everything from an opening to the nearest closing."""
-    parts: list[str] = []
-    at = 0
-    while (start := text.find(opening, at)) >= 0:
-        end = text.find(closing, start + len(opening))
-        if end < 0:
-            break
-        parts.append(text[at:start])
-        at = end + len(closing)
-    return "".join([*parts, text[at:]])
-
-
-def _braced_fractions(text: str) -> str:
-    r"""Write `\frac12` as `\frac{1}{2}`."""
-    head, *tails = text.split("\\frac")
-    parts = [head]
-    for tail in tails:
-        if tail.startswith("{"):
-            parts.append(tail)
-            continue
-        if len(tail) < 2:
-            return text
-        over, under, rest = tail[0], tail[1], tail[2:]
-        parts.append(f"{{{over}}}" + (under if under == "{" else f"{{{under}}}") + rest)
-    return "\\frac".join(parts)
 
 
 def _as_fraction(text: str) -> str:

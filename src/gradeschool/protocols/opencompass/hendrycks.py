@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.protocols.opencompass.scans import Replacements, braced_fractions, without
+from gradeschool.latex import braced_fractions, without, without_zero_decimals
+from gradeschool.protocols.opencompass.scans import Replacements
 
 BEFORE_UNIT = Replacements(
     (
@@ -41,9 +42,6 @@ AFTER_UNIT = Replacements(
     )
 )
 LAST = Replacements((("+\\inity", "\\infty"), ("and", ""), ("\\mathbf", "")))
-# `(\d+)\.0+([^\d])` and `(\d+)\.0+$`: a run of digits is tried once, from its start.
-ZERO_DECIMALS = re.compile(r"(?<!\d)(\d++)\.0++(\D)")
-ZERO_DECIMALS_AT_END = re.compile(r"(?<!\d)(\d++)\.0++\Z")
 BARE_ROOT_WORD = re.compile(r"\\sqrt(\w+)")
 
 
@@ -59,7 +57,7 @@ def hendrycks(answer: str) -> str:
     answer = without(LAST(answer), "\\mbox{", "}")
     if "j" in answer and "i" not in answer:
         answer = answer.replace("j", "i")
-    answer = ZERO_DECIMALS_AT_END.sub(r"\1", ZERO_DECIMALS.sub(r"\1\2", answer))
+    answer = without_zero_decimals(answer)
     if not answer:
         return answer
     if answer[0] == ".":

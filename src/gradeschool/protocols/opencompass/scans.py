@@ -35,19 +35,6 @@ def unwrapped(text: str, opening: str, closing: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-def without(text: str, opening: str, closing: str) -> str:
-    """Remove everything from an opening to the nearest closing."""
-    parts: list[str] = []
-    at = 0
-    while (start := text.find(opening, at)) >= 0:
-        end = text.find(closing, start + len(opening))
-        if end < 0:
-            break
-        parts.append(text[at:start])
-        at = end + len(closing)
-    return "".join([*parts, text[at:]])
-
-
 def last_between(text: str, opening: str, closing: str) -> str:
     """Return what the last pair of marks encloses; the whole text where there is no pair."""
     between, at = text, 0
@@ -58,18 +45,3 @@ def last_between(text: str, opening: str, closing: str) -> str:
             break
         between, at = text[inside:end], end + len(closing)
     return between
-
-
-def braced_fractions(text: str) -> str:
-    r"""Write `\frac12` as `\frac{1}{2}`."""
-    head, *tails = text.split("\\frac")
-    parts = [head]
-    for tail in tails:
-        if tail.startswith("{"):
-            parts.append(tail)
-            continue
-        if len(tail) < 2:
-            return text
-        over, under, rest = tail[0], tail[1], tail[2:]
-        parts.append(f"{{{over}}}" + (under if under == "{" else f"{{{under}}}") + rest)
-    return "\\frac".join(parts)

@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -169,7 +170,8 @@ def save(page: str, path: Path) -> int:
         beside.write_bytes(body)
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
         reason = error.strerror or error
         raise InputError(f"cannot write {str(path)!r}: {reason}; give another -o") from error
     return len(body)
