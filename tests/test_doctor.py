@@ -13,7 +13,8 @@ from aiohttp import web
 from click.testing import CliRunner
 
 from gradeschool.cli.doctor_verb import command
-from gradeschool.models.doctor import examine
+from gradeschool.models.doctor import LONG_WORDS, examine
+from gradeschool.models.doctor_penalty import PENALTIES
 from gradeschool.models.needs import obstacles
 from gradeschool.models.probe import Finding, Probe, State
 from gradeschool.protocols.registry import get_protocol
@@ -143,6 +144,61 @@ def test_tokens_that_were_not_counted_are_not_believed() -> None:
 
     found = asyncio.run(findings_of(Other([1, 5, 6, 7], 2, False).answer))
     assert found["double BOS"].state is State.UNKNOWN
+
+
+def obedient(body: dict[str, Any]) -> web.Response:
+    """An answer in the form that was asked for."""
+    words = {"message": {"content": WORDS}} if "messages" in body else {"text": WORDS}
+    return web.json_response({"choices": [words]})
+
+
+@pytest.mark.parametrize(
+    ("refuses", "state"),
+    [
+        ((), State.FINE),
+        (("repeat_penalty",), State.FINE),
+        (("repeat_penalty", "repetition_penalty"), State.UNKNOWN),
+        (PENALTIES, State.UNKNOWN),
+    ],
+)
+def test_a_penalty_that_cannot_be_turned_off_is_not_known(
+    refuses: tuple[str, ...], state: State
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        if wrong := set(refuses) & set(body):
+            return web.json_response({"error": f"unexpected {wrong}"}, status=422)
+        return obedient(body)
+
+    assert asyncio.run(findings_of(answer))["hidden penalty"].state is state
+
+
+def test_texts_that_change_by_themselves_show_no_penalty() -> None:
+    asked = 0
+
+    async def answer(request: web.Request) -> web.Response:
+        nonlocal asked
+        asked += 1
+        return web.json_response({"choices": [{"text": f"{WORDS} {asked}"}]})
+
+    assert asyncio.run(findings_of(answer))["hidden penalty"].state is State.UNKNOWN
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_long_prompt_that_is_worked_on(monkeypatch: pytest.MonkeyPatch, reads: bool) -> None:
+    monkeypatch.setattr("gradeschool.models.doctor.LONG_SECONDS", 0.5)
+
+    async def answer(request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        if len(json.dumps(body)) < LONG_WORDS:
+            return obedient(body)
+        if not reads:
+            await asyncio.sleep(1)
+        return web.json_response({"usage": {"prompt_tokens": LONG_WORDS + 2}})
+
+    found = asyncio.run(findings_of(answer))["context limit"]
+    assert found.state is State.UNKNOWN
+    assert ("are read" if reads else "nor answered") in found.says
 
 
 def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(

@@ -1,4 +1,4 @@
-"""What a server really does, found out by about twenty small requests.
+"""What a server really does, found out by about twenty-five small requests.
 
 Servers accept fields that they ignore, fill in defaults that nobody asked for, and leave stop
 strings in. Each probe here asks so that the answer shows it, and says what it means for a run.
@@ -6,13 +6,14 @@ strings in. Each probe here asks so that the answer shows it, and says what it m
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import urlsplit
 
 from gradeschool.errors import ModelError
-from gradeschool.models.doctor_prompt import chat_template, first_token
+from gradeschool.models.doctor_penalty import hidden_penalty
+from gradeschool.models.doctor_prompt import chat_template, first_token, prompt_tokens
 from gradeschool.models.endpoint import LOCAL_HOSTS, Endpoint
-from gradeschool.models.fields import NEUTRAL
 from gradeschool.models.probe import (
     CHAT,
     COMPLETIONS,
@@ -25,12 +26,10 @@ from gradeschool.models.probe import (
     first_choice,
 )
 
-# A text in which a penalty on repetition shows.
-REPETITIVE = "one one one one two two two two one one one one two two two two one one one one"
 NO_SUCH_MODEL = "gradeschool-no-such-model"
 # The beginning of an answer that no model gives by itself.
 STRANGE = "Purple hens counted"
-TOO_LONG = "egg " * 200_000
+LONG_WORDS, LONG_SECONDS = 200_000, 15.0
 
 
 async def continues_prefix(endpoint: Endpoint) -> Finding:
@@ -99,26 +98,6 @@ async def _repeatable(probe: Probe, forms: Forms) -> Finding:
     if again.text == _greedy(forms):
         return Finding("greedy", State.FINE, "temperature 0 gave the same text twice")
     return Finding("greedy", State.DEVIATES, "temperature 0 gave two texts: runs do not repeat")
-
-
-async def _hidden_defaults(probe: Probe, forms: Forms) -> Finding:
-    ask = _either(probe, forms)
-    plain = await ask(REPETITIVE)
-    neutral = {name: value for name, value in NEUTRAL.items() if name not in {"top_k", "min_p"}}
-    open_fields = dict(neutral)
-    answer = await ask(REPETITIVE, **open_fields)
-    if answer.status != 200:  # one of the names is refused: ask with each alone
-        for name in neutral:
-            if (await ask(REPETITIVE, **{name: neutral[name]})).status != 200:
-                open_fields.pop(name)
-        answer = await ask(REPETITIVE, **open_fields) if open_fields else plain
-        if not open_fields:
-            says = "no field that turns a penalty off is accepted"
-            return Finding("hidden penalty", State.UNKNOWN, says)
-    if answer.text == plain.text:
-        return Finding("hidden penalty", State.FINE, "no penalty acts unless it is asked for")
-    says = "a penalty acts on greedy decoding unless it is turned off; runs turn it off"
-    return Finding("hidden penalty", State.DEVIATES, says)
 
 
 async def _temperature(probe: Probe, forms: Forms) -> Finding:
@@ -235,11 +214,19 @@ async def _context(probe: Probe, forms: Forms) -> Finding:
     if urlsplit(probe.base).hostname not in LOCAL_HOSTS:
         says = "not asked of a server that may charge for it"
         return Finding("context limit", State.UNKNOWN, says)
-    answer = await _either(probe, forms)(TOO_LONG, max_tokens=1)
+    try:
+        async with asyncio.timeout(LONG_SECONDS):
+            answer = await _either(probe, forms)("egg " * LONG_WORDS, max_tokens=1)
+    except TimeoutError:
+        says = f"{LONG_WORDS:,} words are not refused within {LONG_SECONDS:g} s, nor answered"
+        return Finding("context limit", State.UNKNOWN, says)
     if answer.status != 200:
         says = f"a prompt that is too long is HTTP {answer.status}"
         return Finding("context limit", State.FINE, says)
-    says = "200,000 words are answered: a prompt that is too long is cut silently"
+    if (prompt_tokens(answer) or 0) >= LONG_WORDS:
+        says = f"{LONG_WORDS:,} words are read: the limit is higher"
+        return Finding("context limit", State.UNKNOWN, says)
+    says = f"{LONG_WORDS:,} words are answered: a prompt that is too long is cut silently"
     return Finding("context limit", State.DEVIATES, says)
 
 
@@ -247,7 +234,7 @@ PROBES: Mapping[str, Callable[[Probe, Forms], Awaitable[Finding | None]]] = {
     "chat template": chat_template,
     "double BOS": first_token,
     "greedy": _repeatable,
-    "hidden penalty": _hidden_defaults,
+    "hidden penalty": hidden_penalty,
     "temperature": _temperature,
     "seed": _seed,
     "n": _several,

@@ -19,7 +19,7 @@ async def chat_template(probe: Probe, forms: Forms) -> Finding | None:
     """Return whether the chat form adds anything to the same words as a plain text."""
     if forms.chat is None:
         return None
-    chat, plain = _prompt_tokens(forms.chat), _prompt_tokens(forms.completion)
+    chat, plain = prompt_tokens(forms.chat), prompt_tokens(forms.completion)
     if chat is None or plain is None:
         says = "not known: no counts of both forms to compare"
         return Finding("chat template", State.UNKNOWN, says)
@@ -38,7 +38,7 @@ async def first_token(probe: Probe, forms: Forms) -> Finding | None:
     if forms.chat is None:
         return None
     tokens = await _chat_tokens(probe)
-    if not tokens or len(tokens) != _prompt_tokens(forms.chat):
+    if not tokens or len(tokens) != prompt_tokens(forms.chat):
         says = "not known: the server does not show the tokens of a chat"
         return Finding("double BOS", State.UNKNOWN, says)
     if tokens[:1] == tokens[1:2]:
@@ -47,7 +47,7 @@ async def first_token(probe: Probe, forms: Forms) -> Finding | None:
     return Finding("double BOS", State.FINE, "a chat begins with its first token once")
 
 
-def _prompt_tokens(answer: Answer | None) -> int | None:
+def prompt_tokens(answer: Answer | None) -> int | None:
     """Return how many tokens of prompt a server counted."""
     usage = {} if answer is None else answer.body.get("usage")
     count = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
