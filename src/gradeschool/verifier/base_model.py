@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from gradeschool.errors import InputError, MissingExtraError, StoreError
 from gradeschool.verifier.new_model import PREFIX, new_model, shape_of
 from gradeschool.verifier.tokens import build_tokenizer
 
+PACKAGES = ("safetensors", "torch", "transformers")
 WEIGHTS = ("*.safetensors", "config.json", "tokenizer.json")
 
 
@@ -29,13 +31,9 @@ class Base(NamedTuple):
 
 
 def needs_training_packages() -> None:
-    """Raise MissingExtraError where what trains is not installed."""
-    try:
-        import safetensors  # noqa: F401
-        import torch  # noqa: F401
-        import transformers  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("training", "train") from error
+    """Raise MissingExtraError where what trains is not installed; imports nothing of it."""
+    if not all(map(find_spec, PACKAGES)):
+        raise MissingExtraError("training", "train")
 
 
 def identity_of(model: str) -> dict[str, str]:
