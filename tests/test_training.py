@@ -199,6 +199,23 @@ def test_a_resumed_training_gives_the_bits_of_one_that_was_not_interrupted(
     assert logs[0] == logs[1]
 
 
+def test_a_training_in_bfloat16_resumes_to_its_bits_and_is_not_one_in_float32(
+    tokenizer: Any, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"precision": "bfloat16", "optimizer": "muon", "save_every": 4}
+    whole, _ = trained(tokenizer, tmp_path / "whole", **options)
+    with pytest.raises(KeyboardInterrupt):
+        trained(tokenizer, tmp_path / "halves", 6, **options)
+    resumed, _ = trained(tokenizer, tmp_path / "halves", **options)
+    assert same(weights(whole), weights(resumed))
+    assert all(one.dtype == torch.float32 for one in weights(whole).values())
+    full, _ = trained(tokenizer, tmp_path / "full", **{**options, "precision": "float32"})
+    assert not same(weights(whole), weights(full))
+    ends = [json.loads((tmp_path / name / LOSSES).read_text().splitlines()[-1])[LANGUAGE]
+            for name in ("whole", "full")]  # fmt: skip
+    assert ends[0] == pytest.approx(ends[1], abs=0.05)
+
+
 def test_a_checkpoint_holds_no_pickle(tokenizer: Any, tmp_path: Path) -> None:
     trained(tokenizer, tmp_path, save_every=5)
     assert {file.name for file in tmp_path.iterdir()} == {LOSSES, checkpoints.CHECKPOINT}

@@ -12,19 +12,21 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
-from gradeschool.verifier.finetune import Finetuning, finetune  # noqa: E402
+from gradeschool.verifier import checkpoints  # noqa: E402
 from gradeschool.verifier.parallel import joined  # noqa: E402
 from tests.support.command import environment  # noqa: E402
+from tests.support.pair import LAST, start, train  # noqa: E402
 from tests.support.trainees import sums, tokenizer_of, trainee, write_problems  # noqa: E402
 
-LR, BATCH, VOCABULARY = 1e-3, 8, 300
-OPTIONS = ("--optimizer", "adam", "--lr", LR, "--warmup", 2, "--batch", BATCH, "--epochs", 1,
-           "--vocabulary", VOCABULARY)  # fmt: skip
+WHOLE = ("ddp-language", "fsdp-language", "ddp-likelihood", "fsdp-token", "fsdp-likelihood")
+NAMES = {"ddp": "DDP", "fsdp": "FSDP2"}
+UPDATES = 5
 
 
-def losses(folder: Path) -> list[float]:
+def losses(folder: Path) -> list[dict[str, Any]]:
+    """What each update says, but for what it took."""
     rows = [json.loads(line) for line in (folder / "losses.jsonl").read_text().splitlines()]
-    return [row["language"] for row in rows]
+    return [{name: row[name] for name in row if name != "seconds"} for row in rows]
 
 
 def weights(folder: Path) -> dict[str, Any]:
@@ -33,50 +35,18 @@ def weights(folder: Path) -> dict[str, Any]:
     return load_file(folder / "model.safetensors")
 
 
-@pytest.fixture(scope="module")
-def problems(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_problems(tmp_path_factory.mktemp("data") / "sums.jsonl", 40)
+def stored(folder: Path) -> int:
+    """How many updates the checkpoint of a training holds."""
+    facts = checkpoints.facts_of(folder / "training" / checkpoints.CHECKPOINT)
+    assert facts is not None
+    return int(facts["updates"])
 
 
 @pytest.fixture(scope="module")
-def alone(problems: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What one process makes."""
-    folder = tmp_path_factory.mktemp("alone") / "model"
-    asked = Finetuning(
-        "new:0.2M", str(problems), epochs=1, lr=LR, warmup=2, batch=BATCH, vocabulary=VOCABULARY
-    )
-    assert finetune(asked, folder)["status"] == "finished"
-    return folder
-
-
-@pytest.mark.parametrize(("kind", "name"), [("ddp", "DDP"), ("fsdp", "FSDP2")])
-def test_two_processes_reach_the_loss_and_the_weights_of_one(
-    kind: str, name: str, alone: Path, problems: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "model"
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    asked = ["-m", "gradeschool", "finetune", "-m", "new:0.2M", "-d", problems, "-o", folder,
-             *OPTIONS, "--parallel", kind, "--processes", 2, "--save-every", 3]  # fmt: skip
-    done = subprocess.run(
-        [*launcher, *map(str, asked)],
-        capture_output=True,
-        text=True,
-        env=environment({"OMP_NUM_THREADS": "1"}),
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count(f"2 processes on cpu, {name}") == 1  # said once, by the first
-    assert json.loads((folder / "training.json").read_text())["processes"].startswith("2 ")
-    assert losses(folder) == pytest.approx(losses(alone), abs=1e-4)
-    one, two = weights(alone), weights(folder)
-    assert one.keys() == two.keys()
-    assert all(torch.allclose(one[at], two[at], atol=1e-4) for at in one)
-
-
-@pytest.fixture(scope="module")
-def labelled(problems: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A generator, and right and wrong completions of each problem."""
-    folder = tmp_path_factory.mktemp("labelled")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Problems, a generator, and right and wrong completions of each problem."""
+    folder = tmp_path_factory.mktemp("pair")
+    write_problems(folder / "sums.jsonl", 40)
     tokenizer = tokenizer_of(sums(40))
     trainee(tokenizer).save_pretrained(folder / "generator")
     tokenizer.save_pretrained(folder / "generator")
@@ -91,41 +61,72 @@ def labelled(problems: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("kind", "level"), [("ddp", "likelihood"), ("fsdp", "token"), ("fsdp", "likelihood")]
-)
-def test_two_processes_train_a_verifier_as_one_does(
-    kind: str, level: str, labelled: Path, problems: Path, tmp_path: Path
+@pytest.fixture(scope="module")
+def trained(folder: Path) -> Path:
+    """What two processes make; the last case is killed, and so is the first of the second pair."""
+    first, second = start(folder, *WHOLE, "fsdp-language-killed")
+    told = first.communicate(timeout=300)[0]
+    assert first.returncode == -9, told
+    assert [line for line in told.splitlines() if line.startswith(WHOLE)] == [
+        f"{case} 2 processes on cpu, {NAMES[case.partition('-')[0]]}" for case in WHOLE
+    ]
+    second.kill()
+    second.communicate()
+    assert stored(folder / "fsdp-language-killed") == LAST - 1
+    first, second = start(folder, "fsdp-language-killed", "ddp-language-killed")
+    assert first.communicate(timeout=300)[0]
+    second.kill()
+    second.communicate()
+    assert first.returncode == -9
+    assert stored(folder / "ddp-language-killed") == LAST - 1
+    both = start(folder, "ddp-language-killed")
+    told = "".join(one.communicate(timeout=300)[0] for one in both)
+    assert [one.returncode for one in both] == [0, 0], told
+    return folder
+
+
+@pytest.mark.parametrize("case", WHOLE)
+def test_two_processes_reach_the_losses_and_the_weights_of_one(
+    case: str, trained: Path, tmp_path: Path
 ) -> None:
-    asked = ["-m", "gradeschool", "verifier", "train", "--generator", labelled / "generator",
-             "--samples", labelled / "samples.jsonl", "-d", problems, "--level", level,
-             "--lr", 1e-2, "--batch", BATCH, "--quiet"]  # fmt: skip
-    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    two = ["--parallel", kind, "--processes", 2]
-    for words in (
-        [*asked, "-o", tmp_path / "one"],
-        [*launcher, *asked, "-o", tmp_path / "two", *two],
-    ):
-        done = subprocess.run(
-            [sys.executable, *map(str, words)],
-            capture_output=True,
-            text=True,
-            env=environment({"OMP_NUM_THREADS": "1"}),
-            timeout=300,
-        )
-        assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "two/training.json").read_text())["processes"].startswith("2 ")
-    one, both = (
-        [json.loads(line) for line in (tmp_path / name / "losses.jsonl").read_text().splitlines()]
-        for name in ("one", "two")
-    )
-    assert len(one) == len(both) == 5
-    for part in ("verification", "language"):
-        expected = [row[part] for row in one]
-        assert [row[part] for row in both] == pytest.approx(expected, rel=1e-4)
-    first, second = weights(tmp_path / "one"), weights(tmp_path / "two")
+    what = case.partition("-")[2]
+    train(trained, what, tmp_path / "one")
+    one, two = losses(tmp_path / "one"), losses(trained / case)
+    assert len(one) == len(two) == UPDATES
+    for mine, theirs in zip(one, two, strict=True):
+        assert theirs == pytest.approx(mine, rel=1e-3, abs=1e-4)
+    first, second = weights(tmp_path / "one"), weights(trained / case)
     assert first.keys() == second.keys()
     assert all(torch.allclose(first[at], second[at], atol=1e-3) for at in first)
+    record = json.loads((trained / case / "training.json").read_text())
+    assert record["processes"].startswith("2 processes")
+
+
+@pytest.mark.parametrize("kind", ["ddp", "fsdp"])
+def test_two_processes_of_which_one_was_killed_go_on(kind: str, trained: Path) -> None:
+    whole, killed = trained / f"{kind}-language", trained / f"{kind}-language-killed"
+    assert losses(whole) == losses(killed)
+    first, second = weights(whole), weights(killed)
+    assert all(torch.equal(first[at], second[at]) for at in first)
+    assert not (killed / "training").exists()
+
+
+def test_torchrun_starts_the_command(folder: Path, tmp_path: Path) -> None:
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    asked = ["-m", "gradeschool", "finetune", "-m", "new:0.05M", "-d", folder / "sums.jsonl",
+             "-o", tmp_path / "model", "--vocabulary", 300, "--epochs", 0.5, "--processes", 2,
+             "--parallel", "ddp"]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, *map(str, [*launcher, *asked])],
+        capture_output=True,
+        text=True,
+        env=environment({"OMP_NUM_THREADS": "1"}),
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("2 processes on cpu, DDP") == 1  # said once, by the first
+    record = json.loads((tmp_path / "model/training.json").read_text())
+    assert (record["status"], record["processes"]) == ("finished", "2 processes on cpu, DDP")
 
 
 def test_a_launcher_that_starts_one_process_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

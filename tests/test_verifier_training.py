@@ -119,6 +119,24 @@ def test_a_training_that_stops_goes_on_to_the_same_bits(
     assert heads[0].gain.item() == heads[1].gain.item() not in (GAIN, LIKELIHOOD_GAIN)
 
 
+@pytest.mark.parametrize("level", [Level.TOKEN, Level.LIKELIHOOD])
+def test_accumulated_passes_are_the_large_batch(folder: Path, tmp_path: Path, level: Level) -> None:
+    for name, tokens in (("large", 8192), ("small", 100)):
+        train_verifier(
+            asked(folder, epochs=0.5, level=level, lr=1e-3, pass_tokens=tokens), tmp_path / name
+        )
+    large, small = (weights(tmp_path / name) for name in ("large", "small"))
+    assert all(torch.allclose(large[name], small[name], atol=1e-5) for name in large)
+    rows = [
+        [json.loads(row) for row in (tmp_path / name / "losses.jsonl").read_text().splitlines()]
+        for name in ("large", "small")
+    ]
+    assert len(rows[0]) == 5
+    for one, other in zip(*rows, strict=True):
+        for part in ("verification", "language", "norm"):
+            assert one[part] == pytest.approx(other[part], rel=1e-3, abs=1e-4)
+
+
 def test_the_weights_may_come_from_another_model(folder: Path, tmp_path: Path) -> None:
     tokenizer = tokenizer_of(sums(PROBLEMS))
     trainee(tokenizer, seed=1).save_pretrained(tmp_path / "other")

@@ -7,6 +7,7 @@ import json
 import click
 
 from gradeschool.cli.options import dataset_option, warn
+from gradeschool.errors import InputError
 
 
 @click.command("right")
@@ -19,7 +20,7 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
 
     One JSON line each, with the completion as the solution: rejection sampling.
 
-    Each different text of a problem stands once. A model that is trained on them has used the same
+    Each different text of a problem stands once; where none is right, that is an error. A model that is trained on them has used the same
     labels as a verifier of the same run: the fair control of what a verifier is worth.
 
     Example: gradeschool data right runs/samples --with gsm8k:train > right.jsonl
@@ -27,17 +28,23 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     from gradeschool.datasets.load import load_dataset
     from gradeschool.verifier.candidates import candidates_of
 
-    kept = 0
-    for name in others:
-        for problem in load_dataset(name).problems:
-            click.echo(_row(problem.question, problem.solution))
-    for held in candidates_of(run, dataset, warn):
-        for answered in held.answered:
-            texts = dict.fromkeys(one.text for one in answered.candidates if one.right)
-            kept += len(texts)
-            for text in texts:
-                click.echo(_row(answered.problem.question, text))
-    warn(f"{kept} right completions of {run}")
+    kept = [
+        (answered.problem.question, text)
+        for held in candidates_of(run, dataset, warn)
+        for answered in held.answered
+        for text in dict.fromkeys(one.text for one in answered.candidates if one.right)
+    ]
+    if not kept:
+        raise InputError(
+            f"no completion of {run!r} is right; sample more of each problem, at a higher "
+            "temperature, or from a generator that is trained longer"
+        )
+    given = [problem for name in others for problem in load_dataset(name).problems]
+    for problem in given:
+        click.echo(_row(problem.question, problem.solution))
+    for question, text in kept:
+        click.echo(_row(question, text))
+    warn(f"{len(kept)} right completions of {run}")
 
 
 def _row(question: str, solution: str) -> str:

@@ -14,6 +14,7 @@ from gradeschool.cli.options import (
     stdout_console,
     warn,
 )
+from gradeschool.cli.training import seed_option
 
 if TYPE_CHECKING:
     from gradeschool.scoring.statistics import Interval
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
               help="What the share of an answer counts beside a score.")  # fmt: skip
 @click.option("--draws", type=click.IntRange(min=1), default=20, show_default=True,
               help="Random subsets a problem, for votes among fewer completions.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of those subsets.")
+@seed_option
 @click.option("--rule", metavar="NAME",
               help="The rule that reads the answers; by default the protocol's own.")  # fmt: skip
 @dataset_option

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import FiniteRange, dataset_option, json_option, print_json, warn
+from gradeschool.cli.training import MOST_SEED
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ TEMPERATURE = 0.7  # the paper's
 @click.option("--max-tokens", type=click.IntRange(min=1), help="By default the protocol's, 400.")
 @click.option("--calculator/--no-calculator", default=True, show_default=True,
               help="Write the results of annotations, <<3*4=12>>, for the model.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), help="Other samples of the same problems.")
+@click.option("--seed", type=click.IntRange(0, MOST_SEED),
+              help="Other samples of the same problems.")  # fmt: skip
 @click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
               help="Where a transformers/ model samples: here, or on a Ray cluster.")  # fmt: skip
 @click.option("--processes", type=click.IntRange(min=1),

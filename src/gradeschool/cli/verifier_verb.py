@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.cli.options import FiniteRange, dataset_option, json_option, print_json, warn
+from gradeschool.cli.options import dataset_option, warn
+from gradeschool.cli.training import How, run_training, training_options
 
 if TYPE_CHECKING:
-    from gradeschool.verifier.parallel import World
     from gradeschool.verifier.score_run import Told
-    from gradeschool.verifier.train_verifier import VerifierTraining
 
 
 @click.group()
@@ -28,12 +27,9 @@ def command() -> None:
               help="The model that wrote the samples.")  # fmt: skip
 @click.option("--samples", required=True, metavar="RUN",
               help="A run of `gradeschool sample`, or any file of completions.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), required=True,
-              metavar="FOLDER", help="Where the verifier goes.")  # fmt: skip
 @click.option("--init", metavar="FOLDER",
               help="Begin with this model's weights; by default with the generator's.")  # fmt: skip
 @dataset_option
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="Only the first N problems.")
 @click.option("--level", type=click.Choice(["token", "solution", "likelihood"]), default="token",
               show_default=True,
               help="Learn a value at every token, or at the last; or, not the paper's, score by "
@@ -43,38 +39,11 @@ def command() -> None:
 @click.option("--language", type=click.Choice(["reference", "right"]),
               help="Of reference solutions, or of samples that are right; by default reference, "
                    "with the level likelihood right.")  # fmt: skip
-@click.option("--epochs", type=FiniteRange(min=0, min_open=True), default=1.0,
-              show_default=True)  # fmt: skip
-@click.option("--optimizer", type=click.Choice(["adam", "muon"]), default="adam", show_default=True)
-@click.option("--lr", type=FiniteRange(min=0, min_open=True), default=1e-5, show_default=True,
-              help="The highest learning rate; it falls linearly to 0.")  # fmt: skip
-@click.option("--warmup", type=click.IntRange(min=0), default=0, show_default=True,
-              help="Updates over which it rises.")  # fmt: skip
-@click.option("--batch", type=click.IntRange(min=1), default=8, show_default=True,
-              help="Groups an update: a problem with some of its solutions.")  # fmt: skip
 @click.option("--group", type=click.IntRange(min=1), default=8, show_default=True,
               help="Different solutions of a problem in a group, at most.")  # fmt: skip
-@click.option("--dropout", type=FiniteRange(0, 1, max_open=True), default=0.0,
-              show_default=True, help="Of the residual paths; the paper's is 0.2.")  # fmt: skip
-@click.option("--weight-decay", type=FiniteRange(min=0), default=0.0, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--save-every", type=click.IntRange(min=1), default=200, show_default=True,
-              help="Updates between checkpoints.")  # fmt: skip
-@click.option("--parallel", type=click.Choice(["ddp", "fsdp"]), default="ddp", show_default=True,
-              help="How processes that torchrun started work together.")  # fmt: skip
-@click.option("--processes", type=click.IntRange(min=1),
-              help="Stop unless so many processes take part.")  # fmt: skip
-@click.option("--quiet", is_flag=True, help="No progress.")
-@json_option
-def train(
-    output: Path,
-    save_every: int,
-    parallel: Any,
-    processes: int | None,
-    quiet: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+@training_options({"epochs": "1", "optimizer": "adam", "lr": "1e-5", "warmup": "0", "batch": "8"},
+                  batch="Groups (a problem with some of its solutions)")  # fmt: skip
+def train(**options: Any) -> None:
     """Train a verifier on labelled completions.
 
     The defaults are the paper's: the verifier begins as a copy of the generator, and learns at
@@ -87,41 +56,11 @@ def train(
     from gradeschool.verifier.base_model import needs_training_packages
 
     needs_training_packages()
-    from gradeschool.verifier.parallel import joined
-    from gradeschool.verifier.train_verifier import VerifierTraining
+    from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier
 
-    asked = VerifierTraining(**options)
-    with joined(parallel, processes) as world:
-        fields = _train(asked, output, world, save_every, quiet or not world.first)
-    if as_json and world.first:
-        print_json({"folder": str(output), **fields})
-    if fields["status"] != "finished":
-        if world.first:
-            warn("interrupted; the same command goes on from the last checkpoint")
-        sys.exit(130)
-
-
-def _train(
-    asked: VerifierTraining, output: Path, world: World, save_every: int, quiet: bool
-) -> dict[str, Any]:
-    from shlex import join
-
-    from gradeschool.reports.training_progress import training_progress
-    from gradeschool.verifier.train_verifier import train_verifier
-    from gradeschool.verifier.training_session import Listener
-
-    with training_progress(quiet) as progress:
-        fields = train_verifier(
-            asked,
-            output,
-            world=world,
-            save_every=save_every,
-            command=join(["gradeschool", *sys.argv[1:]]),
-            listener=Listener(progress.note, progress.update),
-        )
-        if fields.get("status") == "finished" and not progress.updates:
-            progress.note(f"{output} is finished already; nothing was trained")
-    return dict(fields)
+    how = How.taken(options)
+    given = {name: value for name, value in options.items() if value is not None}
+    run_training(train_verifier, VerifierTraining(**given), how)
 
 
 @command.command()
