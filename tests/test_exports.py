@@ -18,27 +18,15 @@ from gradeschool.reports.exchange.files import encoded, storable
 from gradeschool.reports.exchange.write import FORMATS
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.exports import TARGETS, export, runs_file, samples_of
+from tests.support.exports import TARGETS, export, samples_of
+from tests.support.exports import answers as answers  # fixtures
+from tests.support.exports import run as run
 from tests.support.hostile_report import HOSTILE
 
 CANARY = "sk-canary-4815162342"
 RULES = [rule for rule in all_rules().values() if not rule.extra]
 SURROGATES = st.characters(categories=("Cs",))
 TEXTS = st.text(st.one_of(st.sampled_from("0123456789.,$#\\boxed{} answer is:\n-"), SURROGATES))
-
-
-@pytest.fixture
-def answers(tmp_path: Path) -> Path:
-    return runs_file(tmp_path / "answers.jsonl")
-
-
-@pytest.fixture
-def run(gradeschool: Command, tmp_path: Path) -> Path:
-    """A run folder: the shipped completions, asked for under a chat protocol."""
-    folder = tmp_path / "run"
-    asked = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", folder)
-    assert gradeschool("eval", *asked).status == 0
-    return folder
 
 
 def scores(gradeschool: Command, path: Path) -> dict[str, Any]:

@@ -15,24 +15,12 @@ from gradeschool.protocols.registry import get_protocol
 from gradeschool.reports.exchange.inspect_log import scorer_of
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.exports import export, runs_file
+from tests.support.exports import answers as answers  # fixtures
+from tests.support.exports import export
+from tests.support.exports import run as run
 from tests.support.hostile_report import HOSTILE
 
 RULES = ("--rule", "gradeschool/reader", "--rule", "openai/2021")
-
-
-@pytest.fixture
-def answers(tmp_path: Path) -> Path:
-    return runs_file(tmp_path / "answers.jsonl")
-
-
-@pytest.fixture
-def run(gradeschool: Command, tmp_path: Path) -> Path:
-    """A run folder: the shipped completions, asked for under a chat protocol."""
-    folder = tmp_path / "run"
-    asked = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", folder)
-    assert gradeschool("eval", *asked).status == 0
-    return folder
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:

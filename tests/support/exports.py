@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.support.command import Command
 from tests.support.hostile_report import HOSTILE
 
@@ -56,3 +58,18 @@ def runs_file(path: Path) -> Path:
     named = [{"run": "org/model-7b", **row} for row in rows]
     path.write_text("".join(json.dumps(row) + "\n" for row in named))
     return path
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    """That file."""
+    return runs_file(tmp_path / "answers.jsonl")
+
+
+@pytest.fixture
+def run(gradeschool: Command, tmp_path: Path) -> Path:
+    """A run folder: the shipped completions, asked for under a chat protocol."""
+    folder = tmp_path / "run"
+    asked = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", folder)
+    assert gradeschool("eval", *asked).status == 0
+    return folder
