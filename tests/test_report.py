@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradeschool.models.recorded import SAMPLE_FILE
 from gradeschool.reports.page.figures import axis_over
 from gradeschool.reports.page.markup import Html, el, text
 from gradeschool.reports.page.payload import KEPT, _kept_span, _units
@@ -89,6 +90,24 @@ def test_a_run_folder_fills_the_page(
     assert "greedy, top-p 1.0, no seed" in plain
     assert "none (0-shot)" in plain
     assert "not recorded" in plain  # precision, cost, latency
+
+
+def test_the_page_and_the_terminal_set_the_same_rules_aside(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """One number in both sentences: rules that find nothing, or nothing right, are not counted."""
+    run = f"{SAMPLE_FILE}#handwritten/cot"
+    page = report(gradeschool, tmp_path / "page.html", run, "-d", "sample")
+    table = gradeschool("score", SAMPLE_FILE, "-d", "sample", "--json").json()["runs"]
+    [rules] = [one["rules"] for one in table if one["run"] == "handwritten/cot"]
+    shares = [
+        100 * one["accuracy"]
+        for one in rules.values()
+        if one["correct"] and one["correct"] + one["wrong"] > one["no_answer"]
+    ]
+    aside = f"{len(rules) - len(shares)} of them find no answer in most, or nothing right."
+    assert aside in page
+    assert f"those that find answers are {max(shares) - min(shares):.1f} points apart" in page
 
 
 def test_the_policy_names_the_one_script_and_style(

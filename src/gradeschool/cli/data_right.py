@@ -20,8 +20,9 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
 
     One JSON line each, with the completion as the solution: rejection sampling.
 
-    Each different text of a problem stands once; where none is right, that is an error. A model that is trained on them has used the same
-    labels as a verifier of the same run: the fair control of what a verifier is worth.
+    Each different text of a problem stands once; where none is right, that is an error. A model
+    that is trained on them has used the same labels as a verifier of the same run: the fair control
+    of what a verifier is worth.
 
     Example: gradeschool data right runs/samples --with gsm8k:train > right.jsonl
     """

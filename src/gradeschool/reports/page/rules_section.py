@@ -37,15 +37,21 @@ def rules_section(judged: Judged) -> Html:
         )
         for group in groups
     ]
-    reading = [
-        share.accuracy for rule, share in shares.items() if 2 * silent[rule] < share.judged
-    ] or [share.accuracy for share in shares.values()]
+    # The same rules are set aside, and for the same reason, as in the line under a table of scores.
+    finding = [
+        group
+        for group in groups
+        if shares[group[0]].correct and 2 * silent[group[0]] < shares[group[0]].judged
+    ]
+    found = sum(map(len, finding))
+    mute = len(judged.rules) - found if found > 1 else 0
+    reading = [shares[group[0]].accuracy for group in (finding if mute else groups)]
     spread = 100 * (max(reading) - min(reading))
-    mute = sum(len(group) for group in groups if 2 * silent[group[0]] >= shares[group[0]].judged)
-    others = f"; {count(mute, 'rule')} of them find no answer in most" if mute > 0 else ""
+    others = f"; {mute} of them find no answer in most, or nothing right" if mute else ""
+    apart = "those that find answers" if mute else "they"
     lead = (
         f"{count(len(judged.rules), 'published rule')} read the same completions{others}. They "
-        f"come to {count(len(groups), 'different set')} of verdicts; those that find answers are "
+        f"come to {count(len(groups), 'different set')} of verdicts; {apart} are "
         f"{spread:.1f} points apart. Gained and lost are completions that a rule calls correct and "
         "the headline rule does not, and the reverse."
     )
