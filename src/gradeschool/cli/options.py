@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class FiniteRange(click.FloatRange):
     """Numbers of a range, of which "nan" and "inf" are none."""
 
+    name = "number"  # what --help and messages call it
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number; fails where it is not finite or not in the range."""
         number = super().convert(value, param, ctx)
