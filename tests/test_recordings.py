@@ -257,11 +257,19 @@ def test_a_csv_row_with_an_unquoted_comma_is_not_cut(tmp_path: Path) -> None:
     assert (whole.fault, whole.fields["completion"]) == ("", "#### 2,125")
 
 
-@pytest.mark.parametrize("text", ['index,completion\n0,"#### 18\n1,#### 3\n', "a,b,a\n1,2,3\n"])
-def test_a_csv_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('index,completion\n0,"#### 18\n1,#### 3\n', "cannot be read near"),
+        ("a,b,a\n1,2,3\n", "has two columns named 'a'"),
+        ("index;completion\n0;#### 18\n", "separates its columns by ';'"),
+        ("index\tcompletion\n0\t#### 18\n", r"separates its columns by '\\t'"),
+    ],
+)
+def test_a_csv_that_is_none_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "answers.csv"
     path.write_text(text)
-    with pytest.raises(InputError, match=r"cannot be read near|two columns named 'a'"):
+    with pytest.raises(InputError, match=f"'answers.csv' {message}"):
         list(read_rows(path))
 
 

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import islice
@@ -61,6 +62,7 @@ class Parsed(NamedTuple):
 # Some rows of a file, small enough to be sent to another process, which then does the parsing.
 Batch = Lines | Cells | Parsed
 BATCH_ROWS = 1024
+SEPARATOR = re.compile(r"[;\t|]")  # in the one column of a header: what stands for commas there
 # The key of what stands in a CSV row beyond the last column; no column has this name.
 BEYOND = "\n"
 BATCH_BYTES = 4 * 2**20  # JSONL: a batch ends with the line that reaches this
@@ -163,6 +165,10 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
     number = 1
     try:
         columns = list(reader.fieldnames or ())
+        if len(columns) == 1 and (found := SEPARATOR.search(columns[0])):
+            raise InputError(
+                f"the CSV file {name!r} separates its columns by {found[0]!r}; save it with commas"
+            )
         if twice := [one for one in columns if columns.count(one) > 1]:
             raise InputError(
                 f"the CSV file {name!r} has two columns named {twice[0]!r}; rename one"
