@@ -153,7 +153,9 @@ def test_the_figures_of_a_run_with_several_samples(gradeschool: Command, tmp_pat
         "index": at, "sample": k, "run": "a $b$ \x1b[31m/../c",
         "completion": f"{'#### ' if k else ''}{at + (k + at) % 3}{'' if k else ' of 9'}"}
         for at in range(60) for k in range(4)])  # fmt: skip
-    done = gradeschool("report", said, "-d", problems, "--figures", tmp_path / "f", "--form", "svg")
+    done = gradeschool(
+        "report", said, "-d", problems, "--figures", tmp_path / "f", "--format", "svg"
+    )
     assert done.status == 0, done.err
     assert sorted(path.name for path in (tmp_path / "f").iterdir()) == [
         f"{name}.svg" for name in ("agreement", "causes", "curves", "lengths", "rules", "slices")
@@ -163,8 +165,8 @@ def test_the_figures_of_a_run_with_several_samples(gradeschool: Command, tmp_pat
     two = rows(tmp_path / "two.jsonl", [{
         "index": at, "run": name, "completion": f"#### {at}"}
         for at in range(60) for name in ("x/../y", "z")])  # fmt: skip
-    done = gradeschool("report", two, "-d", problems, "--figures", tmp_path / "g", "--form", "png",
-                       "-o", tmp_path / "page.md")  # fmt: skip
+    figures = ("--figures", tmp_path / "g", "--format", "png")
+    done = gradeschool("report", two, "-d", problems, *figures, "-o", tmp_path / "page.md")
     assert done.status == 0, done.err
     names = sorted(path.name for path in (tmp_path / "g").iterdir())
     assert "1-x_.._y-rules.png" in names

@@ -31,7 +31,7 @@ FORMS = ("svg", "pdf", "png")
               help="The file to write: .html, .md, .csv or .xml.")  # fmt: skip
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
               help="Write figures for a paper into this folder.")  # fmt: skip
-@click.option("--form", "forms", type=click.Choice(FORMS), multiple=True, default=FORMS,
+@click.option("--format", "forms", type=click.Choice(FORMS), multiple=True, default=FORMS,
               help="Of the figures; by default all three.")  # fmt: skip
 @click.option("--heatmap", type=click.Path(path_type=Path), metavar="FILE.html",
               help="Write solutions coloured by a verifier's value of each token.")  # fmt: skip
@@ -62,7 +62,7 @@ def command(
 
     Example: gradeschool report runs/mine -o report.html
 
-    Example: gradeschool report runs/mine --figures paper/figures --form pdf
+    Example: gradeschool report runs/mine --figures paper/figures --format pdf
     """
     from gradeschool.reports.page.gather import gather
     from gradeschool.reports.page.verdicts import judge_run
