@@ -201,6 +201,19 @@ def test_a_long_prompt_that_is_worked_on(monkeypatch: pytest.MonkeyPatch, reads:
     assert ("are read" if reads else "nor answered") in found.says
 
 
+def test_a_server_that_a_long_prompt_would_keep_busy_is_spared() -> None:
+    longest = 0
+
+    async def answer(request: web.Request) -> web.Response:
+        nonlocal longest
+        longest = max(longest, len(await request.read()))
+        choice = {"text": WORDS, "message": {"content": WORDS}}
+        return web.json_response({"model": "bad@main", "choices": [choice]})
+
+    assert "not asked" in asyncio.run(findings_of(answer))["context limit"].says
+    assert 0 < longest < 1000
+
+
 def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(
     data: Path, tmp_path: Path
 ) -> None:

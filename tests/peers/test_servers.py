@@ -134,3 +134,5 @@ def test_greedy_text_the_doctor_and_a_prefix(
         obeyed = "prefix" not in FAULTS[peer]
         assert done.status == (0 if obeyed else 1)
         assert ("prefix" in fine) == obeyed
+        again = texts(answers(choose_model(f"{url}/{name}", (), ""), asked[:2]))
+        assert again == there[:2], "what the doctor asked keeps the server busy"

@@ -214,6 +214,9 @@ async def _context(probe: Probe, forms: Forms) -> Finding:
     if urlsplit(probe.base).hostname not in LOCAL_HOSTS:
         says = "not asked of a server that may charge for it"
         return Finding("context limit", State.UNKNOWN, says)
+    if any(answer and _of_transformers_serve(answer, probe.model) for answer in forms):
+        says = "not asked: transformers serve takes any prompt, and is at work on it for long"
+        return Finding("context limit", State.UNKNOWN, says)
     try:
         async with asyncio.timeout(LONG_SECONDS):
             answer = await _either(probe, forms)("egg " * LONG_WORDS, max_tokens=1)
@@ -228,6 +231,11 @@ async def _context(probe: Probe, forms: Forms) -> Finding:
         return Finding("context limit", State.UNKNOWN, says)
     says = f"{LONG_WORDS:,} words are answered: a prompt that is too long is cut silently"
     return Finding("context limit", State.DEVIATES, says)
+
+
+def _of_transformers_serve(answer: Answer, model: str) -> bool:
+    """Tell by the model's name, to which that server adds the revision."""
+    return str(answer.body.get("model")).startswith(f"{model}@")
 
 
 PROBES: Mapping[str, Callable[[Probe, Forms], Awaitable[Finding | None]]] = {
