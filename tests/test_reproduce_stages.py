@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 
 from gradeschool.errors import InputError
 from gradeschool.reports.stages_progress import StagesProgress, last_line
-from gradeschool.verifier.reproduce.runner import Running, StageError, run
+from gradeschool.verifier.reproduce.runner import STAGE_MODULE, Running, StageError, run
 from gradeschool.verifier.reproduce.stages import Done, Stage, digests, finished, ready, wanted
 
 FIRST = Stage("first", ("data", "generate", "-n", "3", "-o", "first.jsonl"))
@@ -112,7 +113,10 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interrupt_ends_what_runs_and_leaves_the_stage_undone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_what_runs_and_leaves_the_stage_undone(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(tmp_path)], start_new_session=True
     )
@@ -120,10 +124,33 @@ def test_an_interrupt_ends_what_runs_and_leaves_the_stage_undone(tmp_path: Path)
     while process.poll() is None and not log.exists():
         time.sleep(0.05)
     time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, number)
     assert process.wait(60) == 130
+    assert "interrupted" in log.read_text()  # in order: it was told, and not left alone
     assert not (tmp_path / "stages" / "long.json").exists()
     assert not (tmp_path / "long.jsonl").exists()
+
+
+def test_a_stage_ends_when_the_one_who_started_it_is_gone(tmp_path: Path) -> None:
+    words = ["data", "generate", "-n", "1000000", "-o", str(tmp_path / "long.jsonl")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", STAGE_MODULE, *words], stdin=subprocess.PIPE, text=True
+    )
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(1.0)
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait(60) == 130
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("words", "status"), [(("data", "list"), 0), (("data", "nothing"), 2)])
+def test_a_stage_ends_as_its_command_does(words: Sequence[str], status: int) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", STAGE_MODULE, *words], stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        assert process.wait(60) == status  # though its standard input is open
 
 
 def test_without_a_terminal_each_stage_is_a_line(
