@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
@@ -14,6 +14,8 @@ import aiohttp
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.fields import LENGTH, NEW_LENGTH, body_of, encoded, neutral_for, refused
+from gradeschool.models.http_request import REQUEST_CLASS
+from gradeschool.models.http_route import proxy_for, trust
 from gradeschool.models.replies import classify, object_in, parse_replies
 
 CONNECT_SECONDS = 10.0
@@ -22,6 +24,8 @@ LARGEST_REPLY = 16 * 2**20
 # A body is sent again with other fields at most this often: once for each that may be refused.
 MOST_BODIES = 8
 JSON_HEADERS = {"Content-Type": "application/json"}
+# A server that starts says 503 for a while: it is asked so often again which model it serves.
+STARTING_WAITS = (0.5, 1.0, 2.0, 4.0)
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 SHORTEST_SECRET = 6  # what is shorter stands in ordinary answers too
 
@@ -77,17 +81,18 @@ class Endpoint:
         headers = {"Accept-Encoding": "identity"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        proxy = _proxy_for(self.base)
+        proxy = proxy_for(self.base)
         self._session = aiohttp.ClientSession(
             headers=headers,
             connector=aiohttp.TCPConnector(
-                limit=0, keepalive_timeout=60, ssl=_trust(self.base, proxy)
+                limit=0, keepalive_timeout=60, ssl=trust(self.base, proxy)
             ),
             timeout=aiohttp.ClientTimeout(
                 total=self.seconds, sock_connect=min(CONNECT_SECONDS, self.seconds)
             ),
             proxy=proxy,
             cookie_jar=aiohttp.DummyCookieJar(),
+            request_class=REQUEST_CLASS,
         )
         if not self.model:
             try:
@@ -173,7 +178,12 @@ class Endpoint:
         return bool(names)
 
     async def _only_model(self) -> str:
-        status, headers, raw = await self._send("GET", "/models", None)
+        """Return the name of the one model that is served.
+
+        Raises TransientError where the server is in trouble for longer than STARTING_WAITS,
+        InputError where it serves not one.
+        """
+        status, headers, raw = await self._models()
         try:
             served = [entry["id"] for entry in json.loads(raw)["data"]] if status == 200 else []
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -184,6 +194,22 @@ class Endpoint:
             raise classify(status, headers, raw, self.base)
         shown = ", ".join(map(str, served[:10])) or f"none listed (HTTP {status})"
         raise InputError(f"{self.base} serves not one model but: {shown}; add /NAME to the address")
+
+    async def _models(self) -> tuple[int, dict[str, str], bytes]:
+        """Return the answer to /models; raises TransientError where it stays one that passes."""
+        for wait in (*STARTING_WAITS, None):
+            status, headers, raw = await self._send("GET", "/models", None)
+            error = None if status == 200 else classify(status, headers, raw, self.base)
+            if not isinstance(error, TransientError):
+                break
+            if wait is None:
+                raise TransientError(
+                    error.cause,
+                    f"{error}; asked {len(STARTING_WAITS) + 1} times which model it serves; try "
+                    "again later, or add /NAME to the address",
+                )
+            await asyncio.sleep(wait if error.retry_after is None else error.retry_after)
+        return status, headers, raw
 
     async def _send(
         self,
@@ -238,34 +264,6 @@ class Endpoint:
 
     def _masked(self, text: str) -> str:
         return text.replace(self._key, "[API key]") if len(self._key) >= SHORTEST_SECRET else text
-
-
-def _proxy_for(base: str) -> str | None:
-    """Return the proxy that the environment names for an address, looked up once.
-
-    aiohttp's `trust_env` looks it up for each request, in a thread, and would send a password that
-    it finds in ~/.netrc.
-    """
-    from urllib.request import getproxies, proxy_bypass
-
-    parts = urlsplit(base)
-    proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
-    if proxy is not None and urlsplit(proxy).scheme not in {"http", "https"}:
-        name = f"{parts.scheme.upper()}_PROXY"
-        raise InputError(f"the proxy in {name} is no http:// or https:// address; set another")
-    return proxy
-
-
-def _trust(base: str, proxy: str | None) -> ssl.SSLContext | bool:
-    """Return what trusts those whom the system trusts, where a server is to be trusted at all.
-
-    aiohttp's own context may be empty: see `cli/lean_import.py`.
-    """
-    if "https" not in {urlsplit(base).scheme, urlsplit(proxy or "").scheme}:
-        return True
-    context = ssl.create_default_context()
-    context.set_alpn_protocols(["http/1.1"])
-    return context
 
 
 async def _limited(reply: aiohttp.ClientResponse) -> bytes:
