@@ -9,30 +9,32 @@ from typing import Any
 import aiohttp
 
 
-class Begun:
+class Begun(Generator[Any, Any, None]):
     """A coroutine that ran up to its first wait; to be awaited for the rest, however little."""
 
     def __init__(self, work: Coroutine[Any, Any, None]) -> None:
         self._work = work
+        self._held: list[Any] = []  # what it waits for first, until somebody asks
         self._ended = False
-        self._waits_for: Any = None
         try:
-            self._waits_for = work.send(None)
+            self._held.append(work.send(None))
         except StopIteration:
             self._ended = True
 
     def __await__(self) -> Generator[Any, Any, None]:
-        """Go on where the coroutine waits: hand on what it waits for, and what comes back."""
-        while not self._ended:
-            try:
-                try:
-                    came = yield self._waits_for
-                except BaseException as error:  # noqa: BLE001  (for the coroutine to judge)
-                    self._waits_for = self._work.throw(error)
-                else:
-                    self._waits_for = self._work.send(came)
-            except StopIteration:
-                self._ended = True
+        """Go on where the coroutine waits."""
+        return self
+
+    def send(self, value: Any) -> Any:
+        """Return what the coroutine waits for next."""
+        if self._ended:
+            raise StopIteration
+        return self._held.pop() if self._held else self._work.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """Let the coroutine hear of an error, and return what it waits for next."""
+        self._held.clear()
+        return self._work.throw(*error)
 
 
 class _RequestAtOnce(aiohttp.ClientRequest):
