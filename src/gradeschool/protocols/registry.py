@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -26,6 +25,8 @@ ENTRY_POINTS = "gradeschool.protocols"
 @cache
 def rooms() -> tuple[ModuleType, ...]:
     """Return every room: those that other packages provide, then the packages of this folder."""
+    from importlib.metadata import entry_points  # 5 ms that no command with one protocol needs
+
     plugins = [entry.load() for entry in entry_points(group=ENTRY_POINTS)]
     return (*plugins, *map(_room, _room_names()))
 
