@@ -37,7 +37,7 @@ REFILL = 0.6
 # Ended rows are taken out once their computing has cost as much as that: rows times steps.
 WASTE = 16
 # Two cohorts join where that costs at most so many columns of masked keys, over all rows.
-JOIN = 6_000
+JOIN = 1_500
 
 Step = Callable[[torch.Tensor, Sequence[Cohort]], torch.Tensor]
 
@@ -102,12 +102,12 @@ class Loop:
         while True:
             free = len(table.free)
             if free >= (1 - REFILL) * table.nobody and (group := list(islice(left, free))):
-                _join(live)
                 live.append(self._begin(table, group, seed))
             if not live:
                 return
             yield from self._advance(table, live)
             live = [one for one in live if one.live]
+            _join(live)
 
     @torch.inference_mode()
     def _begin(self, table: Rows, jobs: Sequence[Job], seed: int) -> _Live:

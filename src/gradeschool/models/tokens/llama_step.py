@@ -18,6 +18,9 @@ from gradeschool.models.tokens.linear import Linear, linear
 KINDS = frozenset({"llama", "mistral", "qwen2"})
 # Up to here the weights laid out anew, a copy, cost less than the calls that they save.
 JOINED = 1 << 26
+# oneDNN prepares itself for each number of rows, which takes as long as a step: on a CPU rows are
+# filled up to a multiple of this.
+EVEN = 16
 
 
 class Layer(NamedTuple):
@@ -42,6 +45,7 @@ class LlamaStep:
         self.size = body.layers[0].self_attn.head_dim
         self.scale = float(body.layers[0].self_attn.scaling)
         self.eps = float(config.rms_norm_eps)
+        self.even = model.device.type == "cpu"
         self.layers = [_layer(layer) for layer in body.layers]
         self.head = linear(model.lm_head)
         self.turns = torch.empty(0, 2, self.size)
@@ -63,25 +67,26 @@ class LlamaStep:
 
     def __call__(self, tokens: torch.Tensor, cohorts: Sequence[Cohort]) -> torch.Tensor:
         """Return the logits behind a new token of each row of the cohorts, in their order."""
-        body = self.model.model
+        body, rows = self.model.model, len(tokens)
+        extra = -rows % EVEN if self.even else 0
         self._reach(max(cohort.longest + cohort.written for cohort in cohorts))
         turns = self.turns[torch.cat([cohort.positions() for cohort in cohorts])]
         cos, sin = turns[:, 0, None], turns[:, 1, None]
         both = self.heads + self.key_heads
-        state = body.embed_tokens(tokens)
+        state = body.embed_tokens(functional.pad(tokens, (0, extra)))
         for at, layer in enumerate(self.layers):
             joined = layer.qkv(self._norm(state, layer.before))
-            joined = joined.view(len(tokens), both + self.key_heads, self.size)
+            joined = joined[:rows].view(rows, both + self.key_heads, self.size)
             turned = _rotated(joined[:, :both], cos, sin)
             query, key, value = turned[:, : self.heads], turned[:, self.heads :], joined[:, both:]
             read = read_all(cohorts, at, query, key, value, self.scale)
-            state = state + layer.out(read.flatten(1))
+            state = state + layer.out(functional.pad(read.flatten(1), (0, 0, 0, extra)))
             gate, up = layer.gate_up(self._norm(state, layer.after)).chunk(2, -1)
             state = state + layer.down(functional.silu(gate) * up)
         for cohort in cohorts:
             cohort.step()
         logits: torch.Tensor = self.head(self._norm(state, body.norm.weight))
-        return logits
+        return logits[:rows]
 
     def _norm(self, state: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         return functional.rms_norm(state, (state.shape[-1],), weight, self.eps)
