@@ -77,9 +77,19 @@ class Annotations:
 
         A SentencePiece tokenizer puts a space before a text: there "=" leads it, and is cut off.
         """
-        plain = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        plain = self._plain(text)
+        if "".join([self.texts[token] for token in plain]) == text:
+            return tuple(plain)
         if self.tokenizer.decode(plain) == text and self.texts[plain[0]][:1] != " ":
             return tuple(plain)
         lead = self.tokenizer("=", add_special_tokens=False)["input_ids"]
         led = self.tokenizer("=" + text, add_special_tokens=False)["input_ids"]
         return tuple(led[len(lead) :] if led[: len(lead)] == lead else plain)
+
+    def _plain(self, text: str) -> list[int]:
+        """Return what the tokenizer makes of a text, its library asked without the layers above."""
+        fast = getattr(self.tokenizer, "backend_tokenizer", None)
+        if fast is None or fast.padding is not None or fast.truncation is not None:
+            ids: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+            return ids
+        return list(fast.encode(text, add_special_tokens=False).ids)

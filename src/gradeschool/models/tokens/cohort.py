@@ -11,30 +11,26 @@ few numbers are read together, the query of each beside zeros in the place of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import functional
 
-# Own keys and values of as many heads are read together as have at most so many numbers.
-TOGETHER = 64
-# By at least so many tokens the room of the rows grows.
-ROOM = 64
+from gradeschool.models.tokens.blocks import (
+    ROOM,
+    Block,
+    barred,
+    cut,
+    joined,
+    room,
+    scored,
+    shifted,
+    stacked,
+    under,
+)
+
 # Prompts of which fewer than this share is still read are taken out.
 READ = 0.75
-
-
-class Block(NamedTuple):
-    """Keys and values of one layer.
-
-    Of prompts: [prompts, heads, tokens, size of a head]. Of rows: [rows, groups of heads, size of a
-    group, tokens] for keys, and the last two turned for values.
-    """
-
-    keys: torch.Tensor
-    values: torch.Tensor
 
 
 class Cohort:
@@ -51,9 +47,9 @@ class Cohort:
         owners: Sequence[int],
         slots: NDArray[np.int64],
     ) -> None:
-        self.prefixes, self.suffixes = list(prefixes), [_room(one, len(owners)) for one in prefixes]
+        self.prefixes, self.suffixes = list(prefixes), [room(one, len(owners)) for one in prefixes]
         device = prefixes[0].keys.device
-        self.joined = _joined(prefixes[0].keys)
+        self.joined = joined(prefixes[0].keys)
         self.lengths = torch.tensor(lengths, device=device)
         self.owners = torch.tensor(owners, device=device)
         self.starts = torch.zeros_like(self.owners)  # the column of each row's first token
@@ -84,10 +80,8 @@ class Cohort:
         prefix = self.prefixes[layer]
         width = prefix.keys.shape[2]
         query = (query * scale).reshape(rows * key.shape[1], shared, size)
-        ours = torch.bmm(self._spread(query), own.keys).reshape(*query.shape[:2], -1)
-        if self.late is not None:
-            shape = (rows, heads, ours.shape[2])
-            ours.view(shape).masked_fill_(self.late[:, None, : ours.shape[2]], _least(ours))
+        late = None if self.late is None else self.late[:, :, : self.written + 1]
+        ours = scored(self._spread(query), own.keys, late).reshape(*query.shape[:2], -1)
         theirs = self._prefix_scores(query, prefix.keys).reshape(*query.shape[:2], width)
         weights = torch.cat((theirs, ours), -1).softmax(-1, dtype=torch.float32).to(query.dtype)
         of_own = weights[..., width:].reshape(len(own.values), -1, ours.shape[2])
@@ -100,7 +94,7 @@ class Cohort:
         self.written += 1
         if self.written == self.suffixes[0].keys.shape[3]:
             more = max(ROOM, self.written // 2)
-            self.suffixes = [_shifted(one, 0, more) for one in self.suffixes]
+            self.suffixes = [shifted(one, 0, more) for one in self.suffixes]
             self._arrange()
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
@@ -118,8 +112,7 @@ class Cohort:
             row[to] = row[source]
         first = int(self.starts[:count].min())  # columns before it are nobody's
         self.suffixes = [
-            Block(keys[:count, :, :, first:], values[:count, :, first:])
-            for keys, values in self.suffixes
+            Block(k[:count, :, :, first:], v[:count, :, first:]) for k, v in self.suffixes
         ]
         self.owners, self.starts = self.owners[:count].clone(), self.starts[:count] - first
         self.written -= first
@@ -135,12 +128,12 @@ class Cohort:
         self.slots = np.concatenate((self.slots, younger.slots))
         self.longest = max(self.longest, younger.longest)
         self.prefixes = [
-            _stacked(ours, theirs)
+            stacked(ours, theirs)
             for ours, theirs in zip(self.prefixes, younger.prefixes, strict=True)
         ]
         self.suffixes = [
-            _under(_shifted(_cut(ours, self.written), 0, ROOM),
-                   _shifted(_cut(theirs, younger.written), delay, ROOM))
+            under(shifted(cut(ours, self.written), 0, ROOM),
+                  shifted(cut(theirs, younger.written), delay, ROOM))
             for ours, theirs in zip(self.suffixes, younger.suffixes, strict=True)
         ]  # fmt: skip
         self._arrange()
@@ -170,10 +163,13 @@ class Cohort:
         straight = len(places) == self.rows and bool((places == numbers).all())
         self.places = None if straight else places
         self.spots = None if straight else spots
+        keys = self.prefixes[0].keys
         padding = torch.arange(self.longest, device=device) >= self.lengths[:, None]
-        self.padding = padding[:, None, None, :] if bool(padding.any()) else None
-        columns = torch.arange(self.suffixes[0].keys.shape[3], device=device)
-        self.late = columns < self.starts[:, None] if bool(self.starts.any()) else None
+        self.padding = barred(padding, keys) if bool(padding.any()) else None
+        keys = self.suffixes[0].keys
+        late = torch.arange(keys.shape[3], device=device) < self.starts[:, None]
+        self.late = barred(late, keys) if bool(self.starts.any()) else None
+        self.blank: torch.Tensor | None = None
         self.begins = self.lengths[self.owners] - self.starts
 
     def _prefix_scores(self, query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
@@ -185,10 +181,7 @@ class Cohort:
             query = query.index_select(0, self.places)
         query = query.view(prompts, self.turns, heads, shared, size).transpose(1, 2)
         query = query.reshape(prompts * heads, self.turns * shared, size)
-        scores = torch.bmm(query, keys.flatten(0, 1).transpose(1, 2))
-        if self.padding is not None:
-            shape = (prompts, heads, self.turns * shared, width)
-            scores.view(shape).masked_fill_(self.padding, _least(scores))
+        scores = scored(query, keys.flatten(0, 1).transpose(1, 2), self.padding)
         scores = scores.view(prompts, heads, self.turns, shared, width).transpose(1, 2)
         scores = scores.reshape(prompts * self.turns, heads, shared, width)
         return scores if self.spots is None else scores.index_select(0, self.spots)
@@ -221,7 +214,9 @@ class Cohort:
         if self.joined == 1:
             return query
         joined, (_, shared, size) = self.joined, query.shape
-        spread = query.new_zeros(len(query) // joined, joined, shared, joined, size)
+        if self.blank is None:
+            self.blank = query.new_zeros(len(query) // joined, joined, shared, joined, size)
+        spread = self.blank
         spread.diagonal(dim1=1, dim2=3).copy_(
             query.view(-1, joined, shared, size).permute(0, 2, 3, 1)
         )
@@ -250,49 +245,3 @@ def read_all(
         ours = slice(start, end)
         read.append(cohort.attend(layer, query[ours], key[ours], value[ours], scale))
     return read[0] if len(read) == 1 else torch.cat(read)
-
-
-def _joined(keys: torch.Tensor) -> int:
-    """Return how many heads are read together: a divisor of how many there are."""
-    heads, size = keys.shape[1], keys.shape[3]
-    most = max(1, TOGETHER // size) if keys.device.type == "cpu" else 1
-    return max(count for count in range(1, most + 1) if heads % count == 0)
-
-
-def _room(prefix: Block, rows: int) -> Block:
-    """Return empty keys and values for rows."""
-    keys = prefix.keys
-    joined = _joined(keys)
-    shape, size = (rows, keys.shape[1] // joined), joined * keys.shape[3]
-    return Block(keys.new_empty(*shape, size, ROOM), keys.new_empty(*shape, ROOM, size))
-
-
-def _least(scores: torch.Tensor) -> float:
-    return float(torch.finfo(scores.dtype).min)
-
-
-def _stacked(first: Block, second: Block) -> Block:
-    """Put prompts of two widths under each other."""
-    width = max(first.keys.shape[2], second.keys.shape[2])
-    return Block(
-        *(
-            torch.cat([functional.pad(part, (0, 0, 0, width - part.shape[2])) for part in parts])
-            for parts in zip(first, second, strict=True)
-        )
-    )
-
-
-def _cut(rows: Block, written: int) -> Block:
-    return Block(rows.keys[..., :written], rows.values[:, :, :written])
-
-
-def _shifted(rows: Block, before: int, behind: int) -> Block:
-    """Put columns before and behind those of rows."""
-    return Block(
-        functional.pad(rows.keys, (before, behind)),
-        functional.pad(rows.values, (0, 0, before, behind)),
-    )
-
-
-def _under(first: Block, second: Block) -> Block:
-    return Block(*(torch.cat(parts) for parts in zip(first, second, strict=True)))

@@ -7,12 +7,17 @@ calls, on the sizes of a small model. The operators are those that torch's own c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 import torch
 from torch.nn import functional
 
-Linear = Callable[[torch.Tensor], torch.Tensor]
+
+class Linear(Protocol):
+    """A map; `onto` is what its outputs are added to."""
+
+    def __call__(self, state: torch.Tensor, onto: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the outputs of some rows."""
 
 
 def linear(*parts: torch.nn.Linear) -> Linear:
@@ -20,19 +25,33 @@ def linear(*parts: torch.nn.Linear) -> Linear:
     weight = torch.cat([part.weight.detach() for part in parts])
     biases = [part.bias.detach() for part in parts if part.bias is not None]
     bias = torch.cat(biases) if biases else None
-    if not _reordered(weight):
-        return lambda state: functional.linear(state, weight, bias)
-    ours = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous())
-    write = torch.ops.mkldnn._linear_pointwise.default
+    return _reordered(weight, bias) if _fits(weight) else _plain(weight, bias)
 
-    def apply(state: torch.Tensor) -> torch.Tensor:
-        written: torch.Tensor = write(state, ours, bias, "none", [], "")
+
+def _plain(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
+    def apply(state: torch.Tensor, onto: torch.Tensor | None = None) -> torch.Tensor:
+        written = functional.linear(state, weight, bias)
+        return written if onto is None else onto + written
+
+    return apply
+
+
+def _reordered(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
+    ours = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous())
+    write = torch.ops.mkldnn._linear_pointwise
+
+    def apply(state: torch.Tensor, onto: torch.Tensor | None = None) -> torch.Tensor:
+        written: torch.Tensor
+        if onto is None:
+            written = write.default(state, ours, bias, "none", [], "")
+        else:
+            written = write.binary(state, onto, ours, bias, "add")
         return written
 
     return apply
 
 
-def _reordered(weight: torch.Tensor) -> bool:
+def _fits(weight: torch.Tensor) -> bool:
     return (
         weight.device.type == "cpu"
         and weight.dtype == torch.float32

@@ -80,9 +80,9 @@ class LlamaStep:
             turned = _rotated(joined[:, :both], cos, sin)
             query, key, value = turned[:, : self.heads], turned[:, self.heads :], joined[:, both:]
             read = read_all(cohorts, at, query, key, value, self.scale)
-            state = state + layer.out(functional.pad(read.flatten(1), (0, 0, 0, extra)))
+            state = layer.out(functional.pad(read.flatten(1), (0, 0, 0, extra)), state)
             gate, up = layer.gate_up(self._norm(state, layer.after)).chunk(2, -1)
-            state = state + layer.down(functional.silu(gate) * up)
+            state = layer.down(functional.silu(gate) * up, state)
         for cohort in cohorts:
             cohort.step()
         logits: torch.Tensor = self.head(self._norm(state, body.norm.weight))

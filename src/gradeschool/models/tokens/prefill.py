@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional
 from transformers.cache_utils import DynamicCache
 
-from gradeschool.models.tokens.cohort import Block
+from gradeschool.models.tokens.blocks import Block
 
 # So many tokens at a time, padding included.
 TOKENS_ON_CPU, TOKENS_ON_GPU = 8192, 65536

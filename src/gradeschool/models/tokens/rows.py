@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import NamedTuple
 
 import numpy as np
@@ -54,14 +53,13 @@ class Rows:
         self.forced = np.zeros((slots + 1, limit), dtype=np.bool_)
         self.logprobs = np.zeros((slots + 1, limit), dtype=np.float32)
         self.random = np.zeros((slots + 1, limit), dtype=np.float32)
-        self.queues: dict[int, deque[int]] = {}
-        self.places = np.zeros(slots + 1, dtype=np.int64)
+        self.due = np.zeros(slots + 1, dtype=np.int64)  # ids before this one are forced
 
     def begin(self, job: Job, seed: int | None) -> int:
         """Return the slot of a new row; seed: of its random numbers, None where none are used."""
         slot = self.free.pop()
         self.jobs[slot] = job
-        self.counts[slot] = 0
+        self.counts[slot] = self.due[slot] = 0
         self.last[slot] = job.tokens[-1]
         if seed is not None:
             self.random[slot] = uniforms(job.tokens, job.sample, seed, self.limit)
@@ -76,24 +74,23 @@ class Rows:
         """Put forced tokens into the place of those chosen, and see what the others bring about."""
         if self.annotations is None:
             return
-        mask = np.zeros(len(slots), dtype=np.bool_)
-        if self.queues:
-            self.places[slots] = np.arange(len(slots))
-            for slot in list(self.queues):
-                place = self.places[slot]
-                tokens[place], mask[place] = self._next(slot), True
-        for place in np.flatnonzero(self.annotations.watched[tokens] & ~mask).tolist():
-            slot = int(slots[place])
-            if slot == self.nobody:
-                continue
-            end = int(self.counts[slot])
+        at = self.counts[slots]
+        mask = at < self.due[slots]
+        due = np.flatnonzero(mask)
+        tokens[due] = self.ids[slots[due], at[due]]
+        hits = np.flatnonzero(self.annotations.watched[tokens] & ~mask & (slots < self.nobody))
+        columns = (each.tolist() for each in (hits, slots[hits], at[hits], tokens[hits]))
+        for place, slot, end, token in zip(*columns, strict=True):
             before = self.ids[slot, max(0, end - LONGEST) : end].tolist()
-            override = self.annotations.override(before, int(tokens[place]))
-            if override.tokens:
-                self.queues[slot] = deque(override.tokens)
-                if override.instead:
-                    tokens[place], mask[place] = self._next(slot), True
-        self.forced[slots, self.counts[slots]] = mask
+            forced, instead = self.annotations.override(before, token)
+            if forced:
+                start = end if instead else end + 1
+                ahead = forced[: self.limit - start]
+                self.ids[slot, start : start + len(ahead)] = ahead
+                self.due[slot] = start + len(ahead)
+                if instead:
+                    tokens[place], mask[place] = forced[0], True
+        self.forced[slots, at] = mask
 
     def add(
         self, slots: NDArray[np.int64], tokens: NDArray[np.int64], logprobs: NDArray[np.float32]
@@ -109,7 +106,6 @@ class Rows:
     def end(self, slot: int, finished: bool) -> Sampled:
         """Return what a row wrote, and free its slot."""
         job, count = self.jobs.pop(slot), int(self.counts[slot])
-        self.queues.pop(slot, None)
         self.free.append(slot)
         return Sampled(
             job.prompt,
@@ -119,10 +115,3 @@ class Rows:
             self.logprobs[slot, :count].tolist(),
             finished,
         )
-
-    def _next(self, slot: int) -> int:
-        queue = self.queues[slot]
-        token = queue.popleft()
-        if not queue:
-            del self.queues[slot]
-        return token
