@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+STANDARD_INPUT = "-"
+
+
 class FiniteRange(click.FloatRange):
     """Numbers of a range, of which "nan" and "inf" are none."""
 
@@ -78,10 +81,14 @@ def files_and_rules(
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the files (as they were given) and the rules of a command line, each once.
 
-    `--rule A B` gives "B" as an argument: a rule's name that is no file is a rule there. Raises
-    InputError where no file is left, UnknownNameError for a word that is nearly a rule's name.
+    `--rule A B` gives "B" as an argument: a rule's name that is no file is a rule there. "-" is
+    standard input, as a file of this command's. Raises InputError where no file is left,
+    UnknownNameError for a word that is nearly a rule's name.
     """
     from gradeschool.protocols.registry import all_rules
+
+    once = dict.fromkeys(arguments)
+    arguments = [_standard_input() if name == STANDARD_INPUT else name for name in once]
 
     known = all_rules() if rules else {}
     absent = [name for name in arguments if not os.path.exists(name)]  # noqa: PTH110  (never raises)
@@ -95,6 +102,22 @@ def files_and_rules(
             f"no file is given, only rules: {', '.join(map(repr, named))}; give a FILE"
         )
     return files, tuple(dict.fromkeys((*rules, *named)))
+
+
+def _standard_input() -> str:
+    """Copy standard input, rows of JSON, into a file that is there as long as the command runs.
+
+    A file of completions is read twice, and may be larger than the memory.
+    """
+    import shutil
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    folder = click.get_current_context().with_resource(TemporaryDirectory())
+    path = Path(folder) / "stdin.jsonl"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return str(path)
 
 
 def size_in_words(size: int) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import (
+    STANDARD_INPUT,
     dataset_option,
     files_and_rules,
     json_option,
@@ -65,8 +66,9 @@ def command(
     FILES are run folders, rows in JSONL, CSV or Parquet (index, id, question_id or question for
     the problem; completion, answer, output or response for the text; run or model and sample where
     there are several), lm-eval samples, inspect logs or OpenAI batch output. A quoted pattern
-    ('answers/*.parquet') or a folder of Parquet files is one table. Rows that cannot be used are
-    counted as errors, and the exit status is 3.
+    ('answers/*.parquet') or a folder of Parquet files is one table; FILE#NAME is one run of
+    several, - is standard input (JSONL). Rows that cannot be used are counted as errors, and the
+    exit status is 3.
 
     Rules that call a library ("extra" in `gradeschool protocols list`) are about a thousand times
     slower: `--rule all` adds them, where they are installed.
@@ -80,8 +82,7 @@ def command(
     if merge:
         if rules or votes or dataset or shard or labels or causes or engine != "local":
             raise click.UsageError("--merge takes tables that are scored already, and -o alone")
-        totals, counted = merged([Path(name) for name in files], output, warn), []
-        found = {}
+        totals, counted, found = merged([Path(name) for name in files], output, warn), [], {}
     else:
         given, names = files_and_rules(files, rules)
         chosen = _rules(names)
@@ -101,7 +102,10 @@ def command(
     if not labels:
         totals.scores = [replace(score, platinum=None) for score in totals.scores]
     named = {name: found[place] for name, place in totals.found.items() if place in found}
-    _show(totals, counted, named, as_json, dataset)
+    if as_json:
+        _print_json(totals, counted, named)
+    else:
+        _print(totals, counted, named, dataset, STANDARD_INPUT not in files)
     warn_of_faults(totals.faults)
 
 
@@ -125,28 +129,34 @@ def _rules(names: Sequence[str]) -> list[Rule]:
     return chosen
 
 
-def _show(
+def _print_json(
     totals: Totals,
     votes: Sequence[VoteScore],
     causes: Mapping[str, dict[str, dict[str, int]]],
-    as_json: bool,
-    dataset: str | None,
 ) -> None:
+    counted = {"votes": [one.as_json() for one in votes]} if votes else {}
+    runs = [score.as_json() for score in totals.scores]
+    for run in runs:
+        for rule, counts in causes.get(run["run"], {}).items():
+            run["rules"][rule]["causes"] = counts
+    print_json({"runs": runs, **counted})
+
+
+def _print(
+    totals: Totals,
+    votes: Sequence[VoteScore],
+    causes: Mapping[str, dict[str, dict[str, int]]],
+    dataset: str | None,
+    explains: bool,
+) -> None:
+    """Print the tables, and the command that explains them where it finds the files again."""
     from gradeschool.reports.causes import print_cause_counts
     from gradeschool.reports.terminal import Origin, score_table, spread_lines
     from gradeschool.reports.votes import print_votes
 
-    if as_json:
-        counted = {"votes": [one.as_json() for one in votes]} if votes else {}
-        runs = [score.as_json() for score in totals.scores]
-        for run in runs:
-            for rule, counts in causes.get(run["run"], {}).items():
-                run["rules"][rule]["causes"] = counts
-        print_json({"runs": runs, **counted})
-        return
     score_table(totals.scores, stdout_console())
     origins = {name: Origin(Path(found.source), found.run) for name, found in totals.found.items()}
-    for line in spread_lines(totals.scores, origins, dataset):
+    for line in spread_lines(totals.scores, origins, dataset) if explains else ():
         click.echo(line)
     print_cause_counts(causes, stdout_console())
     if votes:

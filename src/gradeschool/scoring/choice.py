@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from gradeschool.recordings.recorded import UNNAMED
 from gradeschool.rule import Rule
 from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.notes import Warn
 from gradeschool.scoring.score import Columns
 from gradeschool.scoring.shards import Shard, join
-from gradeschool.scoring.sources import run_of, sources
+from gradeschool.scoring.sources import no_such_run, parted, run_of, sources
 from gradeschool.scoring.stream import Part, processes, score_sources
 from gradeschool.scoring.table import Table, Writer
 from gradeschool.scoring.totals import Totals, total
@@ -42,7 +43,8 @@ def scored(work: Work, warn: Warn) -> Totals:
     columns = work.columns()
     runs, parts = _on_ray(work) if work.engine == RAY else _here(work)
     with _table(work.output, columns) as table:
-        return total(_written(parts, table), columns, runs.__getitem__, warn, list(runs))
+        written = _written(_of_the_run(parts), table)
+        return total(written, columns, runs.__getitem__, warn, list(runs))
 
 
 def _here(work: Work) -> tuple[dict[str, str], Iterator[Part]]:
@@ -66,7 +68,7 @@ def score_shard(work: Work, shard: str) -> str:
     rows = 0
     with _table(work.output, work.columns()) as table:
         parts = score_sources(found, work.rules, processes(work.jobs), part)
-        for _, scored in _written(parts, table):
+        for _, scored in _written(_of_the_run(parts, whole=False), table):
             rows += len(scored)
     counted = "1 completion" if rows == 1 else f"{rows} completions"
     return (
@@ -84,6 +86,23 @@ def merged(tables: Sequence[Path], output: Path | None, warn: Warn) -> Totals:
             for place, group in groupby(rows, key=lambda row: row[0]._replace(shard=""))
         )
         return total(_written(parts, table), columns, run_of, warn)
+
+
+def _of_the_run(parts: Iterable[Part], whole: bool = True) -> Iterator[Part]:
+    """Yield of FILE#RUN the rows of that run alone, and those that do not tell theirs.
+
+    Raises InputError where a file holds no such run; a part of its rows (not whole) need not.
+    """
+    for name, group in groupby(parts, key=lambda part: part.place.source):
+        file, only = parted(name)
+        held: dict[str, None] = {}
+        for place, scored in group:
+            if only:
+                held.update(dict.fromkeys(one.run for one in scored))
+                scored = [one for one in scored if one.run in (only, UNNAMED)]
+            yield Part(place, scored)
+        if only and whole and only not in held:
+            raise no_such_run(file, only, held)
 
 
 def _table(path: Path | None, columns: Columns) -> Table | nullcontext[None]:

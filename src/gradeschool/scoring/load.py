@@ -11,7 +11,7 @@ from gradeschool.rule import Rule
 from gradeschool.scoring.collect import Run, collect
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.sources import DEFAULT_DATASET as DEFAULT_DATASET
-from gradeschool.scoring.sources import sources
+from gradeschool.scoring.sources import no_such_run, parted, sources
 
 ALL = "all"
 
@@ -19,14 +19,17 @@ ALL = "all"
 def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> list[Run]:
     """Return the runs of a file, a run folder, or a pattern or folder of Parquet files.
 
-    All texts are in memory, as who shows or compares them needs; `score_sources` does without.
-    dataset: a name or path; None takes the run folder's own, else GSM8K's test split. Raises
-    InputError, DataError.
+    FILE#RUN stands for one run of several. All texts are in memory, as who shows or compares them
+    needs; `score_sources` does without. dataset: a name or path; None takes the run folder's own,
+    else GSM8K's test split. Raises InputError, DataError.
     """
     [source] = sources([str(path)], dataset)
     matcher = Matcher(source.dataset.problems, source.dataset.name)
     recorded = (one for part in source.parts for one in read_recordings(part, source.run))
-    return collect(recorded, matcher, source.name, warn)
+    runs = collect(recorded, matcher, source.name, warn)
+    if source.only and source.only not in [run.name for run in runs]:
+        raise no_such_run(parted(source.name)[0], source.only, [run.name for run in runs])
+    return [run for run in runs if source.only in ("", run.name)]
 
 
 def choose_rules(names: Sequence[str]) -> list[Rule]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.errors import InputError
 from gradeschool.recordings.files import MANIFEST_FILE
 from gradeschool.scoring.collect import Run
 from gradeschool.scoring.load import load_runs
+from gradeschool.scoring.sources import no_such_run, parted
 
 DEFAULT_RULES = ("gradeschool/reader", "gradeschool/parse-answer")
 
@@ -35,30 +34,17 @@ def choose_runs(
     loaded: dict[Path, list[Run]] = {}
     chosen: list[Chosen] = []
     for spec in dict.fromkeys(specs):
-        path, name = _parted(spec)
+        file, name = parted(spec)
+        path = Path(file)
         if path not in loaded:
             loaded[path] = load_runs(path, dataset, warn)
         found = [run for run in loaded[path] if not name or run.name == name]
         if not found:
-            names = ", ".join(repr(f"{path}#{run.name}") for run in loaded[path])
-            raise InputError(f"{str(path)!r} holds no run {name!r}; it holds {names}")
+            raise no_such_run(str(path), name, (run.name for run in loaded[path]))
         manifest = manifest_of(path)
         chosen += [Chosen(run, path, manifest) for run in found]
     _name_apart(chosen)
     return chosen
-
-
-def _exists(name: str) -> bool:
-    return os.path.exists(name)  # noqa: PTH110  (Path's raises for a name that is too long)
-
-
-def _parted(spec: str) -> tuple[Path, str]:
-    """Part FILE#RUN at the first "#" behind which a file ends; either may hold others."""
-    if _exists(spec):
-        return Path(spec), ""
-    marks = [at for at, character in enumerate(spec) if character == "#"]
-    at = next((at for at in marks if _exists(spec[:at])), marks[0] if marks else len(spec))
-    return Path(spec[:at]), spec[at + 1 :]
 
 
 def _name_apart(chosen: Sequence[Chosen]) -> None:

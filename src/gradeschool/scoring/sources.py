@@ -1,10 +1,11 @@
-"""What `gradeschool score` is given: files, run folders, and tables in several files."""
+"""What `gradeschool score` is given: files, run folders, tables in several files, FILE#RUN."""
 
 from __future__ import annotations
 
 import glob
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,28 +24,55 @@ class Source:
     """One table of completions.
 
     name: as the user gave it. parts: its files in order, one for all but tables in several files.
-    run: the name of the run of rows that name none.
+    run: the name of the run of rows that name none. only: the one run that is meant, "" for all.
     """
 
     name: str
     parts: tuple[Path, ...]
     run: str
     dataset: Dataset
+    only: str = ""
 
 
 def sources(names: Sequence[str], dataset: str | None) -> list[Source]:
     """Return the tables of these names, each with the dataset that it is scored against.
 
     A name is a file, a run folder, or a pattern ("runs/*.parquet") or folder of Parquet files that
-    are one table. dataset: a name or path; None takes the run folder's own, else GSM8K's test
-    split. Raises InputError, DataError.
+    are one table; with "#RUN" behind it, one run of several. dataset: a name or path; None takes
+    the run folder's own, else GSM8K's test split. Raises InputError, DataError.
     """
-    found = [(name, _parts(name)) for name in names]
-    return [Source(name, parts, run_of(name), _dataset(dataset, parts)) for name, parts in found]
+    return [_source(name, *parted(name), dataset) for name in names]
+
+
+def _source(name: str, place: str, only: str, dataset: str | None) -> Source:
+    parts = _parts(place)
+    return Source(name, parts, run_of(name), _dataset(dataset, parts), only)
+
+
+def parted(spec: str) -> tuple[str, str]:
+    """Part FILE#RUN at the first "#" behind which a file ends; either may hold others."""
+    if _exists(spec):
+        return spec, ""
+    marks = [at for at, character in enumerate(spec) if character == "#"]
+    at = next((at for at in marks if _exists(spec[:at])), marks[0] if marks else len(spec))
+    return spec[:at], spec[at + 1 :]
+
+
+def _exists(name: str) -> bool:
+    if os.path.exists(name):  # noqa: PTH110  (Path's raises for a name that is too long)
+        return True
+    return PATTERN.search(name) is not None and bool(glob.glob(name))  # noqa: PTH207
+
+
+def no_such_run(file: str, run: str, held: Iterable[str]) -> InputError:
+    """Return the error of a file that holds other runs than the one that is meant."""
+    names = ", ".join(repr(f"{file}#{name}") for name in held)
+    return InputError(f"{file!r} holds no run {run!r}; it holds {names}")
 
 
 def run_of(name: str) -> str:
     """Return the run of a table's rows that name none: the name of their file or folder."""
+    name = parted(name)[0]
     path = Path(name)
     return path.parent.resolve().name if _is_pattern(name) else name_of(path)
 

@@ -1,0 +1,119 @@
+"""What `score` is given besides files: one run of several, standard input."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from gradeschool.scoring.sources import parted
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+RULES = ("--rule", "openai/2021", "multi-pattern")
+PROBLEMS, SAMPLES = 6, 2
+
+
+@pytest.fixture
+def problems(tmp_path: Path) -> Path:
+    path = tmp_path / "problems.jsonl"
+    rows = [{"question": f"What is {n} + 0?", "answer": f"#### {n}"} for n in range(PROBLEMS)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    """Two runs in turn: "low" marks the answers of three problems of six, "high" of five."""
+    path = tmp_path / "answers.jsonl"
+    rows = [
+        {
+            "index": n,
+            "sample": k,
+            "run": run,
+            "completion": f"{'####' if n < right else 'Answer:'} {n}",
+        }
+        for n in range(PROBLEMS)
+        for k in range(SAMPLES)
+        for run, right in (("low", 3), ("high", 5))
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    return path
+
+
+def correct(done_json: dict[str, list[dict[str, dict[str, dict[str, int]]]]]) -> dict[str, int]:
+    return {str(run["run"]): run["rules"]["openai/2021"]["correct"] for run in done_json["runs"]}
+
+
+@pytest.mark.parametrize("more", [(), ("--jobs", "2")])
+def test_one_run_of_several_is_scored_alone_and_as_among_the_others(
+    gradeschool: Command, answers: Path, problems: Path, more: tuple[str, ...]
+) -> None:
+    where = ("-d", problems, *RULES, "--json", "--causes", *more)
+    both = gradeschool("score", answers, *where).json()["runs"]
+    [high] = gradeschool("score", f"{answers}#high", *where).json()["runs"]
+    assert high == next(run for run in both if run["run"] == "high")
+    turned = gradeschool("score", f"{answers}#high", f"{answers}#low", *where).json()["runs"]
+    assert turned == both[::-1]
+
+
+def test_a_run_that_a_file_does_not_hold_is_named_with_those_that_it_holds(
+    gradeschool: Command, answers: Path, problems: Path
+) -> None:
+    done = gradeschool("score", f"{answers}#mid", "-d", problems, *RULES)
+    held = f"it holds '{answers}#low', '{answers}#high'"
+    assert (done.status, done.err.strip().endswith(held)) == (2, True)
+
+
+def test_the_table_of_one_run_and_its_shards_hold_its_rows_alone(
+    gradeschool: Command, answers: Path, problems: Path, tmp_path: Path
+) -> None:
+    where = (f"{answers}#low", "-d", problems, *RULES)
+    gradeschool("score", *where, "-o", tmp_path / "whole.jsonl")
+    for part in (1, 2):
+        gradeschool("score", *where, "--shard", f"{part}/2", "-o", tmp_path / f"{part}.jsonl")
+    merged = gradeschool(
+        "score", "--merge", tmp_path / "1.jsonl", tmp_path / "2.jsonl", "--json"
+    ).json()
+    assert correct(merged) == {"low": 3 * SAMPLES}
+    rows = [json.loads(line) for line in (tmp_path / "whole.jsonl").read_text().splitlines()]
+    assert [row["run"] for row in rows if "run" in row] == ["low"] * PROBLEMS * SAMPLES
+
+
+def test_standard_input_is_a_file_like_others_and_leaves_nothing_behind(
+    gradeschool: Command, answers: Path, problems: Path, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    kept = tmp_path / "temporary"
+    kept.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(kept))
+
+    def scored(*more: str) -> str:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(answers.read_bytes())))
+        return gradeschool("score", "-", "-d", problems, *RULES, *more).out
+
+    assert correct(json.loads(scored("--json"))) == {"low": 3 * SAMPLES, "high": 5 * SAMPLES}
+    assert "gradeschool explain" in gradeschool("score", answers, "-d", problems, *RULES).out
+    assert "gradeschool explain" not in scored()  # a file that is gone explains nothing
+    assert list(kept.iterdir()) == []
+
+
+def test_a_name_is_parted_where_a_file_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("plain", "a#b", "t#1.parquet"):
+        (tmp_path / name).touch()
+    for spec, expected in {
+        "plain": ("plain", ""),
+        "plain#run#1": ("plain", "run#1"),
+        "a#b": ("a#b", ""),
+        "a#b#c": ("a#b", "c"),
+        "t#*.parquet": ("t#*.parquet", ""),
+        "t#*.parquet#x": ("t#*.parquet", "x"),
+        "absent#x": ("absent", "x"),
+        "absent": ("absent", ""),
+    }.items():
+        assert parted(spec) == expected
