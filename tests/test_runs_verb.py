@@ -93,8 +93,8 @@ def rewritten(run: Path, change: Callable[[list[bytes]], list[bytes]]) -> None:
     (run / "completions.jsonl").write_bytes(b"".join(change(lines(run))))
 
 
-def manifest(run: Path, old: str, new: str) -> None:
-    path = run / "run.json"
+def manifest(run: Path, old: str, new: str, file: str = "run.json") -> None:
+    path = run / file
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
 
@@ -155,6 +155,18 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "no protocol": (
         lambda run: manifest(run, '"protocol"', '"protocols"'),
         "run.json is not as gradeschool wrote it",
+    ),
+    "results by another rule": (
+        lambda run: manifest(run, "gradeschool/reader", "openai/2021", "results.json"),
+        "results.json is by openai/2021, the run's own are gradeschool/reader",
+    ),
+    "a score that was improved": (
+        lambda run: manifest(run, '"correct": 43', '"correct": 44', "results.json"),
+        "is not what gradeschool/reader makes of these rows: correct 44, not 43",
+    ),
+    "no scores": (
+        lambda run: manifest(run, '"rules"', '"ruled"', "results.json"),
+        "results.json is by no rule",
     ),
     "a later schema": (
         lambda run: manifest(run, '"schema": 1', '"schema": 9'),

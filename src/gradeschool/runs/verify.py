@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion
-from gradeschool.errors import InputError
+from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.recordings.files import COMPLETIONS_FILE, MANIFEST_FILE
 from gradeschool.runs.files import read_completions
 from gradeschool.runs.finish import fingerprint
@@ -16,6 +16,7 @@ from gradeschool.runs.keys import request_key
 from gradeschool.runs.manifest import SCHEMA, differing, facts_of, plan_of
 from gradeschool.runs.plan import Plan
 from gradeschool.runs.store import QUARANTINE_FILE, RESULTS_FILE, read_json
+from gradeschool.runs.verify_scores import wrong_scores
 
 SHOWN = 5
 
@@ -32,7 +33,8 @@ def verify(folder: Path) -> list[Finding]:
 
     Checked: rows are whole, keys are those of the prompts as they are rendered today, no key was
     answered twice with different texts, protocol and data have the digests of run.json, and
-    results.json is of the stored completions. Raises InputError where there is no run.
+    results.json is what the run's own rules make of the stored completions. Raises InputError where
+    there is no run.
     """
     manifest = read_json(folder / MANIFEST_FILE)
     if manifest is None:
@@ -43,7 +45,7 @@ def verify(folder: Path) -> list[Finding]:
         *_lines(rows),
         *_answers([one for _, one in rows if one is not None]),
         *_plan(manifest, [one for _, one in rows if one is not None]),
-        *_results(folder, [one for _, one in rows if one is not None]),
+        *_results(folder, manifest, [one for _, one in rows if one is not None]),
         *_quarantine(folder),
     ]
     return sorted(findings, key=lambda finding: not finding.fault)
@@ -122,7 +124,9 @@ def _keys(plan: Plan, identity: str, completions: list[Completion]) -> Iterator[
         yield Finding(False, f"{len(completions)} keys recomputed, all as stored")
 
 
-def _results(folder: Path, completions: list[Completion]) -> Iterator[Finding]:
+def _results(
+    folder: Path, manifest: Mapping[str, Any], completions: list[Completion]
+) -> Iterator[Finding]:
     results = read_json(folder / RESULTS_FILE)
     if results is None:
         yield Finding(False, "no results.json yet; the command of the run writes it")
@@ -141,6 +145,19 @@ def _results(folder: Path, completions: list[Completion]) -> Iterator[Finding]:
                              "the command of the run brings it up to date")  # fmt: skip
     else:
         yield Finding(False, f"results.json is of these {len(completions)} rows (SHA-256)")
+        yield from _scores(manifest, results, completions)
+
+
+def _scores(
+    manifest: Mapping[str, Any], results: Mapping[str, Any], completions: list[Completion]
+) -> Iterator[Finding]:
+    try:
+        wrong = wrong_scores(manifest, results, completions)
+    except (InputError, MissingExtraError) as error:
+        yield Finding(False, f"scores cannot be recomputed: {error}")
+        return
+    if wrong:
+        yield Finding(True, wrong)
 
 
 def _quarantine(folder: Path) -> Iterator[Finding]:
