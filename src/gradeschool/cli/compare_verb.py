@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,7 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
+    from gradeschool.scoring.compare import Outcomes
     from gradeschool.scoring.thresholds import Threshold
 
 SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
@@ -90,8 +91,7 @@ def command(
     if as_json:
         print_json({
             "rule": reader.name,
-            "runs": [{"run": one.run, "problems": len(one.tallies), "accuracy": one.accuracy,
-                      "ci95": list(one.interval), "errors": one.unjudged} for one in outcomes],
+            "runs": [_run_json(one) for one in outcomes],
             "comparisons": [one.as_json() for one in comparisons],
             "thresholds": [one._asdict() for one in thresholds],
         })  # fmt: skip
@@ -101,6 +101,11 @@ def command(
     if any(not one.met for one in thresholds):
         sys.exit(1)
     warn_of_faults(sum(one.run.faults for one in chosen))
+
+
+def _run_json(run: Outcomes) -> dict[str, Any]:
+    figures = {"accuracy": run.accuracy, "ci95": list(run.interval), "errors": run.unjudged}
+    return {"run": run.run, "problems": len(run.tallies), **figures}
 
 
 def _print_thresholds(thresholds: list[Threshold]) -> None:

@@ -19,6 +19,7 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
+    from gradeschool.reports.exchange.bundle import Bundle
     from gradeschool.rule import Rule
 
 NAMES = ("lm-eval", "inspect", "eval-results", "model-index", "every-eval-ever", "parquet")
@@ -78,13 +79,17 @@ def command(
     size = save(output, files)
     for file in files:
         click.echo(str(output / file.path))
+    _tell(bundle, name, size)
+    warn_of_faults(bundle.faults)
+
+
+def _tell(bundle: Bundle, name: str, size: int) -> None:
     done = len(bundle.answered())
     failed = len(bundle.items) - done
     if failed and name == "lm-eval":
         warn(f"lm-eval has no place for failed samples: left out are {failed} of {failed + done}")
-    rules_of = ", ".join(rule.name for rule in bundle.rules)
-    click.echo(f"{done:,} completions, {size_in_words(size)}, judged by {rules_of}")
-    warn_of_faults(bundle.faults)
+    rules = ", ".join(rule.name for rule in bundle.rules)
+    click.echo(f"{done:,} completions, {size_in_words(size)}, judged by {rules}")
 
 
 def _rules(names: Sequence[str], manifest: Mapping[str, Any]) -> list[Rule]:

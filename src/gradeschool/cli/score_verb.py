@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from gradeschool.scoring.totals import Totals
     from gradeschool.scoring.votes import VoteScore
 
+ALONE = "--shard needs -o FILE, not --engine ray, --vote, --labels, --causes"
+
 
 @click.command()
 @click.argument("files", nargs=-1, required=True)
@@ -89,9 +91,7 @@ def command(
         work = Work(given, dataset, chosen, output, jobs, engine)
         if shard is not None:
             if output is None or engine != "local" or votes or labels or causes:
-                raise click.UsageError(
-                    "--shard needs -o FILE, not --engine ray, --vote, --labels, --causes"
-                )
+                raise click.UsageError(ALONE)
             warn(score_shard(work, shard))
             return
         if labels:
