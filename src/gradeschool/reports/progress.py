@@ -113,11 +113,39 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-class PlainProgress(Observer):
+class Telling(Observer):
+    """What both displays do alike: they keep a tally, and say a line where something happens."""
+
+    def __init__(self) -> None:
+        self.tally = Tally()
+
+    def watch(self, live: Live, purse: Purse | None, left_by: str) -> None:
+        """Get the run's counters."""
+        self.tally.live, self.tally.purse = live, purse
+        if left_by:
+            self._say(
+                f"the last session here ({left_by}) did not end in order; "
+                "going on from what it stored"
+            )
+
+    def stopping(self) -> None:
+        """Say what is waited for."""
+        waiting = f"{self.tally.live.asking} in flight are waited for"
+        self._say(f"stopping: {waiting}; once more stops at once")
+
+    def note(self, text: str) -> None:
+        """Say it."""
+        self._say(text)
+
+    def _say(self, line: str) -> None:
+        raise NotImplementedError
+
+
+class PlainProgress(Telling):
     """Writes a line to stderr at the start, every ten seconds, and at the end."""
 
     def __init__(self, quiet: bool = False) -> None:
-        self.tally = Tally()
+        super().__init__()
         self.quiet = quiet
         self._told = time.monotonic()
 
@@ -129,12 +157,6 @@ class PlainProgress(Observer):
         """Say how it stands at the end, if it began at all."""
         if self.tally.total:
             self._tell()
-
-    def watch(self, live: Live, purse: Purse | None, left_by: str) -> None:
-        """Get the run's counters."""
-        self.tally.live, self.tally.purse = live, purse
-        if left_by:
-            self._say(_died(left_by))
 
     def begin(self, total: int, stored: int, quarantined: int) -> None:
         """Learn the size of the run."""
@@ -154,14 +176,6 @@ class PlainProgress(Observer):
         """Learn of a retry."""
         self.tally.retries += 1
 
-    def stopping(self) -> None:
-        """Say what is waited for."""
-        self._say(_stopping(self.tally.live))
-
-    def note(self, text: str) -> None:
-        """Say it."""
-        self._say(text)
-
     def _tell(self) -> None:
         self._told = time.monotonic()
         done = self.tally.stored + self.tally.ended
@@ -172,13 +186,13 @@ class PlainProgress(Observer):
             print(line, file=sys.stderr, flush=True)
 
 
-class LiveProgress(Observer):
+class LiveProgress(Telling):
     """Draws a bar and two lines of figures on stderr, refreshed four times a second."""
 
     def __init__(self, console: Console) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-        self.tally = Tally()
+        super().__init__()
         self.console = console
         self._progress: Progress = Progress(
             BarColumn(bar_width=24),
@@ -201,12 +215,6 @@ class LiveProgress(Observer):
         self._draw()
         self._progress.stop()
 
-    def watch(self, live: Live, purse: Purse | None, left_by: str) -> None:
-        """Get the run's counters."""
-        self.tally.live, self.tally.purse = live, purse
-        if left_by:
-            self._say(_died(left_by))
-
     def begin(self, total: int, stored: int, quarantined: int) -> None:
         """Learn the size of the run."""
         self.tally.begin(total, stored)
@@ -225,14 +233,6 @@ class LiveProgress(Observer):
         self.tally.retries += 1
         self._draw_in_turn()
 
-    def stopping(self) -> None:
-        """Say what is waited for."""
-        self._say(_stopping(self.tally.live))
-
-    def note(self, text: str) -> None:
-        """Say it."""
-        self._say(text)
-
     def _say(self, line: str) -> None:
         self.console.print(line, markup=False, highlight=False)
 
@@ -247,11 +247,3 @@ class LiveProgress(Observer):
         text = "\n".join(filter(None, lines))
         self._progress.update(self._task, completed=tally.stored + tally.ended, figures=text)
         self._progress.refresh()
-
-
-def _died(left_by: str) -> str:
-    return f"the last session here ({left_by}) did not end in order; going on from what it stored"
-
-
-def _stopping(live: Live) -> str:
-    return f"stopping: {live.asking} in flight are waited for; once more stops at once"
