@@ -119,7 +119,9 @@ def _remarks(one: Comparison) -> Iterator[str]:
             f"  {one.n} problems find a difference of {POINTS * one.detectable:.1f} points or more "
             f"with 80 % power{needed}"
         )
-    yield f"  an unpaired test of the same data gives p = {p_value(one.p_unpaired)}"
+    unpaired = p_value(one.p_unpaired)
+    unpaired = f"< {unpaired[1:]}" if unpaired.startswith("<") else f"= {unpaired}"
+    yield f"  an unpaired test of the same data gives p {unpaired}"
     yield from _flips("better on", one.gained)
     yield from _flips("worse on", one.lost)
 

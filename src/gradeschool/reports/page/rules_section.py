@@ -50,7 +50,7 @@ def rules_section(judged: Judged) -> Html:
     others = f"; {mute} of them find no answer in most, or nothing right" if mute else ""
     apart = "those that find answers" if mute else "they"
     lead = (
-        f"{count(len(judged.rules), 'published rule')} read the same completions{others}. They "
+        f"{count(len(judged.rules), 'rule')} read the same completions{others}. They "
         f"come to {count(len(groups), 'different set')} of verdicts; {apart} are "
         f"{spread:.1f} points apart. Gained and lost are completions that a rule calls correct and "
         "the headline rule does not, and the reverse."
