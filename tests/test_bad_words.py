@@ -1,0 +1,77 @@
+"""Every verb refuses what it cannot use: status 2, one sentence with the value, no traceback."""
+
+from pathlib import Path
+
+import pytest
+
+from gradeschool.cli import VERBS
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+RECORDED = "recorded/sample#handwritten/chat"
+# The words of a command line -> what the message holds. The working folder has an empty folder
+# "none", and files "bytes.jsonl", "bytes.gz" and "semicolons.csv".
+CASES = {
+    f"eval -m {RECORDED} -d none": "'none' is a folder",
+    f"eval -m {RECORDED} -d sampel": "did you mean sample?",
+    f"eval -m {RECORDED} -d fresh:-1": "'fresh:-1' names no fresh problems",
+    f"eval -m {RECORDED} -d sample -n 0": "0 is not in the range",
+    f"eval -m {RECORDED} -d sample --price x": "the price 'x'",
+    f"eval -m {RECORDED} -d sample --temperature nan": "'nan' is no finite number",
+    "eval -m recorded/none -d sample": "'none' holds no completions.jsonl",
+    "eval -m recorded/bytes.jsonl -d sample": "no row of 'bytes.jsonl' can be used",
+    "eval -m http://[bad/v1 -d sample": "'http://[bad/v1' is no address",
+    "score nothing.jsonl": "'nothing.jsonl' does not exist",
+    "score none": "'none' holds no completions.jsonl",
+    "score bytes.gz": "'bytes.gz' is no whole gzip file",
+    "score semicolons.csv -d sample": "separates its columns by ';'",
+    "score bytes.jsonl --shard 9/8 -o x.jsonl": "the shard is '9/8'",
+    "explain none": "'none' holds no completions.jsonl",
+    "explain bytes.jsonl#run": "bytes.jsonl",
+    "compare none none": "'none' holds no completions.jsonl",
+    "diff none none": "'none' holds no completions.jsonl",
+    "report none -o x.html": "'none' holds no completions.jsonl",
+    "report none -o x.doc": "'x.doc'",
+    "export none --to parquet -o x.parquet": "'none' holds no completions.jsonl",
+    "export a b --to parquet -o x.parquet": "one run is exported at a time; given: 'a', 'b'",
+    "audit nothing:score": "'nothing:score' cannot be called",
+    "doctor localhost:8000": "'localhost:8000' is of no known form",
+    "doctor http://[bad/v1": "'http://[bad/v1' is no address",
+    "finetune -m none -d sample -o x": "no model is in 'none'",
+    "sample -m transformers/none -d sample -o x": "",
+    "verifier train --generator none --samples none -o x": "'none'",
+    "verifier score none --verifier tiny": "",
+    "rank none": "'none' holds no completions.jsonl",
+    "gguf none -o x.gguf": "",
+    "reproduce --figure 99 -o x": "'99'",
+    "runs show none": "'none' is no run folder",
+    "runs curve none": "'none' holds no completions.jsonl",
+    "runs merge none -o x": "'none'",
+    "protocols show nothing": "no protocol or rule is called 'nothing'; `gradeschool protocols",
+    "protocols show lm-eval": "did you mean lm-eval/",
+    "protocols prompts lm-eval/gsm8k/strict-match": "did you mean lm-eval/gsm8k or",
+    "data fetch nothing": "no dataset is called 'nothing'",
+    "data generate --seed -1": "-1 is not in the range",
+    "integrations nothing": "no tool is called 'nothing'",
+}
+
+
+@pytest.mark.parametrize("words", CASES)
+def test_what_cannot_be_used_is_refused_in_a_sentence(
+    gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("none").mkdir()
+    Path("bytes.jsonl").write_bytes(bytes(range(128, 256)))
+    Path("bytes.gz").write_bytes(bytes(range(128, 256)))
+    Path("semicolons.csv").write_text("index;completion\n0;600\n")
+    done = gradeschool(*words.split())
+    assert done.status == 2
+    assert "Traceback" not in done.out + done.err
+    assert CASES[words] in " ".join(done.err.split())
+    assert len(done.err.splitlines()[-1]) < 400
+    assert not any(path.name.startswith("x") for path in tmp_path.iterdir())
+
+
+def test_every_verb_is_tried() -> None:
+    assert {words.split()[0] for words in CASES} == set(VERBS)
