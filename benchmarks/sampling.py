@@ -6,7 +6,8 @@
 All three run the same weights on the same prompts, in turn, in CPU seconds. A useful token is one
 up to and with the end token: what `generate` computes behind it, while it waits for the longest
 row of its batch, is not. `original` is the shape of the authors' code: one row, every token through
-a forward of the whole text.
+a forward of the whole text. Memory is the C library's as it comes, for all of them: telling it to
+keep what is freed (`gradeschool.verifier.memory`) makes `generate` faster too, and is not done.
 """
 
 from __future__ import annotations
