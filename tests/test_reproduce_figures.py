@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -72,6 +73,23 @@ def test_the_stages_of_a_figure_are_printed(gradeschool: Command) -> None:
     assert ended.out.count("verifier train") == 9  # three epochs; joint at token level is shared
     assert ended.out.count("--objective verification") == 3
     assert gradeschool("reproduce", "--figure", "9").status == 2
+
+
+@pytest.mark.parametrize(
+    ("module", "preset", "extra"),
+    [("torch", "laptop", "train"), ("matplotlib", "laptop", "report"),
+     ("gguf", "tiny", "llama-cpp")],
+)  # fmt: skip
+def test_what_the_last_stage_needs_is_missed_before_the_first(
+    module: str, preset: str, extra: str, tmp_path: Path, gradeschool: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    pytest.importorskip("torch")
+    monkeypatch.setitem(sys.modules, module, None)
+    ended = gradeschool("reproduce", "--preset", preset, "-o", tmp_path / "all")
+    assert ended.status == 2
+    assert f"pip install 'gradeschool[{extra}]'" in ended.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_points_are_read_drawn_and_told(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
+pytest.importorskip("matplotlib")
 
 from gradeschool.errors import StoreError
 from gradeschool.runs.lock import FolderLock

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import warn
+from gradeschool.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from gradeschool.verifier.reproduce.presets import Preset
@@ -56,10 +57,9 @@ def command(
         return
     from gradeschool.reports.reproduction_figures import write_figure
     from gradeschool.reports.stages_progress import stages_progress
-    from gradeschool.verifier.base_model import needs_training_packages
     from gradeschool.verifier.reproduce.runner import run
 
-    needs_training_packages()
+    _require(chosen)
     root = output or Path(f"reproduce-{preset}")
     with stages_progress() as progress:
         done = run(stages, root, jobs or os.cpu_count() or 1, progress)
@@ -68,6 +68,19 @@ def command(
             click.echo(line)
     if not plans:
         _report(root, chosen, done)
+
+
+def _require(preset: Preset) -> None:
+    """Raise MissingExtraError now, not after the stages, for what only the last of them needs."""
+    from importlib.util import find_spec
+
+    from gradeschool.verifier.base_model import needs_training_packages
+
+    needs_training_packages()
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("drawing figures", "report")
+    if preset.gguf and find_spec("gguf") is None:
+        raise MissingExtraError("writing GGUF", "llama-cpp")
 
 
 def _report(root: Path, preset: Preset, done: Mapping[str, Done]) -> None:
