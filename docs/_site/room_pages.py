@@ -52,7 +52,7 @@ RULES = """\
 # Rules
 
 A rule reads a completion's text and compares what it finds with the gold; it sees nothing else. All
-{rules} run on the same recorded completions: `gradeschool score answers.jsonl`.
+{rules} run on the same recorded completions: `gradeschool score answers.jsonl --rule all`.
 
 <input class="filter" type="search" placeholder="Filter: boxed, last number, math-verify"
   aria-label="Filter rules" hidden>
