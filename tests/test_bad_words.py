@@ -21,6 +21,8 @@ CASES = {
     "eval -m recorded/none -d sample": "'none' holds no completions.jsonl",
     "eval -m recorded/bytes.jsonl -d sample": "no row of 'bytes.jsonl' can be used",
     "eval -m http://[bad/v1 -d sample": "'http://[bad/v1' is no address",
+    "eval -m http://127.0.0.1:9/v1 -d sample": "is the server running?",
+    "doctor http://127.0.0.1:9/v1": "is the server running?",
     "score nothing.jsonl": "'nothing.jsonl' does not exist",
     "score none": "'none' holds no completions.jsonl",
     "score bytes.gz": "'bytes.gz' is no whole gzip file",

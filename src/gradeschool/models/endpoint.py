@@ -180,10 +180,15 @@ class Endpoint:
     async def _only_model(self) -> str:
         """Return the name of the one model that is served.
 
-        Raises TransientError where the server is in trouble for longer than STARTING_WAITS,
-        InputError where it serves not one.
+        Raises TransientError where nothing answers there or the server is in trouble for longer
+        than STARTING_WAITS, InputError where it serves not one.
         """
-        status, headers, raw = await self._models()
+        try:
+            status, headers, raw = await self._models()
+        except TransientError as error:
+            if error.cause != "cannot connect":
+                raise
+            raise TransientError(error.cause, f"{error}; is the server running?") from error
         try:
             served = [entry["id"] for entry in json.loads(raw)["data"]] if status == 200 else []
         except (ValueError, KeyError, TypeError, RecursionError):
