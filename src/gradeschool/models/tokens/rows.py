@@ -60,6 +60,7 @@ class Rows:
         slot = self.free.pop()
         self.jobs[slot] = job
         self.counts[slot] = self.due[slot] = 0
+        self.forced[slot] = False
         self.last[slot] = job.tokens[-1]
         if seed is not None:
             self.random[slot] = uniforms(job.tokens, job.sample, seed, self.limit)
@@ -75,22 +76,22 @@ class Rows:
         if self.annotations is None:
             return
         at = self.counts[slots]
-        mask = at < self.due[slots]
-        due = np.flatnonzero(mask)
+        due = np.flatnonzero(at < self.due[slots])
         tokens[due] = self.ids[slots[due], at[due]]
-        hits = np.flatnonzero(self.annotations.watched[tokens] & ~mask & (slots < self.nobody))
+        hits = np.flatnonzero(self.annotations.watched[tokens])
         columns = (each.tolist() for each in (hits, slots[hits], at[hits], tokens[hits]))
         for place, slot, end, token in zip(*columns, strict=True):
+            if slot == self.nobody or end < self.due[slot]:
+                continue
             before = self.ids[slot, max(0, end - LONGEST) : end].tolist()
             forced, instead = self.annotations.override(before, token)
             if forced:
                 start = end if instead else end + 1
                 ahead = forced[: self.limit - start]
-                self.ids[slot, start : start + len(ahead)] = ahead
-                self.due[slot] = start + len(ahead)
+                self.due[slot] = stop = start + len(ahead)
+                self.ids[slot, start:stop], self.forced[slot, start:stop] = ahead, True
                 if instead:
-                    tokens[place], mask[place] = forced[0], True
-        self.forced[slots, at] = mask
+                    tokens[place] = forced[0]
 
     def add(
         self, slots: NDArray[np.int64], tokens: NDArray[np.int64], logprobs: NDArray[np.float32]
