@@ -32,6 +32,7 @@ from gradeschool.scoring.families import (
     families_of,
     plan_for,
 )
+from gradeschool.scoring.fast import NOT_TOLD, Compiled, compiled_for
 from gradeschool.verdict import Outcome
 
 __all__ = ["CORRECT", "ERROR", "NO_ANSWER", "OUTCOMES", "UNSETTLED", "WRONG", "Group", "Matrix"]
@@ -79,7 +80,9 @@ class Matrix:
         self._problems: dict[str, Asked] = {}
         self._known: dict[tuple[object, ...], Known] = {}
         self._bytes: dict[int, bytes] = {}
-        self._texts = self._parts = 0
+        self._texts = self._parts = self._asked_for = 0
+        self._batches: Compiled | None = None
+        self._numbers: dict[str, int] = {}
 
     def expect(self, pairs: Iterable[tuple[str, Problem]]) -> None:
         """Tell rules that are faster in batches which completions they will be asked about."""
@@ -97,12 +100,44 @@ class Matrix:
         asked = self._problems.get(problem.id) or self._asked(problem)
         codes = asked.texts.get(text)
         if codes is None:
-            codes = self._judge(text, asked)
-            if self._texts >= MOST_TEXTS:
-                self._forget()
-            self._texts += 1
-            asked.texts[text] = codes
+            codes = self._remember(text, asked, self._judge(text, asked))
         return codes
+
+    def _remember(self, text: str, asked: Asked, codes: bytes) -> bytes:
+        if self._texts >= MOST_TEXTS:
+            self._forget()
+        self._texts += 1
+        asked.texts[text] = codes
+        return codes
+
+    def codes_of(self, pairs: Sequence[tuple[str, Problem]]) -> list[bytes]:
+        """Return the codes of many completions, by compiled code where that is there and pays."""
+        self._asked_for += len(pairs)
+        if self._batches is None:
+            self._batches = compiled_for(self.rules, self.group_of, self._asked_for)
+        if self._batches is None:
+            return [self.codes(text, problem) for text, problem in pairs]
+        numbers, batches = self._numbers, self._batches
+        for _, problem in pairs:
+            if problem.id not in numbers:
+                numbers[problem.id] = batches.add(self._asked(problem).references)
+        texts, problems = [text for text, _ in pairs], [numbers[one.id] for _, one in pairs]
+        found = batches.codes(texts, problems)
+        return [self._settled(codes, *pair) for codes, pair in zip(found, pairs, strict=True)]
+
+    def _settled(self, codes: bytes, text: str, problem: Problem) -> bytes:
+        """Return the codes of a completion once its groups that need it are asked."""
+        if NOT_TOLD not in codes:
+            return codes
+        asked = self._problems[problem.id]
+        known = asked.texts.get(text)
+        if known is not None:
+            return known
+        told = bytearray(codes)
+        for group in self.groups:
+            if told[group.place] == NOT_TOLD:
+                told[group.place] = group.code(text, asked.references) >> group.shift
+        return self._remember(text, asked, bytes(told))
 
     def outcomes(self, text: str, problem: Problem) -> list[Outcome]:
         """Return the outcome of every rule on a completion."""

@@ -76,13 +76,14 @@ def score_run(run: Run, rules: Sequence[Rule]) -> RunScore:
 def score_with(matrix: Matrix, run: Run) -> RunScore:
     """Apply a matrix of rules to every sample of a run; it remembers what it read for the next."""
     usable = [s for s in run.samples if s.problem is not None and not s.error]
-    matrix.expect((sample.text, sample.problem) for sample in usable if sample.problem)
+    pairs = [(sample.text, sample.problem) for sample in usable if sample.problem]
+    matrix.expect(pairs)
     counts: Counter[tuple[str, bytes, bytes]] = Counter()
-    for sample in usable:
+    for sample, codes in zip(usable, matrix.codes_of(pairs), strict=True):
         problem = sample.problem
         assert problem is not None  # noqa: S101  (for the type checker)
         notes = notes_of(form_of(sample.text, sample.finish, problem.question), b"")
-        counts[problem.id, matrix.codes(sample.text, problem), notes] += 1
+        counts[problem.id, codes, notes] += 1
     columns = Columns(tuple(rule.name for rule in matrix.rules), matrix.group_of)
     return score_noted(run.name, len(run.samples), counts, columns)
 

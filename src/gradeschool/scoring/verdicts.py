@@ -51,7 +51,12 @@ class Judge:
         """Return what every rule makes of some completions, in their order."""
         found = [(one, *self._problem(one)) for one in recordings]
         self.matrix.expect((one.text, problem) for one, problem, _ in found if problem is not None)
-        return [self._scored(*one) for one in found]
+        read = [(one.text, problem) for one, problem, _ in found if problem and not one.error]
+        codes = iter(self.matrix.codes_of(read))
+        return [
+            self._scored(*row, b"" if row[1] is None or row[0].error else next(codes))
+            for row in found
+        ]
 
     def _problem(self, recorded: Recorded) -> tuple[Problem | None, str]:
         """Return the problem of a row, or None and why there is none."""
@@ -62,12 +67,13 @@ class Judge:
         except InputError as missing:
             return None, str(missing)
 
-    def _scored(self, recorded: Recorded, problem: Problem | None, fault: str) -> Scored:
+    def _scored(
+        self, recorded: Recorded, problem: Problem | None, fault: str, codes: bytes
+    ) -> Scored:
         row, run, sample, finish = recorded.row, recorded.run, recorded.sample, recorded.finish
         if problem is None:
             return Scored(row, run, None, "", sample, finish, 1, fault, b"")
         text, error = recorded.text, recorded.error
-        codes = b"" if error else self.matrix.codes(text, problem)
         mark = digest(text)
         form = None if error else form_of(text, finish, problem.question)
         notes = notes_of(

@@ -1,0 +1,114 @@
+"""Batches for the kernel: texts as one buffer, references as arrays, codes by row."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradeschool.scoring.compiled.case import (
+    IGNORING_COMMAS,
+    NOT_PLAIN,
+    RULES,
+    UNREADABLE,
+    WITH_COMMAS,
+)
+from gradeschool.scoring.compiled.jit import kept
+from gradeschool.scoring.compiled.judge import judge_of
+from gradeschool.scoring.compiled.marks import MARKS, plain_characters
+from gradeschool.scoring.compiled.numbers import ASK
+from gradeschool.scoring.families import References
+
+ROOM = 8192  # bytes of a word or a line that is written anew
+WHOLE = re.compile(r"0|[1-9][0-9]{0,11}")
+WITH_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
+
+
+class Judge(NamedTuple):
+    """The kernel over a batch; kept: the file that is there once its machine code is on disk."""
+
+    judge: Callable[..., None]
+    kept: Path | None
+
+    @property
+    def is_quick(self) -> bool:
+        """Tell whether the kernel can be loaded instead of compiled."""
+        return self.kept is not None and self.kept.exists()
+
+    def keep(self) -> None:
+        """Note that the kernel was compiled, after its first call."""
+        if self.kept is not None and not self.kept.exists():
+            try:
+                self.kept.touch()
+            except OSError:  # the folder is another user's: the next process looks again
+                return
+
+
+def stamped_judge() -> Judge:
+    """Return the kernel, stamped with the sources of this room and of the codes."""
+    sources = sorted(
+        [*Path(__file__).parent.glob("*.py"), Path(__file__).parents[1] / "families.py"]
+    )
+    stamp = zlib.crc32(b"\0".join(source.read_bytes() for source in sources))
+    return Judge(*kept(judge_of(stamp), f"judge-{stamp:08x}.kept"))
+
+
+class Batches:
+    """Groups of rules, ready to be judged in batches.
+
+    names: the rules of each group.
+    """
+
+    def __init__(self, names: Sequence[Sequence[str]], judge: Judge) -> None:
+        self.size = len(names)
+        self.group = np.full(len(RULES), -1, np.int64)
+        for place, of_group in enumerate(names):
+            for name in {*of_group} & {*RULES}:
+                self.group[RULES.index(name)] = place
+        self._ignoring_commas = {int(self.group[rule]) for rule in IGNORING_COMMAS}
+        self._judge = judge
+        self._room = [np.empty(MARKS, np.int64), *(np.empty(ROOM, np.uint8) for _ in range(2))]
+        self._refs = bytearray()
+        self._rows: list[list[tuple[int, int, int]]] = []
+        self._arrays: list[Any] = []
+
+    def add(self, references: References) -> int:
+        """Take in the references of a problem; return its number."""
+        self._arrays = []
+        self._rows.append([self._reference(place, one) for place, one in enumerate(references)])
+        return len(self._rows) - 1
+
+    def _reference(self, group: int, reference: str | None) -> tuple[int, int, int]:
+        """Return place, size and number of a reference."""
+        if reference is None:
+            return 0, UNREADABLE, NOT_PLAIN
+        if not reference.isascii():
+            return 0, NOT_PLAIN, NOT_PLAIN
+        place = len(self._refs)
+        self._refs += reference.encode()
+        ignores = group in self._ignoring_commas
+        written = reference.replace(",", "") if ignores else reference
+        gold = int(written) if WHOLE.fullmatch(written) else NOT_PLAIN
+        if gold == NOT_PLAIN and WITH_THOUSANDS.fullmatch(reference):
+            gold = WITH_COMMAS
+        return place, len(reference), gold
+
+    def codes(self, texts: Sequence[str], problems: Sequence[int]) -> Any:
+        """Return a row of codes for each text; ASK where the rule must be asked."""
+        if not self._arrays:
+            table = np.array(self._rows, np.int64).reshape(len(self._rows), self.size, 3)
+            columns = [np.ascontiguousarray(table[:, :, at]) for at in range(3)]
+            self._arrays = [np.frombuffer(bytes(self._refs) + b"\0", np.uint8), *columns]
+        written = [text.encode("utf-8", "surrogatepass") for text in texts]
+        buf = np.frombuffer(b"".join([*written, b"\0"]), np.uint8)
+        bounds = np.fromiter(accumulate(map(len, written), initial=0), np.int64, len(texts) + 1)
+        found = np.full((len(texts), self.size), ASK, np.uint8)
+        batch = (buf, bounds, np.array(problems, np.int64), plain_characters())
+        self._judge.judge(*batch, *self._arrays, self.group, *self._room, found)
+        self._judge.keep()
+        return found

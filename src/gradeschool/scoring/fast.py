@@ -1,0 +1,62 @@
+"""When compiled code judges completions, and how a matrix asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from gradeschool.protocols.registry import all_rules
+from gradeschool.rule import Rule
+
+if TYPE_CHECKING:
+    from gradeschool.scoring.compiled.batch import Batches, Judge
+
+# What no kernel has told (`compiled.numbers.ASK`).
+NOT_TOLD = 7
+# From so many completions on it pays to load machine code that is on disk (about a second), or to
+# compile it first (most of a minute, once for each version and machine).
+TO_LOAD, TO_COMPILE = 20_000, 1_000_000
+# With fewer rules that kernels know, asking them is as quick.
+FEWEST_RULES = 4
+
+
+class Compiled:
+    """The kernel and the groups of a matrix."""
+
+    def __init__(self, names: Sequence[Sequence[str]], judge: Judge) -> None:
+        from gradeschool.scoring.compiled.batch import Batches
+
+        self._batches: Batches = Batches(names, judge)
+        self.add = self._batches.add
+
+    def codes(self, texts: Sequence[str], problems: Sequence[int]) -> list[bytes]:
+        """Return the codes of some texts, NOT_TOLD where a rule must be asked."""
+        found = self._batches.codes(texts, problems)
+        size, written = found.shape[1], found.tobytes()
+        return [written[at : at + size] for at in range(0, len(written), size)]
+
+
+def compiled_for(rules: Sequence[Rule], group_of: Sequence[int], asked_for: int) -> Compiled | None:
+    """Return the kernel for some rules; None as long as it does not pay, or where numba is not."""
+    if asked_for < TO_LOAD or find_spec("numba") is None:
+        return None
+    from gradeschool.scoring.compiled.case import RULES
+
+    known = all_rules()
+    names: list[list[str]] = [[] for _ in range(max(group_of, default=-1) + 1)]
+    for rule, place in zip(rules, group_of, strict=True):
+        if rule.name in RULES and known.get(rule.name) is rule:
+            names[place].append(rule.name)
+    if sum(map(bool, names)) < FEWEST_RULES:
+        return None
+    judge = _judge()
+    return Compiled(names, judge) if judge.is_quick or asked_for >= TO_COMPILE else None
+
+
+@lru_cache(1)
+def _judge() -> Judge:
+    from gradeschool.scoring.compiled.batch import stamped_judge
+
+    return stamped_judge()
