@@ -6,7 +6,8 @@ One of our rules stands beside the same rule in its harness, and all closed-form
 beside lm-eval's two filters. Peers run in their own environments (`python tests/peers/install.py`),
 slow ones on the stated part of the rows, evenly spread; one that is not installed is passed over in
 words. Each round asks everyone once; medians are of seconds of CPU, so that a busy machine disturbs
-little. A matrix is new in every round: what it remembers, it learns in that round.
+little. A matrix is new in every round: what it remembers, it learns in that round. What numba needs
+before its first verdict is told apart.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -29,10 +32,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.scoring_corpora import Corpus, corpora
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_rules, get_rule
+from gradeschool.scoring import fast
 from gradeschool.scoring.matrix import Matrix
 from tests.peers.install import missing, python_of
 
 Row = tuple[str, Problem]
+BATCH = 1000  # rows that files are scored in
 WORKER = Path(__file__).with_name("scoring_worker.py")
 # Rules whose verdict is ours, not a published one; it reads the question too.
 OWN = ("gradeschool/reader",)
@@ -113,10 +118,39 @@ def closed_form(own: bool) -> list[str]:
 
 
 def together(names: Sequence[str], rows: Sequence[Row]) -> None:
-    """Judge by all these rules at once."""
+    """Judge by all these rules at once, as a matrix without compiled code does."""
     codes = Matrix([get_rule(name) for name in names]).codes
     for text, problem in rows:
         codes(text, problem)
+
+
+def compiled(names: Sequence[str], rows: Sequence[Row]) -> None:
+    """Do the same in batches, as files are scored; by compiled code where numba is installed."""
+    matrix = Matrix([get_rule(name) for name in names])
+    for at in range(0, len(rows), BATCH):
+        matrix.codes_of(rows[at : at + BATCH])
+
+
+def start(rows: Sequence[Row]) -> dict[str, float]:
+    """Compile what is not on disk, then return the seconds of CPU that loading and compiling take.
+
+    Loading is measured in a process of its own. Nothing where numba is not installed.
+    """
+    if find_spec("numba") is None:
+        return {}
+    names = closed_form(own=False)
+    fast.TO_LOAD = fast.TO_COMPILE = 0
+    first = timed(rows[:1], lambda: compiled(names, rows[:1])).seconds
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        again = pool.submit(load, names).result()
+    return {"first": first, "load": again}
+
+
+def load(names: Sequence[str]) -> float:
+    """Return the seconds of CPU from the import of numba to the first verdict."""
+    fast.TO_LOAD = fast.TO_COMPILE = 0
+    row = ("#### 18", Problem.from_gold("18"))
+    return timed([row], lambda: compiled(names, [row])).seconds
 
 
 shared_rows: Sequence[Row] = ()
@@ -126,7 +160,7 @@ def half(job: tuple[list[str], int]) -> float:
     """In a process of its own: judge every second problem's completions; return seconds of CPU."""
     names, remainder = job
     own = [row for row in shared_rows if int(row[1].id) % 2 == remainder]
-    return timed(own, lambda: together(names, own)).seconds
+    return timed(own, lambda: compiled(names, own)).seconds
 
 
 def two_processes(names: list[str], rows: Sequence[Row]) -> Timed:
@@ -191,11 +225,14 @@ def contest(rows: list[Row], peers: dict[PeerOf, Peer], memory: bytes) -> Contes
     found[f"ours: {len(published)} published rules"] = lambda: timed(
         rows, lambda: together(published, rows)
     )
+    found[f"ours: {len(published)} published rules, compiled"] = lambda: timed(
+        rows, lambda: compiled(published, rows)
+    )
     if len(every) > len(published):
         found[f"ours: {len(every)} rules, {', '.join(OWN)} too"] = lambda: timed(
             rows, lambda: together(every, rows)
         )
-    found[f"ours: {len(published)} published rules, 2 processes"] = lambda: two_processes(
+    found[f"ours: {len(published)} published rules, compiled, 2 processes"] = lambda: two_processes(
         published, rows
     )
     found["limit: bytes.count over all texts"] = lambda: timed(rows, lambda: memory.count(b"\0"))
@@ -254,12 +291,12 @@ def show(result: dict[str, Any]) -> None:
         beside = f"   {rate / above:.2f} x" if above and name.startswith("ours") else ""
         above = None if name.startswith("ours") else above
         print(f"  {rate:15,.0f} {1e6 / rate:9.2f} {one['rows']:8,}  {name}{beside}")
-    all_at_once = next(
-        one["per_second"] for name, one in rates.items() if name.endswith("published rules")
-    )
-    if "peer: lm_eval" in rates:
-        ratio = all_at_once / rates["peer: lm_eval"]["per_second"]
-        print(f"  all published rules at once against lm-eval's two filters: {ratio:.0f} x")
+    all_at_once = 0.0
+    for how in ("published rules", "published rules, compiled"):
+        all_at_once = next(one["per_second"] for name, one in rates.items() if name.endswith(how))
+        if "peer: lm_eval" in rates:
+            ratio = all_at_once / rates["peer: lm_eval"]["per_second"]
+            print(f"  all {how} at once against lm-eval's two filters: {ratio:.0f} x")
     for limit in (name for name in rates if name.startswith("limit")):
         share = all_at_once / rates[limit]["per_second"]
         gigabytes = rates[limit]["per_second"] * result["bytes_each"] / 1e9
@@ -276,6 +313,13 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--no-peers", action="store_true")
     options = parser.parse_args()
+    seconds = start([("#### 18", Problem.from_gold("18"))])
+    if seconds:
+        print(
+            "numba, seconds of CPU before the first verdict, in no rate below: "
+            f"{seconds['first']:.1f} here, {seconds['load']:.2f} from disk",
+            file=sys.stderr,
+        )
     for corpus in corpora(options.corpus):
         result = measure(corpus, options.rounds, not options.no_peers)
         if options.json:

@@ -22,23 +22,7 @@ TO_LOAD, TO_COMPILE = 20_000, 1_000_000
 FEWEST_RULES = 4
 
 
-class Compiled:
-    """The kernel and the groups of a matrix."""
-
-    def __init__(self, names: Sequence[Sequence[str]], judge: Judge) -> None:
-        from gradeschool.scoring.compiled.batch import Batches
-
-        self._batches: Batches = Batches(names, judge)
-        self.add = self._batches.add
-
-    def codes(self, texts: Sequence[str], problems: Sequence[int]) -> list[bytes]:
-        """Return the codes of some texts, NOT_TOLD where a rule must be asked."""
-        found = self._batches.codes(texts, problems)
-        size, written = found.shape[1], found.tobytes()
-        return [written[at : at + size] for at in range(0, len(written), size)]
-
-
-def compiled_for(rules: Sequence[Rule], group_of: Sequence[int], asked_for: int) -> Compiled | None:
+def compiled_for(rules: Sequence[Rule], group_of: Sequence[int], asked_for: int) -> Batches | None:
     """Return the kernel for some rules; None as long as it does not pay, or where numba is not."""
     if asked_for < TO_LOAD or find_spec("numba") is None:
         return None
@@ -52,7 +36,9 @@ def compiled_for(rules: Sequence[Rule], group_of: Sequence[int], asked_for: int)
     if sum(map(bool, names)) < FEWEST_RULES:
         return None
     judge = _judge()
-    return Compiled(names, judge) if judge.is_quick or asked_for >= TO_COMPILE else None
+    from gradeschool.scoring.compiled.batch import Batches
+
+    return Batches(names, judge) if judge.is_quick or asked_for >= TO_COMPILE else None
 
 
 @lru_cache(1)

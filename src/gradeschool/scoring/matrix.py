@@ -9,6 +9,7 @@ a problem. A completion that repeats another one to the letter has its outcomes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from gradeschool.problem import Problem
 from gradeschool.rule import Rule
@@ -32,8 +33,11 @@ from gradeschool.scoring.families import (
     families_of,
     plan_for,
 )
-from gradeschool.scoring.fast import NOT_TOLD, Compiled, compiled_for
+from gradeschool.scoring.fast import NOT_TOLD, compiled_for
 from gradeschool.verdict import Outcome
+
+if TYPE_CHECKING:
+    from gradeschool.scoring.compiled.batch import Batches
 
 __all__ = ["CORRECT", "ERROR", "NO_ANSWER", "OUTCOMES", "UNSETTLED", "WRONG", "Group", "Matrix"]
 
@@ -55,9 +59,9 @@ class Known:
 class Asked:
     """A problem: the references of all groups, and the outcomes of its texts."""
 
-    def __init__(self, references: References, known: Known) -> None:
+    def __init__(self, references: References) -> None:
         self.references = references
-        self.known = known
+        self.known: Known | None = None
         self.texts: dict[str, bytes] = {}
 
 
@@ -76,12 +80,15 @@ class Matrix:
         firsts = (self.group_of.index(place) for place in range(len(places)))
         self.groups = [Group(rules[first], place) for place, first in enumerate(firsts)]
         self._families = families_of(self.groups)
+        referring = {group.rule.reference: group for group in self.groups}
+        self._referring = list(referring.values())
+        self._reference_of = [[*referring].index(group.rule.reference) for group in self.groups]
         self._plans: dict[int, Plan] = {}
         self._problems: dict[str, Asked] = {}
         self._known: dict[tuple[object, ...], Known] = {}
         self._bytes: dict[int, bytes] = {}
         self._texts = self._parts = self._asked_for = 0
-        self._batches: Compiled | None = None
+        self._batches: Batches | None = None
         self._numbers: dict[str, int] = {}
 
     def expect(self, pairs: Iterable[tuple[str, Problem]]) -> None:
@@ -121,23 +128,24 @@ class Matrix:
         for _, problem in pairs:
             if problem.id not in numbers:
                 numbers[problem.id] = batches.add(self._asked(problem).references)
-        texts, problems = [text for text, _ in pairs], [numbers[one.id] for _, one in pairs]
-        found = batches.codes(texts, problems)
-        return [self._settled(codes, *pair) for codes, pair in zip(found, pairs, strict=True)]
+        told, unsettled = batches.codes(
+            [text for text, _ in pairs], [numbers[problem.id] for _, problem in pairs]
+        )
+        for row in unsettled:
+            told[row] = self._settled(told[row], *pairs[row])
+        return told
 
     def _settled(self, codes: bytes, text: str, problem: Problem) -> bytes:
-        """Return the codes of a completion once its groups that need it are asked."""
-        if NOT_TOLD not in codes:
-            return codes
+        """Return the codes of a completion once the groups that no kernel told are asked."""
         asked = self._problems[problem.id]
         known = asked.texts.get(text)
         if known is not None:
             return known
-        told = bytearray(codes)
+        settled = bytearray(codes)
         for group in self.groups:
-            if told[group.place] == NOT_TOLD:
-                told[group.place] = group.code(text, asked.references) >> group.shift
-        return self._remember(text, asked, bytes(told))
+            if codes[group.place] == NOT_TOLD:
+                settled[group.place] = group.code(text, asked.references) >> group.shift
+        return self._remember(text, asked, bytes(settled))
 
     def outcomes(self, text: str, problem: Problem) -> list[Outcome]:
         """Return the outcome of every rule on a completion."""
@@ -151,13 +159,14 @@ class Matrix:
             plan = plan_for(scan.holds, self.groups, self._families)
             self._plans[scan.holds] = plan
         codes = 0
-        parts = asked.known.parts
+        known = asked.known or self._known_of(asked)
+        parts = known.parts
         for step in plan.steps:
             at, part_of, mask, unsettled, not_yet, _ = step
             part = part_of(scan)
             settled = parts[at].get(part, not_yet) if part is not None else not_yet
             if settled & unsettled:
-                codes |= self._settle(step, settled, part, text, asked)
+                codes |= self._settle(step, settled, part, text, known)
             else:
                 codes |= settled & mask
         for group in plan.whole:
@@ -168,11 +177,11 @@ class Matrix:
             self._bytes[codes] = written
         return written
 
-    def _settle(self, step: Step, settled: int, part: str | None, text: str, asked: Asked) -> int:
+    def _settle(self, step: Step, settled: int, part: str | None, text: str, known: Known) -> int:
         """Return the codes of a step: asks groups about a part that is new, then about the text."""
         if part is None:
-            return sum([told[0].group.code(text, asked.references) for told in step.asked])
-        known, codes = asked.known, 0
+            return sum([told[0].group.code(text, known.references) for told in step.asked])
+        codes = 0
         references = known.references
         seen = known.readings[step.family]
         readings = seen.get(part) or self._families[step.family].unread.copy()
@@ -191,7 +200,7 @@ class Matrix:
                     code = member.compared(str(reading), reference)
                 settled ^= (NOT_YET ^ code) << shift
             if code == UNSETTLED:
-                codes |= member.group.code(text, asked.references)
+                codes |= member.group.code(text, references)
             else:
                 codes |= code << shift
         if len(part) <= LONGEST_PART:
@@ -202,8 +211,17 @@ class Matrix:
 
     def _asked(self, problem: Problem) -> Asked:
         """Return what is known of a problem; a reference that cannot be had is None."""
-        if problem.id not in self._problems:
-            references = tuple([group.reference(problem) for group in self.groups])
+        asked = self._problems.get(problem.id)
+        if asked is None:
+            told = [group.reference(problem) for group in self._referring]
+            references = tuple([told[at] for at in self._reference_of])
+            asked = self._problems[problem.id] = Asked(references)
+        return asked
+
+    def _known_of(self, asked: Asked) -> Known:
+        """Return what is known of problems that no rule can tell from this one."""
+        if asked.known is None:
+            references = asked.references
             told = [
                 (reference, group.kind(reference)) if group.rule.claims else (None, None)
                 for group, reference in zip(self.groups, references, strict=True)
@@ -212,8 +230,8 @@ class Matrix:
             if key not in self._known:
                 kinds = tuple([kind for _, kind in told])
                 self._known[key] = Known(references, kinds, self._families)
-            self._problems[problem.id] = Asked(references, self._known[key])
-        return self._problems[problem.id]
+            asked.known = self._known[key]
+        return asked.known
 
     def _forget(self) -> None:
         """Forget the texts, and the parts if there are many."""

@@ -228,7 +228,7 @@ def boxed_number(buf: Places, first: int, stop: int, gold: int) -> int:
 @kernel
 def is_space_at_an_end(buf: Places, first: int, stop: int) -> bool:
     """Tell whether white space is left at an end once points or commas are gone."""
-    return buf[stop - 1] <= 32 or buf[first] == COMMA
+    return bool(buf[stop - 1] <= 32 or buf[first] == COMMA)
 
 
 @kernel

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,10 @@ from gradeschool.scoring.compiled.marks import MARKS, plain_characters
 from gradeschool.scoring.compiled.numbers import ASK
 from gradeschool.scoring.families import References
 
+FEW = 64  # problems that are made room for at first
 ROOM = 8192  # bytes of a word or a line that is written anew
+# Place, size and number of a reference; and whether its commas count.
+Known = dict[tuple[str | None, bool], tuple[int, int, int]]
 WHOLE = re.compile(r"0|[1-9][0-9]{0,11}")
 WITH_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
@@ -70,20 +73,33 @@ class Batches:
         for place, of_group in enumerate(names):
             for name in {*of_group} & {*RULES}:
                 self.group[RULES.index(name)] = place
-        self._ignoring_commas = {int(self.group[rule]) for rule in IGNORING_COMMAS}
+        ignoring = {int(self.group[rule]) for rule in IGNORING_COMMAS}
+        self._ignoring_commas = [place in ignoring for place in range(self.size)]
         self._judge = judge
         self._room = [np.empty(MARKS, np.int64), *(np.empty(ROOM, np.uint8) for _ in range(2))]
         self._refs = bytearray()
-        self._rows: list[list[tuple[int, int, int]]] = []
-        self._arrays: list[Any] = []
+        self._table = np.zeros((FEW, 3, self.size), np.int64)
+        self._problems = 0
 
     def add(self, references: References) -> int:
         """Take in the references of a problem; return its number."""
-        self._arrays = []
-        self._rows.append([self._reference(place, one) for place, one in enumerate(references)])
-        return len(self._rows) - 1
+        known: Known = {}
+        told = [
+            self._told(known, *of) for of in zip(references, self._ignoring_commas, strict=True)
+        ]
+        if self._problems == len(self._table):
+            self._table = np.concatenate([self._table, np.zeros_like(self._table)])
+        self._table[self._problems] = np.array(told, np.int64).reshape(self.size, 3).T
+        self._problems += 1
+        return self._problems - 1
 
-    def _reference(self, group: int, reference: str | None) -> tuple[int, int, int]:
+    def _told(self, known: Known, reference: str | None, ignores: bool) -> tuple[int, int, int]:
+        found = known.get((reference, ignores))
+        if found is None:
+            found = known[reference, ignores] = self._reference(reference, ignores)
+        return found
+
+    def _reference(self, reference: str | None, ignores: bool) -> tuple[int, int, int]:
         """Return place, size and number of a reference."""
         if reference is None:
             return 0, UNREADABLE, NOT_PLAIN
@@ -91,24 +107,22 @@ class Batches:
             return 0, NOT_PLAIN, NOT_PLAIN
         place = len(self._refs)
         self._refs += reference.encode()
-        ignores = group in self._ignoring_commas
         written = reference.replace(",", "") if ignores else reference
         gold = int(written) if WHOLE.fullmatch(written) else NOT_PLAIN
         if gold == NOT_PLAIN and WITH_THOUSANDS.fullmatch(reference):
             gold = WITH_COMMAS
         return place, len(reference), gold
 
-    def codes(self, texts: Sequence[str], problems: Sequence[int]) -> Any:
-        """Return a row of codes for each text; ASK where the rule must be asked."""
-        if not self._arrays:
-            table = np.array(self._rows, np.int64).reshape(len(self._rows), self.size, 3)
-            columns = [np.ascontiguousarray(table[:, :, at]) for at in range(3)]
-            self._arrays = [np.frombuffer(bytes(self._refs) + b"\0", np.uint8), *columns]
+    def codes(self, texts: Sequence[str], problems: Sequence[int]) -> tuple[list[bytes], list[int]]:
+        """Return the codes of each text, ASK where a rule must be asked, and where that is so."""
         written = [text.encode("utf-8", "surrogatepass") for text in texts]
         buf = np.frombuffer(b"".join([*written, b"\0"]), np.uint8)
         bounds = np.fromiter(accumulate(map(len, written), initial=0), np.int64, len(texts) + 1)
         found = np.full((len(texts), self.size), ASK, np.uint8)
         batch = (buf, bounds, np.array(problems, np.int64), plain_characters())
-        self._judge.judge(*batch, *self._arrays, self.group, *self._room, found)
+        refs = np.frombuffer(bytes(self._refs) + b"\0", np.uint8)
+        self._judge.judge(*batch, refs, self._table, self.group, *self._room, found)
         self._judge.keep()
-        return found
+        flat, size = found.tobytes(), self.size
+        rows = [flat[at : at + size] for at in range(0, len(flat), size)]
+        return rows, np.flatnonzero((found == ASK).any(axis=1)).tolist()

@@ -121,7 +121,7 @@ def _piece(buf: Places, first: int, stop: int, gold: int, word: Places) -> int:
             soft = True
         elif not (is_digit(char) or char == POINT or char == 43 or char == 45):
             hard = True
-        soft |= char == POINT and i > first and buf[i - 1] <= SPACE
+        soft |= char == POINT and (i == first or buf[i - 1] <= SPACE)
         if not (hard or soft):
             word[size] = char
             size += 1

@@ -8,9 +8,6 @@ from gradeschool.scoring.compiled.boxes import BOX
 from gradeschool.scoring.compiled.case import (
     AIME,
     INSPECT_220,
-    INSPECT_221,
-    INSPECT_253,
-    INSPECT_261,
     WITH_COMMAS,
     Case,
     gold_of,
@@ -38,6 +35,7 @@ from gradeschool.scoring.compiled.letters import (
 from gradeschool.scoring.compiled.numbers import (
     ASK,
     NO_NUMBER,
+    NUMBER,
     UNSURE,
     ends_with_gold,
     equal_as_is,
@@ -59,30 +57,44 @@ AT_ENDS = table_of("!?:;()[]{}'\"`")
 
 @kernel
 def inspect(case: Case) -> None:
-    """Judge the four versions of `match(numeric=True)`, and inspect_evals' AIME scorer."""
-    buf, start, end = case.buf, case.start, case.end
-    last = -1.0
-    kind = NO_NUMBER
-    for rule, version in (
-        (INSPECT_220, DIGITS_ALONE),
-        (INSPECT_221, AS_IT_IS),
-        (INSPECT_253, UNESCAPED),
-        (INSPECT_261, TRIMMED),
-    ):
-        gold = gold_of(case, rule)
-        if gold < 0:
-            continue
-        kind, last = last_number_word(buf, start, end, version, case.word)
-        if kind == NO_NUMBER:
-            code = _last_word(case, gold) if version == DIGITS_ALONE else NO_ANSWER
-            tell(case, rule, code)
-        elif kind != UNSURE and version == DIGITS_ALONE:
-            tell(case, rule, ends_with_gold(kind, last, gold))
-        elif kind != UNSURE:
-            tell(case, rule, equal_in_five_digits(kind, last, gold))
+    """Judge the four versions of `match(numeric=True)`, and inspect_evals' AIME scorer.
+
+    The versions are asked about each word from the end until they have found a number.
+    """
+    waiting = 0
+    for version in range(4):
+        if gold_of(case, INSPECT_220 + version) >= 0:
+            waiting |= 1 << version
+    at = case.end
+    while waiting:
+        state, at, stop = word_before(case.buf, case.start, at)
+        if state == UNSURE:
+            break
+        for version in range(4):
+            if waiting >> version & 1 and _told(case, version, state, at, stop):
+                waiting ^= 1 << version
     if case.group[INSPECT_220] >= 0 and case.golds[case.group[INSPECT_220]] == WITH_COMMAS:
         tell(case, INSPECT_220, _by_its_end(case))
     _aime(case)
+
+
+@kernel
+def _told(case: Case, version: int, state: int, at: int, stop: int) -> bool:
+    """Tell a version's code if a word is a number for it, or if there is no word left."""
+    rule = INSPECT_220 + version
+    gold = int(case.golds[case.group[rule]])
+    if state == NO_NUMBER:
+        tell(case, rule, _last_word(case, gold) if version == DIGITS_ALONE else NO_ANSWER)
+        return True
+    kind, value = _word_number(case.buf, at, stop, version, case.word)
+    if kind == NO_NUMBER:
+        return False
+    if kind != UNSURE:
+        code = ends_with_gold(kind, value, gold)
+        if version != DIGITS_ALONE:
+            code = equal_in_five_digits(kind, value, gold)
+        tell(case, rule, code)
+    return True
 
 
 @kernel
@@ -123,16 +135,16 @@ def _last_word(case: Case, gold: int) -> int:
 
 
 @kernel
-def last_number_word(
-    buf: Places, start: int, end: int, version: int, out: Places
-) -> tuple[int, float]:
-    """Return the number that the last word that is one spells; NO_NUMBER without one."""
-    at = end
+def word_before(buf: Places, start: int, at: int) -> tuple[int, int, int]:
+    """Return NUMBER, first and end of the last word before a place that may be a number.
+
+    NO_NUMBER if there is none, UNSURE if a word on the way is not ASCII or too long.
+    """
     while True:
         while at > start and is_space(buf[at - 1]):
             at -= 1
         if at <= start:
-            return NO_NUMBER, 0.0
+            return NO_NUMBER, start, start
         stop = at
         spoilt, digits, beyond = False, False, False
         while at > start and not is_space(buf[at - 1]):
@@ -142,9 +154,21 @@ def last_number_word(
             spoilt |= SPOILS[char] != 0
             digits |= is_digit(char)
         if beyond or stop - at > LONGEST_LINE:
-            return UNSURE, 0.0
-        if spoilt or not digits:
-            continue
+            return UNSURE, at, stop
+        if digits and not spoilt:
+            return NUMBER, at, stop
+
+
+@kernel
+def last_number_word(
+    buf: Places, start: int, end: int, version: int, out: Places
+) -> tuple[int, float]:
+    """Return the number that the last word that is one spells; NO_NUMBER without one."""
+    at = end
+    while True:
+        state, at, stop = word_before(buf, start, at)
+        if state != NUMBER:
+            return state, 0.0
         kind, value = _word_number(buf, at, stop, version, out)
         if kind != NO_NUMBER:
             return kind, value

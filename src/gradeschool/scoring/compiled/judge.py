@@ -27,9 +27,7 @@ def judge_of(stamp: int) -> Callable[..., None]:
         problems: Places,
         plain: Places,
         refs: Places,
-        places: Places,
-        sizes: Places,
-        golds: Places,
+        table: Places,
         group: Places,
         marks: Places,
         word: Places,
@@ -39,7 +37,7 @@ def judge_of(stamp: int) -> Callable[..., None]:
         """Fill in the codes of a batch, which come as ASK.
 
         Text i is buf[bounds[i]:bounds[i + 1]], its problem problems[i]. The rest: `marks.scan` and
-        `case.Case`; places, sizes and golds have a row for each problem; marks, word, line: room.
+        `case.Case`; table: of each problem places, sizes, golds; marks, word and line: room.
         """
         marks[0] = stamp
         for i in range(len(problems)):
@@ -52,9 +50,9 @@ def judge_of(stamp: int) -> Callable[..., None]:
                 end,
                 marks,
                 refs,
-                places[at],
-                sizes[at],
-                golds[at],
+                table[at][0],
+                table[at][1],
+                table[at][2],
                 group,
                 codes[i],
                 word,

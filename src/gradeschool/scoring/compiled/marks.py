@@ -11,6 +11,7 @@ from gradeschool.scoring.compiled.jit import Places, kernel
 from gradeschool.scoring.compiled.letters import (
     BACKSLASH,
     BEYOND_ASCII,
+    BRACE,
     COLON,
     DOLLAR,
     EQUALS,
@@ -42,8 +43,8 @@ LAST_EQUALS = 16
 LAST_DOLLAR, DOLLARS = 17, 18
 THOUGHT, OUTPUT, LAST_BOLD = 19, 20, 21  # "</think>", "```output", "**"
 BEYOND = 22  # how many bytes of characters that are not ASCII
-LAST_BACKSLASH = 23
-MARKS = 24
+LAST_BACKSLASH, LAST_BRACE = 23, 24  # "{"
+MARKS = 25
 NUMBERS = (BOXES, ANSWERS, THE_ONES, FINAL, ANSWER_COLON, DOLLARS, BEYOND)
 
 BOXED, QUESTION, Q, Q_SPACE = map(letters, ("boxed", "Question", "Q", "Q: "))
@@ -54,7 +55,7 @@ ANSWER_IS, FINAL_ANSWER = letters("answer is"), letters("final answer")
 BOLD, OUTPUT_FENCE, THOUGHT_END = letters("**"), letters("```output"), letters("</think>")
 EMPTY = np.array([0 if at in NUMBERS else -1 for at in range(MARKS)], np.int64)
 TO_LOOK_AT = np.zeros(256, np.uint8)
-TO_LOOK_AT[[*range(32), *b"#bBaAQ=$`<*\\", *range(127, 256)]] = 1
+TO_LOOK_AT[[*range(32), *b"#bBaAQ=$`<*\\{", *range(127, 256)]] = 1
 TO_LOOK_AT[[NEW_LINE, TAB, ord("B")]] = 0
 FACES = range(0x1F300, 0x1FB00)  # emoji
 
@@ -113,6 +114,8 @@ def scan(buf: Places, start: int, end: int, plain: Places, marks: Places) -> boo
             marks[DOLLARS] += 1
         elif char == BACKSLASH:
             marks[LAST_BACKSLASH] = at
+        elif char == BRACE:
+            marks[LAST_BRACE] = at
         else:
             _rarer(buf, start, at, end, marks)
         at += 1

@@ -32,7 +32,9 @@ from gradeschool.scoring.compiled.marks import (
     DOLLARS,
     FINAL,
     FIRST_ANSWER_IS,
+    LAST_BACKSLASH,
     LAST_BOXED,
+    LAST_BRACE,
     LAST_HE,
     OUTPUT,
 )
@@ -134,17 +136,20 @@ def _opencompass(case: Case) -> int:
         while first > start and buf[first - 1] != POINT:
             first -= 1
     stop = first
-    words = 0
     while stop < end and buf[stop] != POINT:
-        if buf[stop] == BACKSLASH or buf[stop] == BRACE:
-            return ASK
-        words += buf[stop] == 119
         stop += 1
-    if words == 1:
-        number = _announced_integer(buf, first, stop)
-        if number >= 0:
-            return equal_as_is(buf, number, stop, case.refs, place, size)
-    return _differs(buf, first, stop, case.refs, place, size)
+    if max(case.marks[LAST_BACKSLASH], case.marks[LAST_BRACE]) >= first:
+        for i in range(first, stop):
+            if buf[i] == BACKSLASH or buf[i] == BRACE:
+                return ASK
+    number = _announced_integer(buf, first, stop)
+    if number >= 0:
+        return equal_as_is(buf, number, stop, case.refs, place, size)
+    dollars = 0
+    if case.marks[DOLLARS] > 1:
+        for i in range(first, stop):
+            dollars += buf[i] == DOLLAR
+    return _differs(buf, first, stop, dollars, case.refs, place, size)
 
 
 @kernel
@@ -174,10 +179,12 @@ def _announced_integer(buf: Places, first: int, stop: int) -> int:
         at -= 1
     if at - 10 < first or not stands(buf, at - 10, stop, ANSWER_IS_SPACE):
         return -1
+    words = 0
     for i in range(first, stop):
+        words += buf[i] == 119
         if buf[i] == DOLLAR:
             return -1
-    return at
+    return at if words == 1 else -1
 
 
 @kernel
@@ -202,28 +209,45 @@ def _last_w(buf: Places, first: int, stop: int) -> int:
 
 
 @kernel
-def _differs(buf: Places, first: int, stop: int, refs: Places, place: int, size: int) -> int:
+def _cut(buf: Places, first: int, stop: int) -> int:
+    """Return what `_last_w` does, from the end."""
+    at = stop - 1
+    while at >= first:
+        if buf[at] == 119 and (
+            at + 1 == stop
+            or BEHIND_W[buf[at + 1]]
+            or (at + 2 < stop and buf[at + 1] == 97 and BEHIND_WA[buf[at + 2]])
+        ):
+            return _last_w(buf, first, stop) if at > first and buf[at - 1] == 119 else at
+        at -= 1
+    return -1
+
+
+@kernel
+def _differs(
+    buf: Places, first: int, stop: int, dollars: int, refs: Places, place: int, size: int
+) -> int:
     """Return WRONG where the forms of a piece are not the gold's digits, else ASK."""
-    cut, dollars, has_digit = _last_w(buf, first, stop), 0, False
-    for i in range(first, stop):
-        dollars += buf[i] == DOLLAR
+    cut = _cut(buf, first, stop)
     if dollars > 1:
         if cut >= 0:
             return ASK
         first, stop = _between(buf, first, stop, dollars // 2 * 2 - 1)
-    for i in range(first, stop):
-        has_digit |= is_digit(buf[i])
-    first = _value_of_name(buf, max(first, cut + 1), stop)
-    left, at, lasting, digits = size, stop - 1, False, 0
-    while at >= first:
+    kept = _value_of_name(buf, max(first, cut + 1), stop)
+    left, at, lasting = size, stop - 1, False
+    while at >= kept:
         lasting |= LASTING[buf[at]] != 0
         if is_digit(buf[at]):
             left -= 1
             if left < 0 or refs[place + left] != buf[at]:
                 return WRONG
-            digits += 1
         at -= 1
-    return WRONG if digits == 0 and not has_digit and lasting else ASK
+    if left < size or not lasting:
+        return ASK
+    for i in range(first, kept):
+        if is_digit(buf[i]):
+            return ASK
+    return WRONG
 
 
 @kernel
