@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,7 +89,8 @@ class Batches:
         ]
         if self._problems == len(self._table):
             self._table = np.concatenate([self._table, np.zeros_like(self._table)])
-        self._table[self._problems] = np.array(told, np.int64).reshape(self.size, 3).T
+        flat = np.fromiter(chain.from_iterable(told), np.int64, 3 * self.size)
+        self._table[self._problems] = flat.reshape(self.size, 3).T
         self._problems += 1
         return self._problems - 1
 
@@ -115,8 +116,11 @@ class Batches:
 
     def codes(self, texts: Sequence[str], problems: Sequence[int]) -> tuple[list[bytes], list[int]]:
         """Return the codes of each text, ASK where a rule must be asked, and where that is so."""
-        written = [text.encode("utf-8", "surrogatepass") for text in texts]
-        buf = np.frombuffer(b"".join([*written, b"\0"]), np.uint8)
+        whole = "".join(texts)
+        written: Sequence[str | bytes] = texts
+        if not whole.isascii():
+            written = [text.encode("utf-8", "surrogatepass") for text in texts]
+        buf = np.frombuffer(whole.encode("utf-8", "surrogatepass") + b"\0", np.uint8)
         bounds = np.fromiter(accumulate(map(len, written), initial=0), np.int64, len(texts) + 1)
         found = np.full((len(texts), self.size), ASK, np.uint8)
         batch = (buf, bounds, np.array(problems, np.int64), plain_characters())
