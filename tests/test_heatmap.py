@@ -15,8 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.reports.heatmap import bin_of
-from gradeschool.reports.page.token_values import MOST_TOKENS, pieces, token_values
+from gradeschool.problem import Problem
+from gradeschool.reports.heatmap import Shown, _clearest, bin_of
+from gradeschool.reports.page.gather import Entry, Facts
+from gradeschool.reports.page.token_values import MOST_TOKENS, TokenValues, pieces, token_values
 from gradeschool.verifier.candidates import text_key
 from tests.support.browser import Open
 from tests.support.browser import chromium as chromium  # a fixture
@@ -63,6 +65,22 @@ def test_tokens_of_another_text_stay_as_they_are() -> None:
 )
 def test_values_outside_of_a_share_have_the_last_colours(value: float, bin: int) -> None:
     assert bin_of(value) == bin
+
+
+def test_a_text_is_shown_once_and_other_problems_before_a_second_text() -> None:
+    shown = [
+        Shown(
+            "run", Entry(Problem(id, "q", "5", "#### 5"), sample, text, "", Facts()), True, valued
+        )
+        for sample, (id, text, score) in enumerate(
+            [("a", "5", 0.9), ("a", "5", 0.9), ("a", "five", 0.8), ("b", "5", 0.1)]
+        )
+        for valued in [TokenValues("v", score, (text,), (score,))]
+    ]
+    found = _clearest(shown, True, -1)
+    assert [(one.entry.problem.id, one.entry.text) for one in found] == [
+        ("a", "5"), ("b", "5"), ("a", "five"),
+    ]  # fmt: skip
 
 
 def test_rows_that_do_not_fit_are_passed_over_and_the_last_verifier_counts(tmp_path: Path) -> None:

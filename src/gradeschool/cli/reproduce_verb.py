@@ -63,9 +63,9 @@ def command(
     root = output or Path(f"reproduce-{preset}")
     with stages_progress() as progress:
         done = run(stages, root, jobs or os.cpu_count() or 1, progress)
-    for name, one in plans.items():
-        for line in write_figure(root, chosen, name, one):
-            click.echo(line)
+    told = ["\n".join(write_figure(root, chosen, name, one)) for name, one in plans.items()]
+    if told:
+        click.echo("\n\n".join(told))
     if not plans:
         _report(root, chosen, done)
 

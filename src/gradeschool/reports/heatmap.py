@@ -6,6 +6,7 @@ wrong ones that it scores low. Every completion with values stands in the report
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
@@ -83,15 +84,17 @@ def _kinds(shown: Sequence[Shown]) -> Iterator[tuple[str, list[Shown]]]:
 
 
 def _clearest(shown: Sequence[Shown], correct: bool, sign: int) -> list[Shown]:
-    """Return the EACH clearest solutions, one of each problem before a second of any."""
+    """Return the EACH clearest solutions, one of each problem before another text of any."""
     ordered = sorted(
         (one for one in shown if one.correct is correct), key=lambda one: sign * one.valued.score
     )
-    seen: dict[str, int] = {}
+    seen: defaultdict[str, set[str]] = defaultdict(set)
     turns: list[tuple[int, Shown]] = []
     for one in ordered:
-        turns.append((seen.get(one.entry.problem.id, 0), one))
-        seen[one.entry.problem.id] = turns[-1][0] + 1
+        texts = seen[one.entry.problem.id]
+        if one.entry.text not in texts:
+            turns.append((len(texts), one))
+            texts.add(one.entry.text)
     return [one for _, one in sorted(turns, key=lambda turn: turn[0])[:EACH]]
 
 

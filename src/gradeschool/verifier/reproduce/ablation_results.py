@@ -133,7 +133,12 @@ def _over_x(name: str, titles: Sequence[str], measured: Sequence[Measured]) -> l
             for one in (points[0], max(points, key=lambda one: one.share), points[-1])
         )
         rise = Contrast(f"{title}: rises from {start[2]:g} to {peak[2]:g}", peak, start)
-        fall = Contrast(f"{title}: falls from {peak[2]:g} to {end[2]:g}", peak, end)
+        seen = (
+            f"from {peak[2]:g} to {end[2]:g}"
+            if peak != end
+            else f"(highest at {end[2]:g}, the last)"
+        )
+        fall = Contrast(f"{title}: falls {seen}", peak, end)
         found += {"3": [[rise], [fall]][min(panel, 1)], "6a": [rise, fall]}.get(name, [rise])
     return found
 
