@@ -11,6 +11,7 @@ from queue import Empty
 from typing import Any
 
 from gradeschool.errors import InputError
+from gradeschool.verifier.memory import keep_freed_memory
 from gradeschool.verifier.sample_work import Asked, How, Sampler, Written
 
 WAIT_SECONDS = 0.5
@@ -68,6 +69,7 @@ def _child(folder: Path, how: How, asked: Sequence[Asked], queue: Any) -> None:
     """Write in a process of its own; ends where the process that started it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
     parent = os.getppid()
+    keep_freed_memory()
     for rows in Sampler(folder, how).write(asked):
         if os.getppid() != parent:
             return
