@@ -23,6 +23,7 @@ from fractions import Fraction
 
 # Far beyond any annotation of GSM8K (64 characters) and cheap to refuse.
 LONGEST, DEEPEST, MOST_DIGITS = 200, 20, 30
+TOO_LARGE = 10**MOST_DIGITS
 PLACES = 6
 OPEN, CLOSE = "<<", ">>"
 # One token at a time, possessive: linear. Commas group thousands, or they are part of no number.
@@ -56,6 +57,8 @@ def written(expression: str) -> str | None:
 
 def write(value: Fraction) -> str:
     """Return a value as annotations write it: no exponent, no zeros at the end, PLACES decimals."""
+    if value.denominator == 1:
+        return str(value.numerator)
     units = round(abs(value) * 10**PLACES)
     whole, part = divmod(units, 10**PLACES)
     decimals = f"{part:0{PLACES}d}".rstrip("0")
@@ -143,12 +146,14 @@ def _number(token: str) -> Fraction:
     digits = token.replace(",", "")
     if not digits or digits[-1] not in "0123456789." or digits == "." or len(digits) > MOST_DIGITS:
         raise _NoSense
-    whole, _, decimals = digits.partition(".")
+    whole, point, decimals = digits.partition(".")
+    if not point:
+        return Fraction(int(whole))
     return Fraction(int(whole + decimals), 10 ** len(decimals))
 
 
 def _bounded(value: Fraction) -> Fraction:
     """Refuse what no word problem needs and what a hostile text would grow without end."""
-    if max(abs(value.numerator), value.denominator) >= 10**MOST_DIGITS:
+    if max(abs(value.numerator), value.denominator) >= TOO_LARGE:
         raise _NoSense
     return value
