@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NOT_TOLD = 7
 # From so many completions on it pays to load machine code that is on disk (about a second), or to
 # compile it first (most of a minute, once for each version and machine).
-TO_LOAD, TO_COMPILE = 20_000, 1_000_000
+TO_LOAD, TO_COMPILE = 50_000, 1_000_000
 # With fewer rules that kernels know, asking them is as quick.
 FEWEST_RULES = 4
 
