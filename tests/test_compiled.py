@@ -122,3 +122,20 @@ def test_kernels_agree_on_real_completions_and_leave_few_to_the_rules(
             compared += len(told[0])
     assert compared > 300 * 35
     assert asked < compared / 50
+
+
+def test_machine_code_tells_what_rules_tell_also_when_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The only test that compiles: most of a minute where the machine code is not on disk."""
+    pytest.importorskip("numba")
+    monkeypatch.setattr(fast, "TO_LOAD", 0)
+    monkeypatch.setattr(fast, "TO_COMPILE", 0)
+    problems = [Problem(gold, "?", gold, f"#### {gold}") for gold in GOLDS]
+    pairs = [(invented(random.Random(seed)), problem) for seed in range(60) for problem in problems]
+    matrix, slow = Matrix(CLOSED), Matrix(CLOSED)
+    wanted = [slow.codes(*pair) for pair in pairs]
+    half = len(pairs) // 2
+    assert matrix.codes_of(pairs[:half]) == wanted[:half]
+    assert matrix._batches is not None
+    assert matrix.codes_of(pairs) == wanted

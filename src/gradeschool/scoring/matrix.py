@@ -57,10 +57,11 @@ class Known:
 
 
 class Asked:
-    """A problem: the references of all groups, and the outcomes of its texts."""
+    """A problem: the references of all groups, its number in batches, the outcomes of its texts."""
 
     def __init__(self, references: References) -> None:
         self.references = references
+        self.number: int | None = None
         self.known: Known | None = None
         self.texts: dict[str, bytes] = {}
 
@@ -89,7 +90,6 @@ class Matrix:
         self._bytes: dict[int, bytes] = {}
         self._texts = self._parts = self._asked_for = 0
         self._batches: Batches | None = None
-        self._numbers: dict[str, int] = {}
 
     def expect(self, pairs: Iterable[tuple[str, Problem]]) -> None:
         """Tell rules that are faster in batches which completions they will be asked about."""
@@ -124,28 +124,34 @@ class Matrix:
             self._batches = compiled_for(self.rules, self.group_of, self._asked_for)
         if self._batches is None:
             return [self.codes(text, problem) for text, problem in pairs]
-        numbers, batches = self._numbers, self._batches
-        for _, problem in pairs:
-            if problem.id not in numbers:
-                numbers[problem.id] = batches.add(self._asked(problem).references)
+        asked = [self._problems.get(problem.id) or self._asked(problem) for _, problem in pairs]
+        known = [one.texts.get(text) for one, (text, _) in zip(asked, pairs, strict=True)]
+        new = [row for row, codes in enumerate(known) if codes is None]
+        told = self._told(self._batches, [(pairs[row][0], asked[row]) for row in new])
+        remembered = dict(zip(new, told, strict=True))
+        return [codes or remembered[row] for row, codes in enumerate(known)]
+
+    def _told(self, batches: Batches, asked: Sequence[tuple[str, Asked]]) -> list[bytes]:
+        """Return the codes of texts: what the kernel tells, else what rules say."""
+        for _, one in asked:
+            if one.number is None:
+                one.number = batches.add(one.references)
         told, unsettled = batches.codes(
-            [text for text, _ in pairs], [numbers[problem.id] for _, problem in pairs]
+            [text for text, _ in asked], [one.number or 0 for _, one in asked]
         )
         for row in unsettled:
-            told[row] = self._settled(told[row], *pairs[row])
+            told[row] = self._settled(told[row], *asked[row])
+        for codes, (text, one) in zip(told, asked, strict=True):
+            self._remember(text, one, codes)
         return told
 
-    def _settled(self, codes: bytes, text: str, problem: Problem) -> bytes:
+    def _settled(self, codes: bytes, text: str, asked: Asked) -> bytes:
         """Return the codes of a completion once the groups that no kernel told are asked."""
-        asked = self._problems[problem.id]
-        known = asked.texts.get(text)
-        if known is not None:
-            return known
         settled = bytearray(codes)
         for group in self.groups:
             if codes[group.place] == NOT_TOLD:
                 settled[group.place] = group.code(text, asked.references) >> group.shift
-        return self._remember(text, asked, bytes(settled))
+        return bytes(settled)
 
     def outcomes(self, text: str, problem: Problem) -> list[Outcome]:
         """Return the outcome of every rule on a completion."""
