@@ -28,8 +28,6 @@ from statistics import median
 from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-# This folder comes last: a package that numba looks for is named like a file in it.
-sys.path.sort(key=str(Path(__file__).resolve().parent).__eq__)
 
 from benchmarks.scoring_corpora import Corpus, corpora
 from gradeschool.problem import Problem

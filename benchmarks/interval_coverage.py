@@ -1,4 +1,6 @@
-"""How often each 95 % interval holds the truth, by simulation: `python benchmarks/coverage.py`.
+"""How often each 95 % interval holds the truth, by simulation.
+
+    python benchmarks/interval_coverage.py
 
 Problems have a difficulty; both runs draw their samples from chances that depend on it, so that
 runs agree on most problems, as real ones do. The truth is the mean over the whole population.
