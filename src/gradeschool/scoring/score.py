@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -13,6 +13,10 @@ from gradeschool.scoring.collect import Run
 from gradeschool.scoring.forms import Forms, Noted, forms_of, notes_of, official, platinum
 from gradeschool.scoring.matrix import CORRECT, ERROR, NO_ANSWER, OUTCOMES, WRONG, Matrix
 from gradeschool.scoring.statistics import Interval, clustered_wilson
+
+LANE = 8  # bytes of one count among many
+# For each outcome: a table that turns its code into 1, all others into 0.
+IS = [bytes(byte == code for byte in range(256)) for code in range(len(OUTCOMES))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +106,34 @@ def score_counts(
 
     n: all completions; those that are not in `counts`, or have no codes there, are errors.
     """
-    totals = [_Total() for _ in range(max(columns.places, default=-1) + 1)]
+    tally = _Tally(max(columns.places, default=-1) + 1)
     unusable = n
     for (problem, codes), count in counts.items():
         if codes:
             unusable -= count
-            for total, code in zip(totals, codes, strict=True):
-                total.add(problem, code, count)
+            tally.add(problem, codes, count)
+    told = tally.told()
     scores = (
-        totals[place].score(rule, unusable)
+        _score(rule, *told[place], unusable)
         for rule, place in zip(columns.rules, columns.places, strict=True)
     )
     return RunScore(run, n, tuple(scores))
+
+
+def _score(
+    rule: str, counts: Sequence[int], clusters: Sequence[tuple[int, int]], unusable: int
+) -> RuleScore:
+    """Return the score of a rule; samples without a text are errors."""
+    judged = sum(n for _, n in clusters)
+    return RuleScore(
+        rule=rule,
+        correct=counts[CORRECT],
+        wrong=counts[WRONG],
+        no_answer=counts[NO_ANSWER],
+        error=counts[ERROR] + unusable,
+        accuracy=counts[CORRECT] / judged if judged else 0.0,
+        ci95=clustered_wilson(clusters),
+    )
 
 
 def score_noted(run: str, n: int, counts: Noted, columns: Columns) -> RunScore:
@@ -126,31 +146,51 @@ def score_noted(run: str, n: int, counts: Noted, columns: Columns) -> RunScore:
     return replace(score, forms=forms_of(counts))
 
 
-class _Total:
-    """Counts of one rule over a run, by outcome and by problem."""
+class _Tally:
+    """Counts of all groups of rules at once, by outcome and by problem.
 
-    def __init__(self) -> None:
-        self.counts = [0] * len(OUTCOMES)
-        self.clusters: dict[str, list[int]] = {}
+    A whole number holds them all, each in LANE bytes of its own: one addition counts a completion
+    under every rule.
+    """
 
-    def add(self, problem: str, code: int, count: int) -> None:
-        """Count completions of a problem that have the same outcome."""
-        self.counts[code] += count
-        if code != ERROR:
-            cluster = self.clusters.setdefault(problem, [0, 0])
-            cluster[0] += count if code == CORRECT else 0
-            cluster[1] += count
+    def __init__(self, groups: int) -> None:
+        self.groups = groups
+        self.outcomes = [0] * len(OUTCOMES)
+        self.judged: defaultdict[str, int] = defaultdict(int)
+        self.right: defaultdict[str, int] = defaultdict(int)
 
-    def score(self, rule: str, unusable: int) -> RuleScore:
-        """Return the score; samples without a text are errors."""
-        clusters = [(right, n) for right, n in self.clusters.values()]
-        judged = sum(n for _, n in clusters)
-        return RuleScore(
-            rule=rule,
-            correct=self.counts[CORRECT],
-            wrong=self.counts[WRONG],
-            no_answer=self.counts[NO_ANSWER],
-            error=self.counts[ERROR] + unusable,
-            accuracy=self.counts[CORRECT] / judged if judged else 0.0,
-            ci95=clustered_wilson(clusters),
+    def add(self, problem: str, codes: bytes, count: int) -> None:
+        """Count completions of a problem that have the same outcomes."""
+        right = self._where(codes, CORRECT) * count
+        wrong, silent = (self._where(codes, code) * count for code in (WRONG, NO_ANSWER))
+        self.outcomes[CORRECT] += right
+        self.outcomes[WRONG] += wrong
+        self.outcomes[NO_ANSWER] += silent
+        self.outcomes[ERROR] += self._where(codes, ERROR) * count
+        self.right[problem] += right
+        self.judged[problem] += right + wrong + silent
+
+    def _where(self, codes: bytes, code: int) -> int:
+        """Return 1 in the place of every group with an outcome."""
+        lanes = bytearray(LANE * self.groups)
+        lanes[::LANE] = codes.translate(IS[code])
+        return int.from_bytes(lanes, "little")
+
+    def _counts(self, lanes: int) -> list[int]:
+        told = lanes.to_bytes(LANE * self.groups, "little")
+        starts = range(0, len(told), LANE)
+        return [int.from_bytes(told[at : at + LANE], "little") for at in starts]
+
+    def told(self) -> list[tuple[list[int], list[tuple[int, int]]]]:
+        """Return of each group how many have each outcome, and (right, judged) of each problem."""
+        outcomes, right, judged = (
+            [self._counts(lanes) for lanes in of]
+            for of in (self.outcomes, self.right.values(), self.judged.values())
         )
+        return [
+            (
+                [counts[group] for counts in outcomes],
+                [(ours[group], n[group]) for ours, n in zip(right, judged, strict=True)],
+            )
+            for group in range(self.groups)
+        ]
