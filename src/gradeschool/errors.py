@@ -56,7 +56,8 @@ class UnknownNameError(InputError, LookupError):
 def close_names(name: str, known: Iterable[str]) -> list[str]:
     """Return up to three names that may be meant.
 
-    Those that a part of the name is, or that begin with it, come before those of like letters.
+    One that differs by a letter or so comes first, then those that a part of the name is or that
+    begin with it, then those of like letters.
     """
     from difflib import get_close_matches
 
@@ -64,7 +65,8 @@ def close_names(name: str, known: Iterable[str]) -> list[str]:
     whole = [one for one in names if name.startswith(f"{one}/")]
     begun = sorted((one for one in names if name and one.startswith(name)), key=len)
     alike = get_close_matches(name, names, n=3, cutoff=0.5)
-    return list(dict.fromkeys([*whole, *begun[:3], *alike]))[:3]
+    nearest = get_close_matches(name, names, n=1, cutoff=0.9)
+    return list(dict.fromkeys([*nearest, *whole, *begun[:3], *alike]))[:3]
 
 
 class DataError(InputError):

@@ -72,7 +72,7 @@ def load_dataset(name: str) -> Dataset:
 
         return Dataset(*load_fresh(name))
     path = Path(name)
-    if path.suffix in FILE_ENDINGS or "/" in name or path.exists():
+    if path.suffix in FILE_ENDINGS or "/" in name or (name and path.exists()):
         return _load_file(path)
     raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES, "fresh:SEED"])
 
