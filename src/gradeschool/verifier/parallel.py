@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -119,6 +120,9 @@ def joined(kind: Kind, expected: int | None = None) -> Iterator[World]:
     try:
         yield World(torch.distributed.get_rank(), torch.distributed.get_world_size(), device, kind)
     finally:
+        # A model in a ring of references would hold on to the group, whose threads may then meet
+        # an interpreter that is ending, and abort the process.
+        gc.collect()
         torch.distributed.destroy_process_group()
 
 
