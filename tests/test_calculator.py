@@ -122,3 +122,10 @@ def test_arithmetic_is_pythons(expression: str) -> None:
     plain = re.sub(r"\b0+(?=\d)", "", expression)
     expected = value(ast.parse(plain, mode="eval").body)
     assert evaluate(expression) == expected
+
+
+@given(st.integers(0, 10**9 + 5), st.sampled_from("+-*"), st.integers(0, 10**9 + 5))
+def test_the_short_way_writes_what_the_long_one_does(a: int, sign: str, b: int) -> None:
+    value = evaluate(f"{a}{sign}{b}")
+    assert value is not None
+    assert written(f"{a}{sign}{b}") == write(value)

@@ -29,6 +29,7 @@ OPEN, CLOSE = "<<", ">>"
 # One token at a time, possessive: linear. Commas group thousands, or they are part of no number.
 NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])|[0-9]++)(?:\.[0-9]*+)?|\.[0-9]++"
 TOKEN = re.compile(rf"{NUMBER}|//|[^ ]")
+PLAIN = re.compile(r"([0-9]{1,9})([-+*])([0-9]{1,9})")  # most annotations: the short way
 SAME = {"×": "*", "÷": "/", "−": "-"}
 
 
@@ -51,6 +52,9 @@ def written(expression: str) -> str | None:
 
     None where `evaluate` gives none.
     """
+    if plain := PLAIN.fullmatch(expression):
+        first, sign, second = int(plain[1]), plain[2], int(plain[3])
+        return str(first * second if sign == "*" else first + (second if sign == "+" else -second))
     value = evaluate(expression)
     return None if value is None else write(value)
 

@@ -43,34 +43,43 @@ class Annotations:
         # fmt: on
         self.texts += [""] * (size - len(self.texts))
         self.watched: NDArray[np.bool_] = np.array(["=" in text for text in self.texts])
-        self.result: Callable[[str], str] = lru_cache(65536)(forced)  # samples agree often
         self.opening = {token for token, text in enumerate(self.texts) if "<" in text}
         self.closing = {token for token, text in enumerate(self.texts)
                         if ">" in text and "<" not in text}  # fmt: skip
+        self.whole = {token for token in self.opening if OPEN in self.texts[token]}
         self.encode: Callable[[str], tuple[int, ...]] = lru_cache(4096)(self._encode)
+        # Samples agree often.
+        self.behind: Callable[[tuple[int, ...], int], Override] = lru_cache(65536)(self._behind)
 
     def override(self, before: Sequence[int], token: int) -> Override:
         """Return what a token that holds "=" brings about behind the tokens before it."""
+        return self.behind(self._open(before), token)
+
+    def _behind(self, opened: tuple[int, ...], token: int) -> Override:
+        """Return what a token brings about behind those of an open annotation, () where none is."""
         text, at = self.texts[token], self.texts[token].index("=") + 1
         head, rest = text[:at], text[at:]
-        tail = self._tail(before)
-        result = self.result(tail + head) if tail or OPEN in head else ""
+        tail = "".join([self.texts[one] for one in opened])
+        if not tail.isascii():
+            tail = str(self.tokenizer.decode(opened))
+        result = forced(tail + head) if tail or OPEN in head else ""
         if not result or rest.startswith(result):
             return NOTHING
         if result.startswith(rest):
             return Override(self.encode(result[len(rest) :]))
         return Override(self.encode(head + result), instead=True)
 
-    def _tail(self, before: Sequence[int]) -> str:
-        """Return the end of a text, from the "<<" of an open annotation on; "" where none is."""
+    def _open(self, before: Sequence[int]) -> tuple[int, ...]:
+        """Return the end of a row, from the "<<" of an open annotation on; () where none is."""
         for at in range(len(before) - 1, max(-1, len(before) - 1 - LONGEST), -1):
-            if before[at] in self.closing:
-                return ""
-            if before[at] in self.opening:
-                text = "".join([self.texts[token] for token in before[at:]])
-                if OPEN in text:
-                    return text if text.isascii() else str(self.tokenizer.decode(before[at:]))
-        return ""
+            token = before[at]
+            if token in self.closing:
+                return ()
+            if token in self.whole or (
+                token in self.opening and OPEN in "".join([self.texts[one] for one in before[at:]])
+            ):
+                return tuple(before[at:])
+        return ()
 
     def _encode(self, text: str) -> tuple[int, ...]:
         """Return a text's tokens, as they are in the middle of a text.
