@@ -127,22 +127,23 @@ class Matrix:
         asked = [self._problems.get(problem.id) or self._asked(problem) for _, problem in pairs]
         known = [one.texts.get(text) for one, (text, _) in zip(asked, pairs, strict=True)]
         new = [row for row, codes in enumerate(known) if codes is None]
-        told = self._told(self._batches, [(pairs[row][0], asked[row]) for row in new])
-        remembered = dict(zip(new, told, strict=True))
-        return [codes or remembered[row] for row, codes in enumerate(known)]
+        texts, asked = [pairs[row][0] for row in new], [asked[row] for row in new]
+        told = iter(self._told(self._batches, texts, asked))
+        return [next(told) if codes is None else codes for codes in known]
 
-    def _told(self, batches: Batches, asked: Sequence[tuple[str, Asked]]) -> list[bytes]:
-        """Return the codes of texts: what the kernel tells, else what rules say."""
-        for _, one in asked:
+    def _told(self, kernel: Batches, texts: Sequence[str], asked: Sequence[Asked]) -> list[bytes]:
+        """Return the codes of new texts: what the kernel tells, else what rules say."""
+        for one in asked:
             if one.number is None:
-                one.number = batches.add(one.references)
-        told, unsettled = batches.codes(
-            [text for text, _ in asked], [one.number or 0 for _, one in asked]
-        )
+                one.number = kernel.add(one.references)
+        told, unsettled = kernel.codes(texts, [one.number or 0 for one in asked])
         for row in unsettled:
-            told[row] = self._settled(told[row], *asked[row])
-        for codes, (text, one) in zip(told, asked, strict=True):
-            self._remember(text, one, codes)
+            told[row] = self._settled(told[row], texts[row], asked[row])
+        if self._texts >= MOST_TEXTS:
+            self._forget()
+        self._texts += len(texts)
+        for codes, text, one in zip(told, texts, asked, strict=True):
+            one.texts[text] = codes
         return told
 
     def _settled(self, codes: bytes, text: str, asked: Asked) -> bytes:
