@@ -107,6 +107,11 @@ def test_no_kernel_tells_another_outcome_than_its_rule(plainly: Told, seed: int,
     assert not differences(plainly(texts, problem), texts, problem)
 
 
+def test_a_comma_behind_decimals_begins_another_number(plainly: Told) -> None:
+    texts = ["5.180,18", " eggs.18'2.75181800,18=", "0.5,18,18", "5.5,18", "1,118.5"]
+    assert not differences(plainly(texts, Problem.from_gold("18")), texts, Problem.from_gold("18"))
+
+
 def test_kernels_agree_on_real_completions_and_leave_few_to_the_rules(
     plainly: Told, data: Path, gsm8k_test: Sequence[Problem]
 ) -> None:

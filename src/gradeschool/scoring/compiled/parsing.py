@@ -198,14 +198,17 @@ def _past_colon(buf: Places, at: int, end: int) -> int:
 def _last_number(buf: Places, start: int, end: int, gold: int) -> int:
     """Read the last LOOSE_NUMBER, from the last digit back."""
     stop = last_digit(buf, start, end) + 1
-    first, points = stop, 0
+    first, points, commas = stop, 0, 0
     while first > start:
         char = buf[first - 1]
-        if char == POINT:
+        if char == COMMA:
+            commas += 1
+        elif char == POINT:
             points += 1
-            if not is_digit(buf[first]) or first - 2 < start or not is_digit(buf[first - 2]):
+            between = first - 2 >= start and is_digit(buf[first - 2]) and is_digit(buf[first])
+            if commas > 0 or not between:
                 return ASK
-        elif not (is_digit(char) or char == COMMA):
+        elif not is_digit(char):
             break
         first -= 1
     while buf[first] == COMMA:
