@@ -71,12 +71,13 @@ class Annotations:
 
     def _open(self, before: Sequence[int]) -> tuple[int, ...]:
         """Return the end of a row, from the "<<" of an open annotation on; () where none is."""
+        closing, opening, whole = self.closing, self.opening, self.whole
         for at in range(len(before) - 1, max(-1, len(before) - 1 - LONGEST), -1):
             token = before[at]
-            if token in self.closing:
+            if token in closing:
                 return ()
-            if token in self.whole or (
-                token in self.opening and OPEN in "".join([self.texts[one] for one in before[at:]])
+            if token in opening and (
+                token in whole or OPEN in "".join([self.texts[one] for one in before[at:]])
             ):
                 return tuple(before[at:])
         return ()

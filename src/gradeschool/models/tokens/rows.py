@@ -76,9 +76,9 @@ class Rows:
         if self.annotations is None:
             return
         at = self.counts[slots]
-        due = np.flatnonzero(at < self.due[slots])
+        due = (at < self.due[slots]).nonzero()[0]
         tokens[due] = self.ids[slots[due], at[due]]
-        hits = np.flatnonzero(self.annotations.watched[tokens])
+        hits = self.annotations.watched[tokens].nonzero()[0]
         columns = (each.tolist() for each in (hits, slots[hits], at[hits], tokens[hits]))
         for place, slot, end, token in zip(*columns, strict=True):
             if slot == self.nobody or end < self.due[slot]:
