@@ -61,13 +61,6 @@ TIPS = wordings(
     In tips, {A.he} also {~get} {k}.
     """
 )
-DAILY_TIPS = wordings(
-    """
-    {A.he} also {~get} {m} in tips on each of {k} days.
-    On {k} of the days, {A.he} also {~get} {m} in tips.
-    {A.he} also {~get} tips of {m} on each of {k} days.
-    """
-)
 SPENDS = wordings(
     """
     {A.he} {~spend} {k} of the money on food.
