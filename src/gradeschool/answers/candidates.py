@@ -21,6 +21,7 @@ from gradeschool.answers.quantities import (
 from gradeschool.answers.question import QuestionHints, stem
 
 MOST_NUMBERS = 60
+UNRESOLVED = ""  # the value of an expression that nothing is said to come to
 CONTEXT = 48
 # What stands between a "=" or a marker and its number.
 LEAD = re.compile(
@@ -39,7 +40,7 @@ AFTER_EQUALS = re.compile(
 )
 AFTER_RESULT_WORD = re.compile(
     r"(?i)\b(?:which\s(?:is|equals|gives|makes|means)|equals?|equal\sto|gives(?:\s\w+)?|comes\sto"
-    r"|total\sof|i\.e\.,?|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
+    r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|totals|i\.e\.,?|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
     r"|leaves(?:\s\w+){0,2})[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 AFTER_VERB = re.compile(
@@ -52,12 +53,12 @@ AFTER_VERB = re.compile(
 )
 OPERAND_BEFORE = re.compile(
     r"(?:[\w)}%¢\]]\s{0,3}\\?[$)]?\s?(?:[+×÷·/^]|\\times|\\div|\\cdot|[−–-]|\*)"
-    r"|[\d)%}]\s{0,2}\$?\s?x|\b(?:plus|minus|times|divided\sby|multiplied\sby))\s{0,2}[\\$(]{0,4}\s?$"
+    r"|[\d)%}]\s{0,2}\$?\s?x|\b(?:plus|(?<!is\s)(?<!at\s)minus|times|divided\sby|multiplied\sby))\s{0,2}[\\$(]{0,4}\s?$"
 )
 OPERAND_AFTER = re.compile(
     r"(?:\s?(?:\\?%|\\text\{[^{}]{0,24}\}|[A-Za-z¢]{1,20}+(?<!\btimes)(?<!\bplus)(?<!\bminus)|/[a-z]+|\\?[)$}\]]))"
     r"{0,4}\s{0,2}"
-    r"(?:[+×÷·^]|\*(?!\*)|/(?=\s?\\?\$?[\d(])|\\times|\\div|\\cdot|[−–-](?=\s?\\?\$?[\d(]{1,2})"
+    r"(?:[+×÷·^]|\*(?!\*)|/(?=\s?\\?\$?[\d(])|\\times|\\div|\\cdot|[−–-](?=\s?\\?\$?[\d(]|\s?[nxyz]\b)"
     r"|x(?=\s?\\?\$?[\d(])|(?:times|plus|minus|divided\sby|multiplied\sby)\s\\?[$(]?\d)"
 )
 EQUALS_AFTER = re.compile(
@@ -106,9 +107,14 @@ CLAUSE = re.compile(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose"
     r"|(?:by|from|for)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
 )
+DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)\b")
+NEGATIVE_BEFORE = re.compile(
+    r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)\s\$?$"
+)
 NEGATED_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b"
 )
+FOLLOWED = re.compile(r"\s?\\?[$€£]?-?[\d.]")
 ANNOTATION, ANNOTATION_END = re.compile(r"<<[^<>\n]{1,200}>>"), ">>"
 OR = re.compile(r"\s{1,3}(?:or|and/or)\s{1,3}")
 WORKING = re.compile(r"\([^()\n=]{0,60}[÷×+*·][^()\n=]{0,60}\)")
@@ -139,7 +145,8 @@ WEIGHTS = {
     "setting": -1.5, "for": -1.5, "excluded": -4.0, "part": -3.0, "in parentheses": -1.5,
     "working": -3.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
     "alternative": -1.0, "given value": -0.5, "left of equals": -2.0, "rounded": 4.0,
-    "approximation": -4.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0, "direct": 3.0,
+    "approximation": -8.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0,
+    "drawn": 2.5, "direct": 3.0,
 }  # fmt: skip
 
 
@@ -162,14 +169,16 @@ def best_number(
 ) -> WrittenNumber:
     """Return the one of several numbers of a sentence with the highest weight, the last of equals.
 
-    direct: whether the first one stands right behind a marker of the answer.
+    direct: whether the first one stands right behind a marker of the answer. Its value is
+    UNRESOLVED where the best is an operand: "5x - 4 cups" and "24 / 6" are not worked out.
     """
     rows = features(text, start, end, numbers, hints)
     if direct:
         rows[0].append("direct")
     scores = [sum(map(WEIGHTS.__getitem__, names)) for names in rows]
-    highest = max(scores)
-    return numbers[len(scores) - 1 - scores[::-1].index(highest)]
+    best = len(scores) - 1 - scores[::-1].index(max(scores))
+    number = numbers[best]
+    return number._replace(value=UNRESOLVED) if "operand" in rows[best] else number
 
 
 def sentence_numbers(text: str, start: int, end: int, hints: QuestionHints) -> list[WrittenNumber]:
@@ -191,12 +200,20 @@ def sentence_numbers(text: str, start: int, end: int, hints: QuestionHints) -> l
     if len(numbers) > 1:
         numbers = offered_together(text, compounds(text, numbers, end))
     return [
-        number
+        _signed(text, start, number)
         for number in numbers
         if not EXCLUDED.search(text[max(start, number.start - 24) : number.start])
         and not PART.match(text, number.end, end)
         and not ("/" in number.value and not hints.share and SHARE.match(text, number.end, end))
     ]
+
+
+def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
+    """Return a number with the sign that a word before it gives: "minus 8"."""
+    before = text[max(start, number.start - 20) : number.start]
+    if number.value.startswith("-") or not NEGATIVE_BEFORE.search(before):
+        return number
+    return number._replace(value=f"-{number.value}")
 
 
 def features(
@@ -208,6 +225,7 @@ def features(
     workings = [match.span() for match in WORKING.finditer(text, start, end)]
     last = len(numbers) - 1
     rows = []
+    drawn = DRAWN.search(text, numbers[0].end, numbers[-1].start)
     clause = CLAUSE.search(text, numbers[0].end, numbers[-1].start)
     for index, number in enumerate(numbers):
         before = text[max(start, number.start - CONTEXT) : number.start]
@@ -215,7 +233,7 @@ def features(
             opened = text.rfind("<<", start, number.start)
             before = text[max(start, opened - CONTEXT) : max(start, opened)]
         names = _in_words(text, before, number, end, hints)
-        names += _in_equation(text, before, number, end)
+        names += _in_equation(text, before, number, end, hints)
         if bold is not None and bold[0] <= number.start < bold[1]:
             names.append("bold")
         if (
@@ -226,6 +244,11 @@ def features(
             names.append("reason")
         elif clause is not None and number.start > clause.start() and "result" not in names:
             names.append("clause")
+        if ALTERNATIVE.search(before):
+            better = "unit asked" in names and not (rows and "unit asked" in rows[-1])
+            names.append("asked alternative" if better else "alternative")
+        if drawn is not None and number.start > drawn.start() and "unit asked" in names:
+            names.append("drawn")
         if index and _is_rest(text, numbers[index - 1], number, end):
             names.append("rest")
         if APPROXIMATION.search(before) and index and "/" in numbers[index - 1].value:
@@ -246,7 +269,13 @@ def _outside_annotations(
     text: str, start: int, end: int, numbers: list[WrittenNumber]
 ) -> list[WrittenNumber]:
     """Return the numbers outside "<<8*2=16>>"; all of them where no other is there."""
-    spans = [match.span() for match in ANNOTATION.finditer(text, start, end)]
+    # "10/2 = <<10/2=5>> miles": where no number follows, its result is read inside.
+    spans = [
+        (match.start(), text.rfind("=", match.start(), match.end()))
+        if not FOLLOWED.match(text, match.end(), end)
+        else match.span()
+        for match in ANNOTATION.finditer(text, start, end)
+    ]
     outside = [
         number
         for number in numbers
@@ -255,7 +284,9 @@ def _outside_annotations(
     return outside or numbers
 
 
-def _in_equation(text: str, before: str, number: WrittenNumber, end: int) -> list[str]:
+def _in_equation(
+    text: str, before: str, number: WrittenNumber, end: int, hints: QuestionHints
+) -> list[str]:
     """Return the features of a number's place in an equation."""
     names = []
     operand = OPERAND_BEFORE.search(before) or OPERAND_AFTER.match(text, number.end, end)
@@ -271,6 +302,13 @@ def _in_equation(text: str, before: str, number: WrittenNumber, end: int) -> lis
             names.append("defined")  # "160 = Y"
         elif following is not None and OPERAND_AFTER.match(text, following.end, end):
             names.append("defined")  # "18 = 9 + 9"
+        elif (
+            following is not None
+            and has_unit(text, number, end, hints)
+            and not has_unit(text, following, end, hints)
+            and ("$" in text[following.start : following.end] or unit_words(text, following, end))
+        ):
+            names.append("asked alternative")  # "10 cents = $0.10"
         else:
             names.append("left of equals")
     return names
@@ -303,8 +341,6 @@ def _in_words(
         names.append("result word")
     elif AFTER_VERB.search(before):
         names.append("verb")
-    if ALTERNATIVE.search(before):
-        names.append("asked alternative" if "unit asked" in names else "alternative")
     if before.endswith("boxed{"):
         names.append("boxed")
     if TOTAL_AFTER.match(text, number.end, end):

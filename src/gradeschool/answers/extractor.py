@@ -12,6 +12,7 @@ import re
 
 from gradeschool.answers.candidates import (
     BULLET,
+    UNRESOLVED,
     has_equals,
     offers_value,
     skip_lead,
@@ -37,6 +38,7 @@ from gradeschool.answers.sentences import (
     is_aside,
     is_next_item,
     last_sentences,
+    restates,
 )
 from gradeschool.answers.statements import (
     AnswerSection,
@@ -107,7 +109,9 @@ def extract_final_answer(text: str, question: str = "") -> ExtractedAnswer | Non
         answer = _closing(region, region.start, region.end, hints)
         if answer is None:
             answer = _printed(text, region)
-    return None if answer is None else _in_convention(region, answer, hints)
+    if answer is None or answer.value == UNRESOLVED:
+        return None
+    return _in_convention(region, answer, hints)
 
 
 def _in_section(
@@ -141,13 +145,20 @@ def _revised(region: Region, stated: ExtractedAnswer, hints: QuestionHints) -> E
     if last is None:
         return stated
     number = stated_number(text, last.start, last.end, hints)
-    if number is None or same_value(number.value, stated.value):
+    if number is None or number.value in (UNRESOLVED, stated.value):
+        return stated
+    if same_value(number.value, stated.value):
         return stated
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
     retracted = RETRACTION.search(text, stated.end, number.start)
-    if not retracted and offers_value(text, last.start, last.end, stated.value):
+    concludes = CONCLUSION.match(text, last.start, last.end) is not None
+    if (
+        not retracted
+        and not (worked_out and concludes)
+        and offers_value(text, last.start, last.end, stated.value)
+    ):
         return stated
-    if last.cut and breaks_off(text, last, number):
+    if breaks_off(text, last, number):
         return stated
     taken_back = RETRACTION.search(text, last.start, number.start) or (
         REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end)
@@ -160,9 +171,7 @@ def _revised(region: Region, stated: ExtractedAnswer, hints: QuestionHints) -> E
         and CHECK.search(text, stated.end, number.start) is None
         and not has_equals(text, region.start, stated.start)
     )
-    drawn = CONCLUSION.match(text, last.start, last.end) or DRAWN.search(
-        text, last.start, number.start
-    )
+    drawn = concludes or DRAWN.search(text, last.start, number.start)
     if taken_back or working_follows or drawn:
         how = f"concluded after {stated.value} was stated"
         return ExtractedAnswer(*number, how, Confidence.CONCLUDED)
@@ -192,7 +201,9 @@ def _closing(region: Region, start: int, end: int, hints: QuestionHints) -> Extr
     sentences = list(last_sentences(text, start, end))
     for index, sentence in enumerate(sentences):
         number = stated_number(text, sentence.start, sentence.end, hints)
-        if sentence.cut and not whole and end == limit and breaks_off(text, sentence, number):
+        if index == 0 and not whole and end == limit and breaks_off(text, sentence, number):
+            if number is None and restates(text, sentence):
+                continue
             return None
         if number is None or is_aside(text, sentence):
             continue
@@ -228,8 +239,6 @@ def _stronger(text: str, sentences: list[Sentence], hints: QuestionHints) -> Wri
             bold = "**" in text[sentence.start : sentence.end]
             if index and bold:
                 return stated_number(text, sentence.start, sentence.end, hints)
-            if index or has_equals(text, sentence.start, sentence.end):
-                return None
             if DIGIT.search(text, sentence.start, sentence.end):
                 return None
         elif TOTAL.search(text, sentence.start, sentence.end):

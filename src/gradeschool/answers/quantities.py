@@ -90,10 +90,14 @@ def quantity_at(text: str, start: int, end: int) -> WrittenNumber | None:
 
 def word_quantities(text: str, start: int, end: int) -> Iterator[WrittenNumber]:
     """Yield the numbers that are written in words ("twenty-five", "two hundred")."""
-    for found in WORD_NUMBER.finditer(text, start, end):
-        value = word_value(found.group())
+    for match in WORD_NUMBER.finditer(text, start, end):
+        value = word_value(match.group())
         if value is not None:
-            yield WrittenNumber(str(value), *found.span())
+            yield WrittenNumber(str(value), *match.span())
+    if text.isascii():
+        return
+    for match in CHINESE_NUMBER.finditer(text, start, end):
+        yield WrittenNumber(str(chinese_value(match.group())), *match.span())
 
 
 @lru_cache(8192)
@@ -285,3 +289,25 @@ def _fits(group: int, value: int) -> bool:
     if value >= 10:
         return group % 100 == 0
     return group % 10 == 0 and group % 100 != 10
+
+
+# Chinese and Japanese numerals: "四十二", "一百零五", "三万".
+CHINESE_DIGITS = {"零": 0, "两": 2, "兩": 2} | {
+    character: digit for digit, character in enumerate("〇一二三四五六七八九")
+}
+CHINESE_UNITS = {"十": 10, "百": 100, "千": 1_000}
+CHINESE_GROUPS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+CHINESE_NUMBER = re.compile(r"[零〇一二两兩三四五六七八九十百千万萬亿億]{1,24}+")
+
+
+def chinese_value(numeral: str) -> int:
+    """Return what a Chinese numeral is worth."""
+    total = group = digit = 0
+    for character in numeral:
+        if character in CHINESE_DIGITS:
+            digit = CHINESE_DIGITS[character]
+        elif character in CHINESE_UNITS:
+            group, digit = group + (digit or 1) * CHINESE_UNITS[character], 0
+        else:
+            total, group, digit = total + (group + digit or 1) * CHINESE_GROUPS[character], 0, 0
+    return total + group + digit

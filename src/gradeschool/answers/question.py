@@ -15,7 +15,7 @@ IN_UNITS = re.compile(
     r"gallons|cups|percent(?:age)?|kg|km|cm|mm|ml)\b"
 )
 PERCENT = re.compile(
-    r"(?i)\b(?:what|which)\s+(?:is\s+the\s+)?(?:\w+\s+){0,3}percent(?:age)?\b|in\s+percent"
+    r"(?i)\b(?:what|which)\s+(?:is\s+the\s+)?(?:\w+\s+){0,3}percent(?:age)?\b|\b(?:in|as\s+an?)\s+percent"
 )
 MONEY = re.compile(
     r"(?i)\bhow\s+much\s+(?:money|change|profit|cash|more\s+money|(?:\w+\s+){0,8}?"

@@ -33,7 +33,8 @@ ROLE_SIGNS = ("|>", "s>", "INST]", "_turn>", "｜>")
 LABEL = re.compile(
     r"\n[ \t>*#]{0,8}(?:"
     r"(?P<plain>(?:Question|Q|Problem|Exercise|Example|User|Human|Student|Input)[ \t*]{0,4}[:.)]"
-    r"(?=[\s*])|\[(?:Question|Problem)\]|(?:Question|Problem|Instruction|Input|Exercise)[ \t:]{0,4}\n"
+    r"(?=[\s*])|\[(?:Question|Problem)\]"
+    r"|(?:Question|Problem|Instruction|Input|Exercise)[ \t:]{0,4}\n"
     r"|Given the following problem\b|Below is an instruction\b"
     r"|(?:Next|Another|New) (?:question|problem)\b[^\n:]{0,20}:)"
     r"|\[?(?P<word>Question|Q|Problem|Exercise|Example)[ \t]?\#?(?P<number>\d{1,4})\b"

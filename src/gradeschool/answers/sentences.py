@@ -48,7 +48,7 @@ NEW_CONCLUSION = re.compile(
 DANGLING = re.compile(
     r"(?:[+/×=<(−-]|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?"
     r"|\b(?:is|are|was|has|have|had|the|an?|of|and|or|by|plus|minus"
-    r"|times|with|for|to|from|at|in|on|per|than|every|his|her|their|so|to\s[a-z]+))\s*$"
+    r"|times|with|for|to|from|at|in|on|per|than|every|his|her|their|so|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
 )
 # "7 sq in" and "600 times" end in a unit.
 UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq(?:uare)?|cu(?:bic)?)\.?\s)?(?:in|times)\s*$")
@@ -87,7 +87,8 @@ def is_aside(text: str, sentence: Sentence) -> bool:
     """Tell whether a sentence asks something, or adds a note to what was said."""
     if ASIDE.match(text, sentence.start, sentence.end):
         return text.find("=", sentence.start, sentence.end) < 0
-    return QUESTION.search(text, max(sentence.start, sentence.end - 12), sentence.end) is not None
+    asks = QUESTION.search(text, max(sentence.start, sentence.end - 12), sentence.end) is not None
+    return asks and text.find("=", sentence.start, sentence.end) < 0
 
 
 def before_check(text: str, start: int, end: int) -> int:
@@ -103,15 +104,25 @@ def before_check(text: str, start: int, end: int) -> int:
 def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None) -> bool:
     """Tell whether an unfinished last sentence is on its way to a figure that it does not have."""
     written = text[sentence.start : sentence.end].rstrip()
-    if INSTRUCTION.match(written) and "=" not in written:
-        return True
     if DANGLING.search(written[-40:]) and not UNIT_AT_END.search(written[-40:]):
+        return True
+    if not sentence.cut:
+        return False
+    if INSTRUCTION.match(written) and "=" not in written:
         return True
     ends_in_it = number is not None and number.end >= sentence.start + len(written)
     if number is not None and ends_in_it and OPERAND.search(text, sentence.start, number.start):
         return True
     figure = number is not None and DIGIT.search(text, number.start, number.end)
     return not ends_in_it and not figure and len(written.split()) > 2
+
+
+def restates(text: str, sentence: Sentence) -> bool:
+    """Tell whether an unfinished sentence only says again what was worked out before it."""
+    if DIGIT.search(text, sentence.start, sentence.end):
+        return False
+    concludes = CONCLUSION.match(text, sentence.start, sentence.end) is not None
+    return concludes or "answer is" in text[sentence.start : sentence.end]
 
 
 def is_next_item(text: str, sentence: Sentence, end: int) -> bool:

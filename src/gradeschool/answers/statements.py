@@ -15,6 +15,7 @@ from gradeschool.answers.candidates import (
     stated_number,
 )
 from gradeschool.answers.quantities import (
+    CHINESE_NUMBER,
     WORD_NUMBER,
     WrittenNumber,
     quantity_at,
@@ -154,9 +155,10 @@ def _boxed(text: str, inside: int, end: int, hints: QuestionHints) -> WrittenNum
 def _box_beside(
     text: str, place: int, number: WrittenNumber, start: int, end: int, hints: QuestionHints
 ) -> WrittenNumber | None:
-    """Return the box before this one where both give one amount: the asked unit, else the first.
+    """Return the box before this one where both give one amount in two units, else None.
 
-    "\\boxed{4} minutes or \\boxed{0.067} hours"; a line behind them that repeats one decides.
+    "4 minutes or 0.067 hours", both boxed: the asked unit decides, or a line behind them that
+    repeats one, else the first counts.
     """
     before = text.rfind(BOX, max(start, place - 120), place)
     if before < 0 or SENTENCE_END.search(text, before, place) or "or" not in text[before:place]:
@@ -293,7 +295,7 @@ def _direct(text: str, start: int, end: int, hints: QuestionHints) -> WrittenNum
     elif number is None and sign:  # a list of one item
         number = quantity_at(text, skip_lead(text, sign.end(), end), end)
     if number is None:
-        words = WORD_NUMBER.match(text, begin, end)
+        words = WORD_NUMBER.match(text, begin, end) or CHINESE_NUMBER.match(text, begin, end)
         return next(word_quantities(text, *words.span()), None) if words else None
     close = SENTENCE_END.search(text, number.end, end)
     stop = end if close is None else close.start()
