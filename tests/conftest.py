@@ -16,16 +16,20 @@ BESIDE = Path(__file__).parents[2] / "shared" / "data"
 AMBIENT = (
     *("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "XDG_CACHE_HOME", "NO_COLOR", "FORCE_COLOR"),
     *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
-    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
-    *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
 )
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+NOWHERE = "http://127.0.0.1:9"  # nothing listens on the port "discard"
 
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Hide the developer's keys, proxies and caches; fetched files go to a folder of the test."""
+    """Hide the developer's keys and caches, and refuse the web; servers of a test are reached."""
     for name in AMBIENT:
         monkeypatch.delenv(name, raising=False)
+    for name in PROXIES:
+        monkeypatch.setenv(name, NOWHERE)
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1,localhost")
     monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "cache"))
 
 
