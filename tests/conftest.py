@@ -48,10 +48,18 @@ def clean_environment(
         stand_in.remove(monkeypatch)
 
 
+# What a fixture costs: a minute of training; a browser.
+MARKS = {"tiny_model": "slow", "chromium": "browser"}
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the stand-in for tests of GSM8K's own words, which the mark `official` names."""
+    """Mark what needs a costly fixture; tests of GSM8K's own words leave the stand-in out."""
     kept, others = [], []
     for item in items:
+        for fixture, mark in MARKS.items():
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(mark)
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         is_stand_in = parameters.get("data") == STAND_IN
         (others if is_stand_in and item.get_closest_marker("official") else kept).append(item)

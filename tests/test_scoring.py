@@ -401,6 +401,7 @@ FLAGS = {
 }
 
 
+@pytest.mark.official
 @pytest.mark.parametrize(
     "rule",
     [
@@ -417,6 +418,7 @@ def test_the_sources_own_flags(published: dict[str, dict[str, RuleScore]], rule:
     } == {1319}
 
 
+@pytest.mark.official
 def test_rules_that_differ_on_the_published_solutions(
     published: dict[str, dict[str, RuleScore]],
 ) -> None:
@@ -429,6 +431,7 @@ def test_rules_that_differ_on_the_published_solutions(
     assert published["175b_finetuning"]["opencompass/gsm8k"].correct == 456
 
 
+@pytest.mark.official
 def test_each_of_the_sources_flags(data: Path, gsm8k_test: Sequence[Problem]) -> None:
     """Completion by completion `openai/example-solutions` says what the source says."""
     from gradeschool.tables import read_rows

@@ -27,10 +27,10 @@ TEST_LARGE = (
     *(201, 230, 266, 313, 325, 343, 373, 409, 582, 611),
     *(641, 649, 657, 715, 796, 1043, 1086, 1293),
 )
-TEST_SMALL = {489: -10, 1113: -3}
+TEST_GOLDS = {0: 18, 1: 3, 2: 70_000, 489: -10, 1113: -3}
 TRAIN_COMMAS = range(40, 40 + 79 * 90, 90)
 TRAIN_LARGE = range(85, 85 + 80 * 90, 90)
-TRAIN_SMALL = {626: 0, 5715: -7, 5844: -47, 6189: -12}
+TRAIN_GOLDS = {626: 0, 5715: -7, 5844: -47, 6189: -12}
 LARGEST = 2_880_000
 
 NAMES = ("Amara", "Bruno", "Chidi", "Dorte", "Elif", "Farid", "Greta", "Hugo", "Ines", "Jonah")
@@ -50,11 +50,11 @@ def write(folder: Path) -> None:
         (folder / name).mkdir(parents=True)
     rng = random.Random(SEED)
     test = [
-        problem(rng, gold) for gold in golds(rng, TEST_ROWS, TEST_COMMAS, TEST_LARGE, TEST_SMALL)
+        problem(rng, gold) for gold in golds(rng, TEST_ROWS, TEST_COMMAS, TEST_LARGE, TEST_GOLDS)
     ]
     train = [
         problem(rng, gold)
-        for gold in golds(rng, TRAIN_ROWS, TRAIN_COMMAS, TRAIN_LARGE, TRAIN_SMALL)
+        for gold in golds(rng, TRAIN_ROWS, TRAIN_COMMAS, TRAIN_LARGE, TRAIN_GOLDS)
     ]
     jsonl(folder / "gsm8k" / "test.jsonl", test)
     jsonl(folder / "gsm8k" / "train.jsonl", train)
@@ -72,15 +72,15 @@ def golds(
     rows: int,
     commas: Iterable[int],
     large: Iterable[int],
-    small: dict[int, int],
+    fixed: dict[int, int],
 ) -> Iterator[str]:
     """Yield the gold of each row, as text."""
     with_comma, with_many, largest = set(commas), set(large), max(large)
     for row in range(rows):
         value = rng.randint(1_001, 99_000) if row in with_comma else rng.randint(2, 1_500)
         if row in with_many:
-            value = LARGEST if row == largest else rng.randint(100_000, 999_000)
-        value = small.get(row, value)
+            value = LARGEST if row == largest else 100 * rng.randint(1_000, 9_989)
+        value = fixed.get(row, value)
         yield f"{value:,}" if row in with_comma else str(value)
 
 
