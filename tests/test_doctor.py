@@ -219,8 +219,8 @@ def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(tmp_path: P
 
     async def evaluated() -> tuple[int, str]:
         async with serving(citizen.answer) as url:
-            command = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{url}/bad", "-n", "3",
-                       "-p", "olmes/gsm8k-zs-cot-r1", "-d", "sample", "-o", str(folder)]  # fmt: skip
+            command = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{url}/bad", "-n", "3"]
+            command += ["-p", "olmes/gsm8k-zs-cot-r1", "-d", "sample", "-o", str(folder)]
             done = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
             _, told = await done.communicate()
             return done.returncode or 0, told.decode()

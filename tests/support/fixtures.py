@@ -15,6 +15,7 @@ from tests.support.llama_server import llama_server
 from tests.support.tiny_corpus import REPO_ROOT
 from tests.support.tiny_model import GGUF_NAME, POSITIONS, build_tiny_model
 
+SHIPPED = REPO_ROOT / "src" / "gradeschool" / "models" / "tiny" / "generator.gguf"
 MODEL_FOLDER = REPO_ROOT / ".cache" / "tiny-model"
 MODEL_NEEDS = ("torch", "transformers", "gguf")
 SERVER_NEEDS = ("xllamacpp",)
@@ -29,7 +30,8 @@ def skip_without(modules: tuple[str, ...], purpose: str) -> None:
         try:
             importlib.import_module(module)
         except ImportError as error:
-            pytest.skip(f"{purpose} needs {module}, which cannot be imported: {error}")
+            reason = f"{purpose} needs {module}, which cannot be imported: {error}"
+            pytest.skip(reason, allow_module_level=True)
 
 
 @pytest.fixture(scope="session")
