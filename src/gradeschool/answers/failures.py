@@ -20,7 +20,7 @@ class Failure(StrEnum):
     """Causes of a miss.
 
     First what keeps a completion from having an answer, then how its answer is wrong; the last
-    group is of rules alone: the text is right and the rule misses it, or the other way round.
+    group is of scorers alone: the text is right and the scorer misses it, or the other way round.
     """
 
     PROVIDER_ERROR = "provider error"
@@ -46,7 +46,7 @@ class Failure(StrEnum):
     UNIT_KEPT = "unit or zeros kept"
     AFFIX = "suffix or prefix"
     OTHER_NUMBER = "another number"
-    RULE_FAILED = "the rule failed"
+    SCORER_FAILED = "the scorer failed"
 
 
 class Cause(NamedTuple):
