@@ -20,8 +20,8 @@ from itertools import islice
 from pathlib import Path
 
 from gradeschool import Problem, all_scorers, load_gsm8k
+from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.quantities import same_answer
-from gradeschool.answers.reader import read_completion
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
 
@@ -139,7 +139,7 @@ def speed(pairs: list[tuple[str, Problem]]) -> None:
         took["the bare last-number regex"].append(
             cpu(lambda: [LAST_NUMBER.findall(text)[-1:] for text, _ in texts])
         )
-        took["the reader"].append(cpu(lambda: [read_completion(*pair) for pair in texts]))
+        took["the reader"].append(cpu(lambda: [extract_final_answer(*pair) for pair in texts]))
     bare, ours = (statistics.median(seconds) / len(texts) * 1e6 for seconds in took.values())
     print(f"a completion: the bare last-number regex {bare:.1f} us, the reader {ours:.1f} us")
     print(f"ratio {ours / bare:.2f}; {1e6 / ours:,.0f} completions a CPU-second")

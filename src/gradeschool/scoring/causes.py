@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from gradeschool.answers.failures import Cause, Failure, cause_of_text, is_right
-from gradeschool.answers.near import Near, near
+from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer
+from gradeschool.answers.failures import Cause, Failure, Near, cause_of_text, is_right, near
 from gradeschool.answers.quantities import same_answer
-from gradeschool.answers.reader import Reading, read_completion
 from gradeschool.answers.regions import Region, committed_region
 from gradeschool.problem import Problem
 from gradeschool.scorer import clip
@@ -58,7 +57,7 @@ class View(NamedTuple):
 
     text: str
     gold: str
-    reading: Reading | None
+    reading: ExtractedAnswer | None
     region: Region
     cause: Cause | None
 
@@ -71,7 +70,7 @@ def view(
     finish: the server's finish reason. changes: problems whose labels are disputed, by id: with the
     gold that another label set gives them, None for what it removed (`platinum_changes`).
     """
-    reading = read_completion(text, problem.question)
+    reading = extract_final_answer(text, problem.question)
     region = committed_region(text, problem.question)
     cause = cause_of_text(text, reading, region, problem.gold, finish)
     if cause is not None and reading is not None and problem.id in changes:
@@ -96,7 +95,7 @@ def provider_error(message: str) -> Explained:
     return Explained(Side.SYSTEM, Cause(Failure.PROVIDER_ERROR, clip(message, 200)))
 
 
-def _of_label(cause: Cause, reading: Reading, other: Problem | None) -> Cause:
+def _of_label(cause: Cause, reading: ExtractedAnswer, other: Problem | None) -> Cause:
     """Return the label as the cause where it is disputed and nothing in the text is."""
     if other is not None and same_answer(reading.value, other.gold):
         said = f"it says {reading.value}, which is the gold of GSM8K-Platinum"
@@ -107,7 +106,7 @@ def _of_label(cause: Cause, reading: Reading, other: Problem | None) -> Cause:
     return cause
 
 
-def _missed(seen: View, reading: Reading, verdict: Verdict) -> Cause:
+def _missed(seen: View, reading: ExtractedAnswer, verdict: Verdict) -> Cause:
     """Say why a scorer does not see an answer that is there."""
     answer, there = verdict.answer, (reading.start, reading.end)
     if answer is None:
@@ -157,7 +156,7 @@ def _same_place(answer: Answer, there: tuple[int, int]) -> bool:
     return start <= there[1] and end >= there[0]
 
 
-def _relation(value: str, seen: View, reading: Reading) -> Failure | None:
+def _relation(value: str, seen: View, reading: ExtractedAnswer) -> Failure | None:
     relation = near(value, seen.gold)
     if relation is Near.GROUP and "," not in seen.text[reading.start : reading.end]:
         return Failure.AFFIX

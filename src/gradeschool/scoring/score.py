@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from gradeschool.answers.form import form_of
+from gradeschool.answers.failures import form_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.collect import Run
 from gradeschool.scoring.forms import Forms, Noted, forms_of, notes_of, official, platinum

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gradeschool.answers.form import form_of
+from gradeschool.answers.failures import form_of
 from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem

@@ -10,7 +10,7 @@ import math
 import re
 from functools import lru_cache
 
-from gradeschool.answers.search import Found, last_match_in_words
+from gradeschool.answers.search import TextMatch, last_match_in_words
 from gradeschool.problem import Problem
 from gradeschool.protocols.deepseek_math.forms import stripped
 from gradeschool.protocols.deepseek_math.latex_number import number_in
@@ -42,7 +42,7 @@ TOLERANCE = 1e-3
 LONGEST_REMEMBERED = 40
 
 
-def find_answer(text: str) -> tuple[Found, str] | None:
+def find_answer(text: str) -> tuple[TextMatch, str] | None:
     """Return the piece of text that upstream takes for the answer, and how it was found."""
     start, stop = HOPE
     if start in text and stop in text:
@@ -66,14 +66,14 @@ def find_answer(text: str) -> tuple[Found, str] | None:
     if found is None:
         return None
     at = text.rfind(found.group())  # with a comma inside it does not stand there literally
-    return Found(found.group(), at, at + len(found.group())), "the last number, commas removed"
+    return TextMatch(found.group(), at, at + len(found.group())), "the last number, commas removed"
 
 
-def _piece(text: str, start: int, end: int) -> Found:
-    return Found(text[start:end], start, end)
+def _piece(text: str, start: int, end: int) -> TextMatch:
+    return TextMatch(text[start:end], start, end)
 
 
-def _last_closed_box(text: str) -> Found | None:
+def _last_closed_box(text: str) -> TextMatch | None:
     r"""Return the last `boxed{...}` that closes before the next begins; a "%" behind it counts.
 
     With the "%" upstream keeps the closing brace and loses the "%".

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import BOX, Found, last_flat_box, last_match, last_match_in_words
+from gradeschool.answers.search import (
+    BOX,
+    TextMatch,
+    last_flat_box,
+    last_match,
+    last_match_in_words,
+)
 from gradeschool.problem import Problem
 from gradeschool.scan import (
     HAS_ANSWER,
@@ -49,12 +55,12 @@ def read(text: str, reference: str) -> Answer | None:
     return None if found is None else _answer(found, LAST_NUMBER)
 
 
-def _answer(found: Found, how: str) -> Answer:
+def _answer(found: TextMatch, how: str) -> Answer:
     return Answer(found.text, _normalize(found.text), (found.start, found.end), how)
 
 
-def _group(found: re.Match[str] | None) -> Found | None:
-    return None if found is None else Found(found.group(1), *found.span(1))
+def _group(found: re.Match[str] | None) -> TextMatch | None:
+    return None if found is None else TextMatch(found.group(1), *found.span(1))
 
 
 def _normalize(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from gradeschool.answers.search import Found
+from gradeschool.answers.search import TextMatch
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -45,7 +45,7 @@ REASON = "{question}\nPlease reason step by step, and put your final answer with
 ANSWER_ALONE = "{question}\nPlease put your final answer within \\boxed{}."
 
 
-def last_box(text: str) -> Found | None:
+def last_box(text: str) -> TextMatch | None:
     r"""Return the content of the last `\boxed{}`, None where it is not closed or not braced."""
     start = text.rfind("\\boxed")
     if start < 0:
@@ -60,20 +60,20 @@ def last_box(text: str) -> Found | None:
     return None
 
 
-def _without_double_braces(text: str, start: int, end: int) -> Found:
+def _without_double_braces(text: str, start: int, end: int) -> TextMatch:
     inner = DOUBLE_BRACED.match(text[start:end])
     if inner is not None:
         start, end = start + inner.start(1), start + inner.end(1)
-    return Found(text[start:end], start, end)
+    return TextMatch(text[start:end], start, end)
 
 
-def announcing_piece(text: str) -> Found:
+def announcing_piece(text: str) -> TextMatch:
     """Return the first piece between periods that announces an answer, else the first piece."""
     at = _announced(text)
     start = 0 if at < 0 else text.rfind(".", 0, at) + 1
     end = text.find(".", start)
     end = len(text) if end < 0 else end
-    return Found(text[start:end], start, end)
+    return TextMatch(text[start:end], start, end)
 
 
 def _announced(text: str) -> int:

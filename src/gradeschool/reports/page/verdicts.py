@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gradeschool.answers.form import form_of
+from gradeschool.answers.failures import form_of
 from gradeschool.completion import Finish
 from gradeschool.problem import Problem
 from gradeschool.reports.page.gather import Entry, PageRun

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradeschool import Problem, get_scorer
+from gradeschool.answers.extractor import Confidence, extract_final_answer
 from gradeschool.answers.quantities import (
     canonical,
     canonical_gold,
@@ -22,7 +23,6 @@ from gradeschool.answers.quantities import (
     same_answer,
     same_value,
 )
-from gradeschool.answers.reader import Confidence, read_completion
 from gradeschool.answers.regions import committed_region
 
 SCORER = "gradeschool/reader"
@@ -93,7 +93,7 @@ PLACES = (
 
 @pytest.mark.parametrize("case", ASKED, ids=lambda case: case.completion[:40])
 def test_the_asked_unit_and_what_was_given(case: Asked) -> None:
-    reading = read_completion(case.completion, case.question)
+    reading = extract_final_answer(case.completion, case.question)
     assert reading is not None
     assert reading.value == case.value
     assert same_value(next(quantities(case.completion, reading.start)).value, case.value)
@@ -108,15 +108,15 @@ def test_the_part_that_counts(text: str) -> None:
 def test_the_same_question_asked_again_counts() -> None:
     again = f"It is 3.\n\nQuestion: {MINUTES}\nAnswer: 360"
     other = again.replace("3 books", "4 books")
-    assert read_completion(again, MINUTES)[0] == "360"  # type: ignore[index]
-    assert read_completion(other, MINUTES)[0] == "3"  # type: ignore[index]
+    assert extract_final_answer(again, MINUTES)[0] == "360"  # type: ignore[index]
+    assert extract_final_answer(other, MINUTES)[0] == "3"  # type: ignore[index]
 
 
 def test_how_sure_a_reading_is() -> None:
     sure = {
         text: reading.confidence
         for text in ("#### 18", "So she has 18.", "She has 18", "<think>#### 18")
-        if (reading := read_completion(text))
+        if (reading := extract_final_answer(text))
     }
     assert sure == {
         "#### 18": Confidence.STATED,
@@ -124,7 +124,7 @@ def test_how_sure_a_reading_is() -> None:
         "She has 18": Confidence.GUESSED,
         "<think>#### 18": Confidence.STATED,
     }
-    assert read_completion("<think>So she has 18.") is None
+    assert extract_final_answer("<think>So she has 18.") is None
 
 
 def rows_of(path: Path | Traversable) -> list[dict[str, Any]]:
@@ -150,7 +150,7 @@ def agreement(rows: list[dict[str, Any]]) -> tuple[Counter[str], Counter[str]]:
     """How many verdicts and values of a stratum are not those of the people who read."""
     verdicts, values = Counter[str](), Counter[str]()
     for row in rows:
-        reading = read_completion(row["completion"], row["question"])
+        reading = extract_final_answer(row["completion"], row["question"])
         ours, theirs = None if reading is None else reading.value, row["answer"]
         equal = ours == theirs or (
             ours is not None and theirs is not None and same_value(ours, theirs)
@@ -181,7 +181,7 @@ def test_the_shipped_completions_are_read_as_they_were_meant() -> None:
     questions = [row["question"] for row in rows_of(folder / "problems.jsonl")]
     missed = []
     for row in rows_of(folder / "completions.jsonl"):
-        reading = read_completion(row["completion"], questions[row["index"]])
+        reading = extract_final_answer(row["completion"], questions[row["index"]])
         ours = None if reading is None else reading.value
         if ours != row["intended"] and not same_value(ours or "", row["intended"] or ""):
             missed.append((row["model"], row["index"], ours, row["intended"]))
@@ -238,11 +238,11 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=40).map("".join), st.lists(PIECES, max_size=15).map("".join))
 def test_it_never_raises_and_reads_what_stands_there(text: str, question: str) -> None:
-    reading = read_completion(text, question)
+    reading = extract_final_answer(text, question)
     if reading is not None:
         assert 0 <= reading.start < reading.end <= len(text)
         assert reading.value
-        assert reading == read_completion(text, question)
+        assert reading == extract_final_answer(text, question)
 
 
 @given(st.fractions(min_value=-(10**9), max_value=10**9, max_denominator=10**4))
