@@ -13,6 +13,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 
 from gradeschool.problem import Problem
 from gradeschool.rule import Rule
@@ -58,8 +59,7 @@ def measure(rules: list[Rule], unit: str, length: int) -> tuple[list[tuple[float
     text = (unit * (length // len(unit) + 1))[:length]
     problem = Problem.from_gold("18")
     alone = [
-        (seconds(lambda rule=rule: rule.outcome(text, rule.reference(problem))), rule.name)
-        for rule in rules
+        (seconds(partial(rule.outcome, text, rule.reference(problem))), rule.name) for rule in rules
     ]
     return sorted(alone, reverse=True), seconds(lambda: Matrix(rules).codes(text, problem))
 

@@ -25,7 +25,7 @@ from tests.support.hostile_report import HOSTILE
 
 CANARY = "sk-canary-4815162342"
 RULES = [rule for rule in all_rules().values() if not rule.extra]
-SURROGATES = st.characters(categories=("Cs",))
+SURROGATES = st.characters(categories=["Cs"])
 TEXTS = st.text(st.one_of(st.sampled_from("0123456789.,$#\\boxed{} answer is:\n-"), SURROGATES))
 
 

@@ -198,8 +198,9 @@ def test_without_the_data_everything_but_the_prompt_is_shown(
 
 def test_every_name_has_a_room_and_a_card() -> None:
     for name in all_rules():
-        card = rule_card(name)
-        assert card.protocols == tuple(p.name for p in all_protocols().values() if name in p.rules)
+        assert rule_card(name).protocols == tuple(
+            p.name for p in all_protocols().values() if name in p.rules
+        )
     for protocol in all_protocols().values():
         card = protocol_card(protocol)
         assert card.example is None
