@@ -38,20 +38,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built site; whatever MkDocs, a plugin or Python warns about is an error."""
     pytest.importorskip("material", reason="mkdocs-material is not installed (group docs)")
     folder = tmp_path_factory.mktemp("site")
-    command = [
-        sys.executable,
-        "-W",
-        "error",
-        "-m",
-        "mkdocs",
-        "build",
-        "--strict",
-        "-d",
-        str(folder),
-    ]
+    mkdocs = [sys.executable, "-W", "error", "-m", "mkdocs"]
     # The notice is about the theme's end of life in 2027: known, and no warning about these pages.
     done = subprocess.run(
-        command,
+        [*mkdocs, "build", "--strict", "-d", folder],
         cwd=ROOT,
         env={"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
