@@ -16,7 +16,7 @@ import pytest
 import gradeschool
 from gradeschool import Problem
 from gradeschool.cli import VERBS
-from gradeschool.protocols.registry import all_protocols, all_rules, all_votes, rooms
+from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes, rooms
 from tests.support.browser import chromium as chromium  # a fixture
 
 ROOT = Path(__file__).parents[1]
@@ -62,20 +62,20 @@ def texts(site: Path) -> dict[str, str]:
     }
 
 
-def test_every_protocol_rule_vote_and_harness_has_its_page(
+def test_every_protocol_scorer_vote_and_harness_has_its_page(
     site: Path, texts: dict[str, str]
 ) -> None:
     pages = "\n".join(path.read_text("utf-8") for path in site.glob("[pr]*/*.html"))
     titles = set(re.findall(r"<title>(.*) - gradeschool</title>", pages))
     assert set(all_protocols()) <= titles
-    assert set(all_rules()) <= titles
+    assert set(all_scorers()) <= titles
     assert len([page for page in texts if page.startswith("harnesses/")]) == len(rooms())
     assert all(name in texts["votes.html"] for name in all_votes())
-    for index, names in (("protocols", all_protocols()), ("rules", all_rules())):
+    for index, names in (("protocols", all_protocols()), ("scorers", all_scorers())):
         assert all(name in texts[f"{index}/index.html"] for name in names)
 
 
-def test_a_page_of_a_protocol_shows_its_prompt_decoding_rules_and_quirks(
+def test_a_page_of_a_protocol_shows_its_prompt_decoding_scorers_and_quirks(
     texts: dict[str, str],
 ) -> None:
     page = texts["protocols/lm-eval-gsm8k.html"]

@@ -18,7 +18,7 @@ from gradeschool.problem import Problem
 from gradeschool.recordings.recorded import Recorded, Reference, faulty
 from gradeschool.scoring import stream
 from gradeschool.scoring.collect import collect
-from gradeschool.scoring.load import choose_rules
+from gradeschool.scoring.load import choose_scorers
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.repeats import Repeats
@@ -36,8 +36,8 @@ PROBLEMS = tuple(
     Problem.from_row(str(at), f"Question {at}?", f"So it is\n#### {at}") for at in range(6)
 )
 NUMBERS = Dataset("numbers", PROBLEMS, "")
-RULES = choose_rules(NAMES)
-COLUMNS = Columns(NAMES, Matrix(RULES).group_of)
+SCORERS = choose_scorers(NAMES)
+COLUMNS = Columns(NAMES, Matrix(SCORERS).group_of)
 
 
 def source(path: Path, dataset: Dataset = NUMBERS) -> Source:
@@ -46,7 +46,7 @@ def source(path: Path, dataset: Dataset = NUMBERS) -> Source:
 
 def scores(found: Sequence[Source], jobs: int = 1) -> tuple[Totals, list[str]]:
     notes: list[str] = []
-    parts = score_sources(found, RULES, jobs)
+    parts = score_sources(found, SCORERS, jobs)
     runs = {one.name: one.run for one in found}
     return total(parts, COLUMNS, runs.__getitem__, notes.append), notes
 
@@ -129,7 +129,7 @@ def test_a_stream_counts_what_a_collection_holds(
     rows = [row for row in rows if (row[2] is None) == numbered[row[0]]]
     notes: tuple[list[str], list[str]] = [], []
     tally = FileTally("f", "f")
-    for one in Judge(PROBLEMS, "numbers", RULES).judge(recorded(rows)):
+    for one in Judge(PROBLEMS, "numbers", SCORERS).judge(recorded(rows)):
         tally.add(one, "f")
     try:
         named = [one if one.run else faulty(one.row, "f", one.fault) for one in recorded(rows)]
@@ -145,7 +145,7 @@ def test_a_stream_counts_what_a_collection_holds(
     else:
         totals = Totals()
         totals.add(tally, COLUMNS, notes[1].append)
-        assert totals.scores == [score_run(run, RULES) for run in held]
+        assert totals.scores == [score_run(run, SCORERS) for run in held]
         assert totals.faults == sum(run.faults for run in held)
     assert notes[0] == notes[1]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.verifier.candidates import Answered, Held
-from gradeschool.verifier.scorers import Scorer
+from gradeschool.verifier.scorers import CandidateScorer
 from gradeschool.verifier.scores_file import ScoreRow, append_scores, read_scores, scores_path
 from gradeschool.verifier.solutions import Pair
 
@@ -27,7 +27,7 @@ class Told(NamedTuple):
 
 def score_held(
     held: Held,
-    scorer: Scorer,
+    scorer: CandidateScorer,
     *,
     path: Path | None = None,
     tokens: bool = False,
@@ -78,7 +78,7 @@ def _chunks(answered: Sequence[Answered], done: set[str]) -> Iterator[list[Answe
         yield chunk
 
 
-def _rows(chunk: Sequence[Answered], scorer: Scorer, tokens: bool) -> list[ScoreRow]:
+def _rows(chunk: Sequence[Answered], scorer: CandidateScorer, tokens: bool) -> list[ScoreRow]:
     name = scorer.verifier.name
     keys = [one.key for answered in chunk for one in answered.candidates]
     pairs = [

@@ -29,21 +29,23 @@ class Side(Protocol):
         """Return the text of a token."""
 
 
-class Scorer(NamedTuple):
+class CandidateScorer(NamedTuple):
     """A verifier and the generator of log-probabilities; None where none are wanted."""
 
     verifier: Side
     generator: Side | None = None
 
 
-def load_scorer(verifier: str | Path, generator: str | Path | None = None) -> Scorer:
+def load_scorer(verifier: str | Path, generator: str | Path | None = None) -> CandidateScorer:
     """Load a verifier and a generator, on a GPU where there is one and transformers reads them.
 
     Each is a model's folder, a FILE.gguf or `tiny`. Raises InputError where there is none,
     MissingExtraError where what reads it is not installed.
     """
     head = _side(verifier, "verifier", TINY_VERIFIER)
-    return Scorer(head, None if generator is None else _side(generator, "generator", TINY_FILE))
+    return CandidateScorer(
+        head, None if generator is None else _side(generator, "generator", TINY_FILE)
+    )
 
 
 def is_model(spec: str) -> bool:
