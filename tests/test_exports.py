@@ -25,7 +25,7 @@ from tests.support.hostile_report import HOSTILE
 
 CANARY = "sk-canary-4815162342"
 SCORERS = [scorer for scorer in all_scorers().values() if not scorer.extra]
-SURROGATES = st.characters(categories=("Cs",))
+SURROGATES = st.characters(categories=["Cs"])
 TEXTS = st.text(st.one_of(st.sampled_from("0123456789.,$#\\boxed{} answer is:\n-"), SURROGATES))
 
 
