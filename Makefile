@@ -33,11 +33,11 @@ NO_INDEX = { echo 'gradeschool: pip could not install what is needed (its reason
 demo: .venv/installed
 	rm -rf build/demo
 	.venv/bin/gradeschool eval -m tiny -d fresh:1 -n 100 -o build/demo/tiny
-	.venv/bin/gradeschool score '$(SAMPLE)#handwritten/chat' -d sample --rule gradeschool/reader \
+	.venv/bin/gradeschool score '$(SAMPLE)#handwritten/chat' -d sample --scorer gradeschool/reader \
 		olmes/gsm8k-tulu helm/gsm/final-number lm-eval/gsm8k/flexible-extract \
 		'inspect/match-numeric@>=0.3.253'
 	.venv/bin/gradeschool explain '$(SAMPLE)#handwritten/chat' -d sample \
-		--rule gradeschool/reader 'inspect/match-numeric@>=0.3.253' -n 1
+		--scorer gradeschool/reader 'inspect/match-numeric@>=0.3.253' -n 1
 	.venv/bin/gradeschool report build/demo/tiny -o build/demo/report.html
 
 test: .venv/test
