@@ -15,7 +15,6 @@ from gradeschool.answers.search import (
     last_match_in_words,
 )
 from gradeschool.problem import Problem
-from gradeschool.rule import Claim, Rule, RuleFailure, found
 from gradeschool.scan import (
     HAS_ANSWER,
     HAS_ANSWERS,
@@ -27,6 +26,7 @@ from gradeschool.scan import (
     hashes,
     number,
 )
+from gradeschool.scorer import Claim, Scorer, ScorerFailure, found
 from gradeschool.verdict import Answer
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
@@ -72,7 +72,7 @@ def _normalize(text: str) -> str:
     except ValueError:
         pass
     except OverflowError as error:  # int(inf): the documented function does not catch it
-        raise RuleFailure(f"OverflowError: {error}") from error
+        raise ScorerFailure(f"OverflowError: {error}") from error
     return cleaned
 
 
@@ -122,7 +122,7 @@ def hashed(part: str, answer: Answer | None) -> bool:
     return answer is not None and answer.how == LAST_HASHES
 
 
-MULTI_PATTERN = Rule(
+MULTI_PATTERN = Scorer(
     name="multi-pattern",
     summary="####, boxed, 'the answer is', 'answer:', else the last number; equal within 1e-6",
     source="the common multi-pattern parser (SOURCE.md)",
