@@ -202,7 +202,7 @@ def test_429_and_5xx_are_retried_and_one_failed_sample_ends_nothing(
     found = results(folder)
     assert found["errors"] == {"http 400": 1}
     assert found["n"] == 20
-    outcome = found["rules"]["openai/2021"]
+    outcome = found["scorers"]["openai/2021"]
     assert outcome["error"] == 1
     assert outcome["correct"] + outcome["wrong"] + outcome["no_answer"] == 19
     times = [e["time"] for e in read_log(log, "request") if "What is 3 +" in e["body"]["prompt"]]
@@ -211,7 +211,7 @@ def test_429_and_5xx_are_retried_and_one_failed_sample_ends_nothing(
     assert seen["What is 7 + 8?\n"] == 2  # once a session: a failed sample is asked for again
     assert seen["What is 9 + 10?\n"] == 1
     scored = subprocess.run(
-        [sys.executable, "-m", "gradeschool", "score", str(folder), "--rule", "openai/2021"],
+        [sys.executable, "-m", "gradeschool", "score", str(folder), "--scorer", "openai/2021"],
         capture_output=True, text=True,
     )  # fmt: skip
     assert "20 completions" in scored.stdout  # the failed sample is one row, however often tried
@@ -276,7 +276,7 @@ def test_recorded_completions_are_a_model(tmp_path: Path) -> None:
     (score,) = json.loads(done.stdout)["runs"]
     assert score["n"] == 48
     # 42 of 48 reach the gold, all behind ####.
-    assert score["rules"]["gradeschool/reader"]["correct"] == 42
+    assert score["scorers"]["gradeschool/reader"]["correct"] == 42
 
 
 def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:

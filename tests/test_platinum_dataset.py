@@ -52,9 +52,9 @@ def test_recordings_of_the_official_split_are_scored(
         for row in (*REVISED, REMOVED[0])
     ]
     path = jsonl(tmp_path / "answers.jsonl", rows)
-    words = ("score", path, "-d", "gsm8k-platinum", "--rule", "numeric-equality", "--json")
+    words = ("score", path, "-d", "gsm8k-platinum", "--scorer", "numeric-equality", "--json")
     done = gradeschool(*words)
-    found = done.json()["runs"][0]["rules"]["numeric-equality"]
+    found = done.json()["runs"][0]["scorers"]["numeric-equality"]
     assert (done.status, found["correct"], found["wrong"], found["error"]) == (3, 10, 0, 1)
 
 

@@ -188,7 +188,7 @@ def test_the_digest_of_a_protocol_is_stable_and_changes_with_what_it_does(name: 
     changed: list[Protocol] = [
         replace(protocol, decoding=replace(protocol.decoding, max_tokens=7)),
         replace(protocol, decoding=replace(protocol.decoding, stop=("#",))),
-        replace(protocol, rules=(*protocol.rules, "another")),
+        replace(protocol, scorers=(*protocol.scorers, "another")),
         replace(protocol, render=lambda problems, shots: (Prompt(text="?") for _ in problems)),
     ]
     assert digest not in {other.digest() for other in changed}

@@ -49,7 +49,8 @@ def test_several_outputs_are_several_samples(tmp_path: Path) -> None:
 
 def test_an_error_is_an_error(tmp_path: Path) -> None:
     """As are the two forms of a failed sample: no output, and none at all."""
-    for output in ({"raw": []}, None):
+    outputs: tuple[object, ...] = ({"raw": []}, None)
+    for output in outputs:
         (found,) = read_recordings(file_of(tmp_path, row(output=output, error="timeout")))
         assert (found.error, found.text, found.fault) == ("timeout", "", "")
 

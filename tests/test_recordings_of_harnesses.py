@@ -21,7 +21,9 @@ Row = dict[str, Any]
 # lm-eval
 
 
-def lm_eval_rows(resps: Sequence[object], filters: Sequence[str] = ("strict", "flexible")) -> list:
+def lm_eval_rows(
+    resps: Sequence[object], filters: Sequence[str] = ("strict", "flexible")
+) -> list[Row]:
     """Rows as lm-eval 0.4.13 writes them: all documents of one filter, then of the next."""
     return [
         {
@@ -206,7 +208,7 @@ def test_a_missing_zstandard_says_what_to_install(
     def refuse(name: str) -> object:
         raise ImportError(name)
 
-    monkeypatch.setattr(inspect_log.importlib, "import_module", refuse)
+    monkeypatch.setattr("importlib.import_module", refuse)
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[inspect-logs\]'"):
         read_recordings(path)
 

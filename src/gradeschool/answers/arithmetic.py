@@ -1,19 +1,171 @@
-"""Steps computed again: every "a op b = c" of a text, exactly, and the ones that are false.
+r"""Steps computed again: every "a op b = c" of a text, exactly, and the ones that are false.
 
-What a writer may mean decides in his favour: a result that was rounded, a percentage as a part or
-as a figure, a chain computed from left to right, a change of unit are no slips.
+An equation ("8 apples * $2 = $16", "<<8*2=16>>", "\frac{1}{2} = 0.5") is kept only where every
+token near it is understood: a letter, a power, a clock time, "half of" or a sum of different units
+beside it, and it is left out. What a writer may mean decides in his favour: a rounded result, a
+percentage as a part or as a figure, a chain computed from left to right, a change of unit are no
+slips. Linear in the length of the text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import NamedTuple
 
-from gradeschool.answers.equations import LONGEST_NUMBER, OPERATORS, Equation, Token, equations
+from gradeschool.answers.expressions import OPERATORS, Token, evaluate_tokens
+
+NUMBER = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,)\d{3}){1,6}+(?!\d)|\d++)(?:\.\d++)?|\.\d++"
+TOKEN = re.compile(
+    rf"""(?P<frac>\\[dt]?frac\{{(?:{NUMBER})\}}\{{(?:{NUMBER})\}})
+    |(?P<num>{NUMBER})
+    |(?P<money>\\?[$€£¢])|(?P<percent>\\?%)
+    |(?P<stop>\n|<<|>>|\\[()\[\]]|\*\*|[=<>!]?=>|[.,;:](?=\s|\Z)|\|)
+    |(?P<eq>(?<![=<>!≤≥≈~])=(?![=>]))
+    |(?P<times>\\(?:times|cdot)(?![a-zA-Z])|[*×·∗]|(?<=[\d)%\s])[xX](?=[ ]?\\?[\d$(.]))
+    |(?P<over>\\div(?![a-zA-Z])|[/÷])|(?P<plus>\+)|(?P<minus>[-−–])
+    |(?P<left>\()|(?P<right>\))
+    |(?P<skip>[^\S\n]++|\\(?:left|right)(?![a-zA-Z])|\\[ ,!;])
+    |(?P<word>\\(?:text|mathrm)\{{[A-Za-z ]{{0,60}}\}}|[A-Za-z]{{1,40}}+)
+    |(?P<odd>.)""",
+    re.VERBOSE,
+)
+VALUES = frozenset({"num", "frac", "right", "percent"})
+# Words that change the number beside them: no plain units.
+# fmt: off
+CHANGING = frozenset((
+    "of", "half", "halves", "quarter", "quarters", "third", "thirds", "fourth", "fourths", "fifth",
+    "fifths", "twice", "double", "triple", "times", "than", "percent", "by", "plus", "minus", "and",
+    "dozen", "dozens", "hundred", "thousand", "million", "billion", "pair", "pairs", "squared",
+    "cubed", "remainder", "less", "more", "per", "every", "each",
+))
+# fmt: on
+SHORT_UNITS = frozenset(("kg", "km", "cm", "mm", "ml", "lb", "oz", "ft", "hr", "in"))
+MOST_TOKENS = 60
+
+
+class Equation(NamedTuple):
+    """Both sides of one "=", units left out.
+
+    units: whether words or signs of money or percent stood there. text: its characters.
+    """
+
+    left: tuple[Token, ...]
+    right: tuple[Token, ...]
+    units: bool
+    text: str
+    start: int
+    end: int
+
+
+class _Side(NamedTuple):
+    """What stands beside an "=": the expression, and whether everything around it is understood."""
+
+    tokens: list[Token]
+    units: bool
+    clear: bool
+
+
+def equations(text: str) -> Iterator[Equation]:
+    """Yield the equations of a text that are understood, in order."""
+    sides: list[list[Token]] = [[]]
+    for found in TOKEN.finditer(text):
+        kind = found.lastgroup or "odd"
+        if kind == "stop":
+            yield from _of_line(sides, text)
+            sides = [[]]
+        elif kind == "eq":
+            sides.append([])
+        elif kind != "skip":
+            sides[-1].append(Token(kind, found.group(), *found.span()))
+    yield from _of_line(sides, text)
+
+
+def _of_line(sides: list[list[Token]], text: str) -> Iterator[Equation]:
+    for before, after in pairwise(sides):
+        if not (before and after):
+            continue
+        left, right = _last_expression(before), _first_expression(after)
+        if left.clear and right.clear and left.tokens and right.tokens:
+            start, end = left.tokens[0].start, right.tokens[-1].end
+            units = left.units or right.units
+            yield Equation(
+                tuple(left.tokens), tuple(right.tokens), units, text[start:end], start, end
+            )
+
+
+def _last_expression(tokens: list[Token]) -> _Side:
+    """Return the expression that a side ends with: what stands behind its last plain words."""
+    kept: list[Token] = []
+    units = False
+    names: set[str] = set()
+    tail = tokens[-MOST_TOKENS:]
+    for at in range(len(tail) - 1, -1, -1):
+        token = tail[at]
+        if token.kind == "word":
+            if not _plain(token) and not _joins(tail, at):
+                return _Side([], units, clear=False)
+            if not _is_unit(tail, at, kept[-1].kind if kept else ""):
+                break
+            units = True
+            names.add(_name(token).removesuffix("s"))
+            continue
+        if token.kind == "odd" or (at == 0 and len(tokens) > MOST_TOKENS):
+            return _Side([], units, clear=False)
+        units = units or token.kind in ("money", "percent")
+        if token.kind != "money":
+            kept.append(token)
+    adds = any(token.kind in ("plus", "minus") for token in kept)
+    return _Side(kept[::-1], units, clear=len(names) < 2 or not adds)
+
+
+def _first_expression(tokens: list[Token]) -> _Side:
+    """Return the expression that a side begins with: what stands before its first plain words."""
+    kept: list[Token] = []
+    units = False
+    for at, token in enumerate(tokens[:MOST_TOKENS]):
+        if token.kind == "word":
+            if not _plain(token):
+                return _Side([], units, clear=False)
+            units = True
+            following = tokens[at + 1].kind if at + 1 < len(tokens) else ""
+            if following in OPERATORS or following == "word":
+                continue
+            break
+        if token.kind == "odd":
+            return _Side([], units, clear=False)
+        units = units or token.kind in ("money", "percent")
+        if token.kind != "money":
+            kept.append(token)
+    return _Side(kept, units, clear=True)
+
+
+def _is_unit(tokens: list[Token], at: int, following: str) -> bool:
+    """Tell whether a word stands behind a value, and before an operator or the end of the side."""
+    if following and following not in OPERATORS and following != "right":
+        return False
+    while at >= 0 and tokens[at].kind == "word":
+        at -= 1
+    return at >= 0 and tokens[at].kind in VALUES
+
+
+def _joins(tokens: list[Token], at: int) -> bool:
+    """Tell whether a word is an "and" between clauses, not that of "3 and 1/2"."""
+    return _name(tokens[at]) == "and" and (at == 0 or tokens[at - 1].kind not in VALUES)
+
+
+def _plain(token: Token) -> bool:
+    words = _name(token).split()
+    return not CHANGING.intersection(words) and all(
+        len(word) > 2 or word in SHORT_UNITS for word in words
+    )
+
+
+def _name(token: Token) -> str:
+    return token.text.rpartition("{")[2].strip("} ").lower()
+
 
 # Where units are named: cents, percent, minutes, inches, hours, days, weeks, ounces, yards.
 CONVERSIONS = frozenset(
@@ -51,6 +203,8 @@ def _slip(equation: Equation) -> Slip | None:
     if not any(token.kind in OPERATORS for token in left[1:]) or _is_unclear(left):
         return None
     right = _closed(equation.right)
+    if left[0].kind == "plus" or (right and right[0].kind == "plus"):  # goes on from a line before
+        return None
     lefts, rights = _values(left), _values(right)
     if not lefts or not rights:
         return None
@@ -113,7 +267,7 @@ def _values(tokens: Sequence[Token]) -> list[Fraction]:
         forms.append(bound)
     values = []
     for form, percent, in_order in product(forms, percents, chained):
-        value = _Expression(form, percent, in_order).value()
+        value = evaluate_tokens(form, percent=percent, in_order=in_order, juxtaposed=True)
         if value is not None:
             values.append(value)
     return values
@@ -139,76 +293,3 @@ def _bound(tokens: Sequence[Token]) -> Sequence[Token]:
             bound.extend((left, *tokens[at : at + 3], right))
             at += 3
     return bound
-
-
-class _NoSense(Exception):
-    """The tokens are no expression."""
-
-
-class _Expression:
-    """An expression read from left to right; in_order: without precedence, as on a calculator."""
-
-    def __init__(self, tokens: Sequence[Token], percent: bool, in_order: bool) -> None:
-        self.tokens, self.percent, self.in_order = tokens, percent, in_order
-        self.at = 0
-
-    def value(self) -> Fraction | None:
-        """Return what it comes to; None where it makes no sense or divides by zero."""
-        try:
-            total = self._sum()
-        except (_NoSense, ZeroDivisionError):
-            return None
-        return total if self.at == len(self.tokens) else None
-
-    def _kind(self) -> str:
-        return self.tokens[self.at].kind if self.at < len(self.tokens) else ""
-
-    def _sum(self) -> Fraction:
-        total = self._product()
-        while (kind := self._kind()) in OPERATORS:
-            self.at += 1
-            operand = self._product()
-            if kind == "plus":
-                total += operand
-            elif kind == "minus":
-                total -= operand
-            else:
-                total = total * operand if kind == "times" else total / operand
-        return total
-
-    def _product(self) -> Fraction:
-        total = self._factor()
-        while not self.in_order and (kind := self._kind()) in ("times", "over", "left"):
-            self.at += kind != "left"  # "2(3 + 4)" multiplies
-            operand = self._factor()
-            total = total / operand if kind == "over" else total * operand
-        return total
-
-    def _factor(self) -> Fraction:
-        kind = self._kind()
-        self.at += 1
-        if kind == "minus":
-            return -self._factor()
-        if kind == "num":
-            value = _number(self.tokens[self.at - 1].text)
-        elif kind == "frac":
-            over, under = self.tokens[self.at - 1].text.partition("{")[2][:-1].split("}{")
-            value = _number(over) / _number(under)
-        elif kind == "left":
-            value = self._sum()
-            if self._kind() != "right":
-                raise _NoSense
-            self.at += 1
-        else:
-            raise _NoSense
-        if self._kind() == "percent":
-            self.at += 1
-            value = value / 100 if self.percent else value
-        return value
-
-
-def _number(text: str) -> Fraction:
-    digits = text.replace("{,}", "").replace("\\,", "").replace(",", "")
-    if len(digits) > LONGEST_NUMBER:
-        raise _NoSense
-    return Fraction(Decimal(digits))

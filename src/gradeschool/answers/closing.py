@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from gradeschool.answers.asked import Asked, stem
-from gradeschool.answers.quantities import Quantity, quantities, quantity_at, word_quantities
+from gradeschool.answers.quantities import WrittenNumber, quantities, quantity_at, word_quantities
+from gradeschool.answers.question import QuestionHints, stem
 
 MOST_NUMBERS = 60
 # What stands between a "=" or a marker and its number.
@@ -69,10 +69,10 @@ ALSO = re.compile(
 )
 
 
-def stated_number(text: str, start: int, end: int, asked: Asked) -> Quantity | None:
+def stated_number(text: str, start: int, end: int, hints: QuestionHints) -> WrittenNumber | None:
     """Return the number that a sentence states as its result, None where it holds none.
 
-    In bold, else behind the last "=", else with the unit that was asked, else the last one that
+    In bold, else behind the last "=", else with the unit that was hints, else the last one that
     tells neither when, how often nor of what, and that the question did not give.
     """
     bold = _bold(text, start, end)
@@ -81,18 +81,20 @@ def stated_number(text: str, start: int, end: int, asked: Asked) -> Quantity | N
     numbers = _numbers(text, start, end)
     if not numbers:
         return None
-    return _result(text, end, numbers, asked) or _chosen(text, start, end, numbers, asked)
+    return _result(text, end, numbers, hints) or _chosen(text, start, end, numbers, hints)
 
 
-def asked_alternative(text: str, first: Quantity, end: int, asked: Asked) -> Quantity:
+def asked_alternative(
+    text: str, first: WrittenNumber, end: int, hints: QuestionHints
+) -> WrittenNumber:
     """Return the same amount in the asked unit where it stands right behind a number."""
-    if not asked.units or _has_unit(text, first, end, asked):
+    if not hints.units or _has_unit(text, first, end, hints):
         return first
     also = ALSO.match(text, first.end, end)
     if also is None:
         return first
     second = quantity_at(text, also.end(), end)
-    if second is None or not _has_unit(text, second, end, asked):
+    if second is None or not _has_unit(text, second, end, hints):
         return first
     bracket = text.rfind("(", first.end, second.start)
     return first if bracket >= 0 and WORKING.match(text, bracket, end) else second
@@ -129,7 +131,7 @@ def _bold(text: str, start: int, end: int) -> tuple[int, int] | None:
     return begin, stop
 
 
-def _numbers(text: str, start: int, end: int) -> list[Quantity]:
+def _numbers(text: str, start: int, end: int) -> list[WrittenNumber]:
     """Return the quantities of a sentence that may be its result, from left to right."""
     item = ITEM.match(text, start, end)
     begin = start if item is None else item.end()
@@ -142,7 +144,7 @@ def _numbers(text: str, start: int, end: int) -> list[Quantity]:
     return offered_together(text, _told(text, begin, end, numbers))
 
 
-def _told(text: str, start: int, end: int, numbers: list[Quantity]) -> list[Quantity]:
+def _told(text: str, start: int, end: int, numbers: list[WrittenNumber]) -> list[WrittenNumber]:
     """Return the numbers that are not said to be something else, nor how another was found."""
     kept = [
         one
@@ -163,9 +165,9 @@ def _told(text: str, start: int, end: int, numbers: list[Quantity]) -> list[Quan
     return kept
 
 
-def offered_together(text: str, numbers: list[Quantity]) -> list[Quantity]:
+def offered_together(text: str, numbers: list[WrittenNumber]) -> list[WrittenNumber]:
     """Return numbers with "17 or 18" as one, which is neither; "$0.10 or 10 cents" stays two."""
-    merged: list[Quantity] = []
+    merged: list[WrittenNumber] = []
     for number in numbers:
         last = merged[-1] if merged else None
         alike = last is not None and ("$" in text[slice(*last[1:])]) == (
@@ -173,13 +175,15 @@ def offered_together(text: str, numbers: list[Quantity]) -> list[Quantity]:
         )
         if last is not None and alike and OR.fullmatch(text, last.end, number.start):
             value = last.value if last.value == number.value else f"{last.value} or {number.value}"
-            merged[-1] = Quantity(value, last.start, number.end)
+            merged[-1] = WrittenNumber(value, last.start, number.end)
         else:
             merged.append(number)
     return merged
 
 
-def _result(text: str, end: int, numbers: list[Quantity], asked: Asked) -> Quantity | None:
+def _result(
+    text: str, end: int, numbers: list[WrittenNumber], hints: QuestionHints
+) -> WrittenNumber | None:
     """Return the number behind the last "=", or a later one in the asked unit."""
     for number in reversed(numbers):
         before = text[max(0, number.start - 40) : number.start]
@@ -192,64 +196,71 @@ def _result(text: str, end: int, numbers: list[Quantity], asked: Asked) -> Quant
             left = [one for one in numbers if one.end <= number.start - len(before) + sign.start()]
             return left[-1] if left and EQUALS.search(text, number.end, end) is None else None
         equals = number.start - len(before) + sign.start()
-        return _in_asked_unit(text, end, number, equals, numbers, asked)
+        return _in_asked_unit(text, end, number, equals, numbers, hints)
     return None
 
 
 def _in_asked_unit(
-    text: str, end: int, number: Quantity, equals: int, numbers: list[Quantity], asked: Asked
-) -> Quantity:
+    text: str,
+    end: int,
+    number: WrittenNumber,
+    equals: int,
+    numbers: list[WrittenNumber],
+    hints: QuestionHints,
+) -> WrittenNumber:
     """Return the number behind a "=", or the same amount in the asked unit beside it.
 
     Behind it ("= 2 hours, which is 120 minutes") or before it ("160 min = 2 h 40 min").
     """
-    fits = _has_unit(text, number, end, asked)
+    fits = _has_unit(text, number, end, hints)
     for one in reversed(numbers):
         if one.start <= number.start:
             break
         between = text[number.start : one.start]
         aside = REST.search(between) or (fits and ("(" in between or " or " in between))
-        if not aside and _has_unit(text, one, end, asked):
+        if not aside and _has_unit(text, one, end, hints):
             return one
     if fits or not (_unit_words(text, number, end) or "$" in text[number.start : number.end]):
-        return asked_alternative(text, number, end, asked)
+        return asked_alternative(text, number, end, hints)
     left = [one for one in numbers if one.end <= equals][-1:]
     for one in left:
         operand = OPERAND.search(text[max(0, one.start - 3) : one.start])
         if operand is None and NAME_ONLY.fullmatch(text, one.end, equals):
-            return one if _has_unit(text, one, end, asked) else number
-    return asked_alternative(text, number, end, asked)
+            return one if _has_unit(text, one, end, hints) else number
+    return asked_alternative(text, number, end, hints)
 
 
-def _chosen(text: str, start: int, end: int, numbers: list[Quantity], asked: Asked) -> Quantity:
-    fresh = [one for one in numbers if not _given(text, one, end, asked)] or numbers
-    in_unit = [one for one in fresh if _has_unit(text, one, end, asked)]
+def _chosen(
+    text: str, start: int, end: int, numbers: list[WrittenNumber], hints: QuestionHints
+) -> WrittenNumber:
+    fresh = [one for one in numbers if not _given(text, one, end, hints)] or numbers
+    in_unit = [one for one in fresh if _has_unit(text, one, end, hints)]
     if in_unit:
         told = [one for one in in_unit if not _sets_the_scene(text, start, one)]
         return (told or in_unit)[-1]
     free = [one for one in fresh if not _sets_the_scene(text, start, one)]
     free = [one for one in free if not _in_parentheses(text, start, one)] or free
-    return asked_alternative(text, (free or fresh)[-1], end, asked)
+    return asked_alternative(text, (free or fresh)[-1], end, hints)
 
 
-def _given(text: str, number: Quantity, end: int, asked: Asked) -> bool:
+def _given(text: str, number: WrittenNumber, end: int, hints: QuestionHints) -> bool:
     """Tell whether a quantity stands in the question with the same word behind it."""
-    if not asked.givens:
+    if not hints.givens:
         return False
     word = _unit_words(text, number, end)[:1]
-    return bool(word) and (number.value, stem(word[0])) in asked.givens
+    return bool(word) and (number.value, stem(word[0])) in hints.givens
 
 
-def _has_unit(text: str, number: Quantity, end: int, asked: Asked) -> bool:
-    if not asked.units:
+def _has_unit(text: str, number: WrittenNumber, end: int, hints: QuestionHints) -> bool:
+    if not hints.units:
         return False
-    if "dollar" in asked.units and "$" in text[max(0, number.start - 1) : number.end]:
+    if "dollar" in hints.units and "$" in text[max(0, number.start - 1) : number.end]:
         return True
     units = {stem(word) for word in _unit_words(text, number, end)}
-    return not asked.units.isdisjoint(units)
+    return not hints.units.isdisjoint(units)
 
 
-def _unit_words(text: str, number: Quantity, end: int) -> list[str]:
+def _unit_words(text: str, number: WrittenNumber, end: int) -> list[str]:
     found = NEXT_WORDS.match(text, number.end, end)
     if found is None:
         return []
@@ -258,12 +269,12 @@ def _unit_words(text: str, number: Quantity, end: int) -> list[str]:
     return str(found.group(2)).split()
 
 
-def _in_parentheses(text: str, start: int, number: Quantity) -> bool:
+def _in_parentheses(text: str, start: int, number: WrittenNumber) -> bool:
     opened = text.rfind("(", start, number.start)
     return opened > text.rfind(")", start, number.start) and text[opened - 1] != "\\"
 
 
-def _sets_the_scene(text: str, start: int, number: Quantity) -> bool:
+def _sets_the_scene(text: str, start: int, number: WrittenNumber) -> bool:
     before = text[max(start, number.start - 40) : number.start]
     if SETTING.search(before) or REST.search(before):
         return True

@@ -1,16 +1,19 @@
-"""Why a completion has no right answer: one cause, in a word that can be counted."""
+"""Why a completion has no right answer: one cause, in a word that can be counted.
+
+The outer form of the text comes first (empty, cut off, run on, a refusal, nothing but code), then
+how a wrong number is near the right one (sign, scale, rounding, a piece of it, the same end).
+"""
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
 
 from gradeschool.answers.arithmetic import first_slip
-from gradeschool.answers.form import LENGTH, UNTOLD, is_code, is_refusal, looks_cut
-from gradeschool.answers.near import Near, near, scale_of
-from gradeschool.answers.quantities import canonical_gold, same_answer
-from gradeschool.answers.reader import Confidence, Reading, read_completion
+from gradeschool.answers.extractor import Confidence, ExtractedAnswer, extract_final_answer
+from gradeschool.answers.quantities import canonical_gold, exact, same_answer
 from gradeschool.answers.regions import DIGIT, Region, committed_region
 
 FILTER = "content_filter"
@@ -20,7 +23,7 @@ class Failure(StrEnum):
     """Causes of a miss.
 
     First what keeps a completion from having an answer, then how its answer is wrong; the last
-    group is of rules alone: the text is right and the rule misses it, or the other way round.
+    group is of scorers alone: the text is right and the scorer misses it, or the other way round.
     """
 
     PROVIDER_ERROR = "provider error"
@@ -46,7 +49,7 @@ class Failure(StrEnum):
     UNIT_KEPT = "unit or zeros kept"
     AFFIX = "suffix or prefix"
     OTHER_NUMBER = "another number"
-    RULE_FAILED = "the rule failed"
+    SCORER_FAILED = "the scorer failed"
 
 
 class Cause(NamedTuple):
@@ -68,19 +71,19 @@ def detect_answer_failure(
     in the middle of a sentence before it states an answer counts as cut. question: helps the reader
     to tell one unit from another. Deterministic, linear, never raises.
     """
-    reading, region = read_completion(text, question), committed_region(text, question)
+    reading, region = extract_final_answer(text, question), committed_region(text, question)
     cause = cause_of_text(text, reading, region, gold, finish)
     return None if cause is None else cause.failure
 
 
-def is_right(reading: Reading | None, gold: str) -> bool:
+def is_right(reading: ExtractedAnswer | None, gold: str) -> bool:
     """Tell whether a reading is the gold answer."""
     return reading is not None and same_answer(reading.value, canonical_gold(gold))
 
 
 def cause_of_text(
     text: str,
-    reading: Reading | None,
+    reading: ExtractedAnswer | None,
     region: Region,
     gold: str | None = None,
     finish: str | None = None,
@@ -116,7 +119,9 @@ def _empty(finish: str | None) -> Cause:
     return Cause(Failure.NO_RESPONSE, f"there is no text{limit}")
 
 
-def _cut(text: str, region: Region, finish: str | None, reading: Reading | None) -> Cause | None:
+def _cut(
+    text: str, region: Region, finish: str | None, reading: ExtractedAnswer | None
+) -> Cause | None:
     if finish == LENGTH:
         return Cause(Failure.TRUNCATED, "the limit ended it before it stated an answer")
     guessed = reading is None or region.end - reading.end > 0
@@ -156,3 +161,164 @@ def _in_full(value: Fraction) -> str:
     if value.denominator == 1:
         return str(value) if abs(value) < 10**15 else f"{float(value):.6g}"
     return f"{float(value):.6g}"
+
+
+LENGTH = "length"
+UNTOLD = (None, "", "unknown")  # finish reasons that say nothing
+REFUSAL = re.compile(
+    r"(?i)\b(?:I\s(?:can(?:no|['’])t|am\s(?:not\sable|unable)\sto|won['’]t|will\snot)"
+    r"|I['’]m\s(?:sorry|unable|not\sable)|as\san\sAI\b)"
+)
+# A refusal stands at the beginning.
+REFUSAL_WITHIN = 400
+CODE = re.compile(
+    r"(?m)^[ \t]{0,12}(?:def [a-z_]\w*\(|import [a-z]|print\(|return\b|from [a-z]+ import)"
+)
+# A text that ends in one of these ends in the middle of a step.
+OPEN_END = "=+-−*/×÷<({[,&"
+SENTENCE_END = re.compile(r"[.!?:][\s\"')\]*]|\n")
+WORD = re.compile(r"[^\W\d_]+")
+# Behind a result come its units: so many words without a number are more than that.
+LONGEST_UNIT = 4
+TAIL = 400
+
+
+class TextForm(NamedTuple):
+    """What can be seen of a completion without its problem.
+
+    empty: no text. truncated: the server says that the limit ended it, or, where no finish reason
+    is known, it ends in the middle of a sentence or a step. ran_on: it goes on with another
+    question or turn. thinking: thinking was begun and never closed.
+    """
+
+    empty: bool
+    truncated: bool
+    ran_on: bool
+    thinking: bool
+
+
+NAMES = ("empty", "truncated", "run-on", "unfinished thinking")  # of the fields above
+
+
+def to_bits(form: TextForm) -> int:
+    """Write a form as a number: 1, 2, 4, 8 for its fields in order."""
+    return sum(1 << at for at, there in enumerate(form) if there)
+
+
+def form_of(text: str, finish: str | None = None, question: str = "") -> TextForm:
+    """Return the form of a completion. Linear in its length; never raises."""
+    region = committed_region(text, question)
+    truncated = finish == LENGTH or (finish in UNTOLD and looks_cut(text))
+    return TextForm(not text.strip(), truncated, region.ran_on, region.thinking)
+
+
+def looks_cut(text: str) -> bool:
+    """Tell whether a text ends in the middle of a sentence or a step.
+
+    A number at the end may be whole or not: it counts as whole. So do a few words behind a number
+    ("570 employees") and an end in any punctuation.
+    """
+    tail = text[-TAIL:].rstrip()
+    if not tail:
+        return False
+    if tail[-1] in OPEN_END:
+        return not tail.endswith("**")
+    if not tail[-1].isalpha():
+        return False
+    begin = 0
+    for end in SENTENCE_END.finditer(tail):
+        begin = end.end()
+    digits = [found.end() for found in DIGIT.finditer(tail, begin)]
+    words = len(WORD.findall(tail, digits[-1] if digits else begin))
+    return words > LONGEST_UNIT or (not digits and begin > 0 and tail[begin - 1] == " ")
+
+
+def is_refusal(region: Region) -> bool:
+    """Tell whether a reply declines to answer."""
+    start = region.start
+    return REFUSAL.search(region.text, start, min(region.end, start + REFUSAL_WITHIN)) is not None
+
+
+def is_code(text: str, region: Region) -> bool:
+    """Tell whether a reply is a program without a word about its result."""
+    if region.coded:
+        return len(WORD.findall(region.text[region.start : region.end])) <= LONGEST_UNIT
+    return len(CODE.findall(text, region.start, region.end)) > 1
+
+
+SCALES = {Fraction(10) ** power: power for power in range(-9, 10) if power}
+# Numbers closer than one in ten thousand are told apart by no scorer of five significant digits.
+CLOSE = Fraction(1, 10_000)
+ORNAMENT = re.compile(r"[^\d./+-]")
+
+
+class Near(StrEnum):
+    """The relations, the surest first."""
+
+    SAME = "same"
+    SIGN = "sign"
+    GROUP = "group"
+    SCALE = "scale"
+    ROUNDED = "rounded"
+    AFFIX = "affix"
+
+
+def near(read: str, right: str) -> Near | None:
+    """Return how the value that was read is near the right one, None where it is not.
+
+    Both are values as a reader gives them or as a scorer leaves them ("$18.00", "18.", "250"): what
+    is no digit, sign, point or slash is passed over. Never raises.
+    """
+    a, b = _worth(read), _worth(right)
+    if a is None or b is None:
+        return None
+    if a == b:
+        return Near.SAME
+    if a == -b:
+        return Near.SIGN
+    if _is_group(a, b):
+        return Near.GROUP
+    if b and a / b in SCALES:
+        return Near.SCALE
+    if _is_rounded(a, b):
+        return Near.ROUNDED
+    return Near.AFFIX if _is_affix(a, b) else None
+
+
+def scale_of(read: str, right: str) -> str:
+    """Return a factor in words: "x100", "/1000"; "" where there is none."""
+    a, b = _worth(read), _worth(right)
+    power = SCALES.get(a / b, 0) if a is not None and b else 0
+    return f"{'x' if power > 0 else '/'}{10 ** abs(power)}" if power else ""
+
+
+def _worth(value: str) -> Fraction | None:
+    if ":" in value:  # a clock time
+        return None
+    value = value.replace("−", "-").strip()
+    return exact(value) or exact(ORNAMENT.sub("", value).rstrip(".").lstrip("+"))
+
+
+def _is_group(a: Fraction, b: Fraction) -> bool:
+    """Tell whether one is a piece of the other between thousands commas: 250 or 1 of 1,250."""
+    for piece, whole in ((a, b), (b, a)):
+        if whole.denominator == piece.denominator == 1 and abs(whole) >= 1000 and piece >= 0:
+            groups = f"{abs(whole.numerator):,}".split(",")
+            if piece.numerator in (int(groups[0]), int(groups[-1])):
+                return True
+    return False
+
+
+def _is_rounded(a: Fraction, b: Fraction) -> bool:
+    whole = a.denominator == b.denominator == 1
+    if not whole and abs(a) >= 1 and abs(a - b) < 1 and 1 in (a.denominator, b.denominator):
+        return True
+    return abs(a - b) <= CLOSE * max(abs(a), abs(b))
+
+
+def _is_affix(a: Fraction, b: Fraction) -> bool:
+    """Tell whether the digits of one begin or end the other's: 711 and 11."""
+    if a.denominator != 1 or b.denominator != 1:
+        return False
+    short, long = sorted((str(abs(a.numerator)), str(abs(b.numerator))), key=len)
+    return len(short) < len(long) and (long.endswith(short) or long.startswith(short))

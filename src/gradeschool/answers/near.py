@@ -9,7 +9,7 @@ from fractions import Fraction
 from gradeschool.answers.quantities import exact
 
 SCALES = {Fraction(10) ** power: power for power in range(-9, 10) if power}
-# Numbers closer than one in ten thousand are told apart by no rule of five significant digits.
+# Numbers closer than one in ten thousand are told apart by no scorer of five significant digits.
 CLOSE = Fraction(1, 10_000)
 ORNAMENT = re.compile(r"[^\d./+-]")
 
@@ -28,7 +28,7 @@ class Near(StrEnum):
 def near(read: str, right: str) -> Near | None:
     """Return how the value that was read is near the right one, None where it is not.
 
-    Both are values as a reader gives them or as a rule leaves them ("$18.00", "18.", "250"): what
+    Both are values as a reader gives them or as a scorer leaves them ("$18.00", "18.", "250"): what
     is no digit, sign, point or slash is passed over. Never raises.
     """
     a, b = _worth(read), _worth(right)

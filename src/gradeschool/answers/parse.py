@@ -54,7 +54,7 @@ THOUGHT_END = "</think>"
 LONGEST_FRACTION = 40
 
 
-class Reading(NamedTuple):
+class ParsedAnswer(NamedTuple):
     """An answer: its normalised value, where it stands in the text, and how it was found."""
 
     value: str
@@ -78,7 +78,7 @@ def parse_gsm8k_answer(text: str) -> str | None:
     return None if read is None else read.value
 
 
-def read_answer(text: str) -> Reading | None:
+def read_answer(text: str) -> ParsedAnswer | None:
     """Return what `parse_gsm8k_answer` reads, with the place and the way it was found."""
     start, end = _answer_span(text)
     read = _read(text[start:end])
@@ -87,7 +87,7 @@ def read_answer(text: str) -> Reading | None:
     return read._replace(start=start + read.start, end=start + read.end)
 
 
-def stated_answer(text: str) -> Reading | None:
+def stated_answer(text: str) -> ParsedAnswer | None:
     r"""Return the answer behind the last `####`, box, "the answer is" or "answer:", else None."""
     return (
         hashed_answer(text)
@@ -97,7 +97,7 @@ def stated_answer(text: str) -> Reading | None:
     )
 
 
-def hashed_answer(text: str) -> Reading | None:
+def hashed_answer(text: str) -> ParsedAnswer | None:
     """Return the number behind the last "####" that a number follows, else None."""
     return _behind(HASHES, text, "the last '#### N'")
 
@@ -125,23 +125,23 @@ def _answer_span(text: str) -> tuple[int, int]:
     return start, len(text) if run_on is None else run_on.start()
 
 
-def _read(text: str) -> Reading | None:
+def _read(text: str) -> ParsedAnswer | None:
     return stated_answer(text) or _in_bold(text) or _last_number(text)
 
 
-def _behind(marker: re.Pattern[str], text: str, how: str) -> Reading | None:
+def _behind(marker: re.Pattern[str], text: str, how: str) -> ParsedAnswer | None:
     """Return the number behind the last marker, or what it begins: an equation, a fraction."""
     last = next(filter(None, _from_the_end(marker, text)), None)
     if last is None:
         return None
     (start, end), number = last.span(1), _clean(last.group(1))
     if result := RESULT.match(text, end):
-        return Reading(_clean(result.group(1)), *result.span(1), how)
+        return ParsedAnswer(_clean(result.group(1)), *result.span(1), how)
     if over := OVER.match(text, end):
-        return Reading(_ratio(number, over.group(1)), start, over.end(), how)
+        return ParsedAnswer(_ratio(number, over.group(1)), start, over.end(), how)
     if clock := CLOCK.match(text, end):
-        return Reading(number + clock.group(), start, clock.end(), how)
-    return Reading(number, start, end, how)
+        return ParsedAnswer(number + clock.group(), start, clock.end(), how)
+    return ParsedAnswer(number, start, end, how)
 
 
 def _from_the_end(marker: re.Pattern[str], text: str) -> Iterator[re.Match[str] | None]:
@@ -154,12 +154,12 @@ def _from_the_end(marker: re.Pattern[str], text: str) -> Iterator[re.Match[str] 
         yield None if found and opens_line and ITEM.match(text, found.end()) else found
 
 
-def _in_box(text: str) -> Reading | None:
+def _in_box(text: str) -> ParsedAnswer | None:
     box = last_box(text)
     value = None if box is None else _value_of_box(box.text)
     if box is None or value is None:
         return None
-    return Reading(value, box.start, box.end, r"the last \boxed{N}")
+    return ParsedAnswer(value, box.start, box.end, r"the last \boxed{N}")
 
 
 def _value_of_box(content: str) -> str | None:
@@ -175,7 +175,7 @@ def _value_of_box(content: str) -> str | None:
     return None
 
 
-def _in_bold(text: str) -> Reading | None:
+def _in_bold(text: str) -> ParsedAnswer | None:
     """Return the number in the last bold words on the last line, behind their last ":" or "="."""
     end = len(text.rstrip())
     start = text.rfind("\n", 0, end) + 1
@@ -185,11 +185,11 @@ def _in_bold(text: str) -> Reading | None:
         label = last_match(LABEL, text[slice(*bold)])
         number = ANY_NUMBER.search(text, bold[0] + (label.end() if label else 0), bold[1])
         if number is not None:
-            return Reading(_clean(number.group()), *number.span(), "the last in bold")
+            return ParsedAnswer(_clean(number.group()), *number.span(), "the last in bold")
     return None
 
 
-def _last_number(text: str) -> Reading | None:
+def _last_number(text: str) -> ParsedAnswer | None:
     if DIGIT.search(text) is None:
         return None
     for start in _ends(text):
@@ -200,8 +200,12 @@ def _last_number(text: str) -> Reading | None:
         if last is not None and not (
             last.start() <= start + 4 and CURRENCY.search(text, max(start - 6, 0), start)
         ):
-            return Reading(_clean(last.group()), *last.span(), "the last number")
-    return None if last is None else Reading(_clean(last.group()), *last.span(), "the last number")
+            return ParsedAnswer(_clean(last.group()), *last.span(), "the last number")
+    return (
+        None
+        if last is None
+        else ParsedAnswer(_clean(last.group()), *last.span(), "the last number")
+    )
 
 
 def _ends(text: str) -> Iterator[int]:

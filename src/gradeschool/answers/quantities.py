@@ -14,8 +14,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from gradeschool.answers.number_words import WORD_NUMBER, word_value
-
 CURRENCY = r"(?:\\?[$€£¥₹]|US\$)"
 MINUS = "-−–‒﹣－"
 # A thousands separator that stands between digits without being read as punctuation.
@@ -60,7 +58,7 @@ SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 LONGEST = 400
 
 
-class Quantity(NamedTuple):
+class WrittenNumber(NamedTuple):
     """A number as it stands in a text: its value in one form, and the characters it takes up."""
 
     value: str
@@ -68,7 +66,7 @@ class Quantity(NamedTuple):
     end: int
 
 
-def quantities(text: str, start: int = 0, end: int | None = None) -> Iterator[Quantity]:
+def quantities(text: str, start: int = 0, end: int | None = None) -> Iterator[WrittenNumber]:
     """Yield the quantities of a piece of text from left to right, none inside a word or a power."""
     stop = len(text) if end is None else end
     at = start
@@ -79,18 +77,18 @@ def quantities(text: str, start: int = 0, end: int | None = None) -> Iterator[Qu
             yield quantity
 
 
-def quantity_at(text: str, at: int, end: int) -> Quantity | None:
+def quantity_at(text: str, at: int, end: int) -> WrittenNumber | None:
     """Return the quantity that begins exactly here, else None."""
     found = QUANTITY.match(text, at, end)
     return None if found is None else _quantity(found, text, end)
 
 
-def word_quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
+def word_quantities(text: str, start: int, end: int) -> Iterator[WrittenNumber]:
     """Yield the numbers that are written in words ("twenty-five", "two hundred")."""
     for found in WORD_NUMBER.finditer(text, start, end):
         value = word_value(found.group())
         if value is not None:
-            yield Quantity(str(value), *found.span())
+            yield WrittenNumber(str(value), *found.span())
 
 
 @lru_cache(8192)
@@ -152,24 +150,24 @@ def _stands_alone(text: str, found: re.Match[str]) -> bool:
     return not (before in "^_" or (before.isascii() and before.isalpha()))
 
 
-def _quantity(found: re.Match[str], text: str, stop: int) -> Quantity:
+def _quantity(found: re.Match[str], text: str, stop: int) -> WrittenNumber:
     sign = "-" if found["sign"] or found["inner"] else ""
     if found["fraction"]:
         over, under = found["over"] or found["top"], found["under"] or found["low"]
-        return Quantity(sign + _ratio(over, under, found["mixed"]), *found.span())
+        return WrittenNumber(sign + _ratio(over, under, found["mixed"]), *found.span())
     if found["vulgar"]:
-        return Quantity(sign + VULGAR[found["vulgar"]], *found.span())
+        return WrittenNumber(sign + VULGAR[found["vulgar"]], *found.span())
     if spaced := SPACED.match(text, found.start(), stop):
-        return Quantity(spaced.group().replace(" ", ""), *spaced.span())
+        return WrittenNumber(spaced.group().replace(" ", ""), *spaced.span())
     number = canonical(sign + _plain(found))
     after = AFTER.match(text, found.end(), stop)
     if after is None:
-        return Quantity(number, *found.span())
+        return WrittenNumber(number, *found.span())
     money = any(sign in found.group() for sign in "$€£¥₹")
     value = _extended(number, after, money)
     if value is None:
-        return Quantity(number, *found.span())
-    return Quantity(value, found.start(), after.end())
+        return WrittenNumber(number, *found.span())
+    return WrittenNumber(value, found.start(), after.end())
 
 
 def _plain(found: re.Match[str]) -> str:
@@ -228,3 +226,55 @@ def _shifted(number: str, places: int) -> str:
         return canonical(f"{sign}{whole}{decimals[:places]}.{decimals[places:]}")
     whole = whole.rjust(1 - places, "0")
     return canonical(f"{sign}{whole[:places]}.{whole[places:]}{decimals}")
+
+
+# Numbers in English words: "eighteen", "twenty-five", "two hundred and five thousand".
+SMALL = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen
+    """.split()  # noqa: SIM905
+TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+WORD_SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+WORD_VALUES = {word: at for at, word in enumerate(SMALL)} | {
+    word: 10 * at for at, word in enumerate(TENS, start=2)
+}
+_WORD = "|".join([*SMALL[::-1], *TENS, "hundred", *WORD_SCALES])
+# Only a few words: a longer row of them is no number that anyone writes.
+WORD_NUMBER = re.compile(
+    rf"(?i)(?<![\w-])(?:(?:negative|minus)\s)?(?:{_WORD})(?:(?:[\s-]|\sand\s)(?:{_WORD})){{0,11}}"
+    r"(?![\w-]|\s(?:halves|thirds|fourths|quarters|fifths|sixths|eighths|tenths|and\sa\shalf)\b)"
+)
+WORD_SPLIT = re.compile(r"[\s-]+")
+
+
+def word_value(words: str) -> int | None:
+    """Return what number words are worth, or None where they are not one number ("two three")."""
+    parts = WORD_SPLIT.split(words.lower())
+    negative = parts[0] in ("negative", "minus")
+    total = group = 0
+    smallest = 1_000_000_000_000  # what may still follow must be smaller
+    for word in parts[1:] if negative else parts:
+        if word == "and":
+            continue
+        if word == "hundred":
+            if not 0 < group < 10:
+                return None
+            group *= 100
+        elif word in WORD_SCALES:
+            if not group or WORD_SCALES[word] >= smallest:
+                return None
+            smallest = WORD_SCALES[word]
+            total, group = total + group * smallest, 0
+        elif _fits(group, WORD_VALUES[word]):
+            group += WORD_VALUES[word]
+        else:
+            return None
+    value = total + group
+    return -value if negative else value
+
+
+def _fits(group: int, value: int) -> bool:
+    """Tell whether a word may follow what a group of three digits holds already."""
+    if value >= 10:
+        return group % 100 == 0
+    return group % 10 == 0 and group % 100 != 10

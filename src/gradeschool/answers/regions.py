@@ -167,13 +167,13 @@ def _is_another(asks: str, question: str) -> bool:
     return asks.strip() not in question and not _asks_again(asks, 0, question)
 
 
-def _asks_again(text: str, at: int, question: str) -> bool:
+def _asks_again(text: str, start: int, question: str) -> bool:
     """Tell whether the question that follows is the one that was asked."""
-    asked = question.split()
-    if not asked:
+    words = question.split()
+    if not words:
         return False
-    said = text[at : at + len(question) + 2 * len(asked) + 80].split()
-    return any(said[skipped : skipped + len(asked)] == asked for skipped in range(MOST_LABELS))
+    following = text[start : start + len(question) + 2 * len(words) + 80].split()
+    return any(following[skip : skip + len(words)] == words for skip in range(MOST_LABELS))
 
 
 def _without_code(text: str, start: int, end: int) -> str:

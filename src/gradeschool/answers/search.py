@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 
-class Found(NamedTuple):
+class TextMatch(NamedTuple):
     """A piece of text and where it stands."""
 
     text: str
@@ -77,7 +77,7 @@ def last_number_without_commas(pattern: re.Pattern[str], text: str) -> str | Non
 BOX = "\\boxed{"
 
 
-def last_flat_box(text: str) -> Found | None:
+def last_flat_box(text: str) -> TextMatch | None:
     r"""Return the last match of group 1 of `\\boxed\{([^}]+)\}`, in linear time.
 
     The pattern itself is quadratic on repeated `\boxed{` without a closing brace.
@@ -92,12 +92,12 @@ def last_flat_box(text: str) -> Found | None:
         if close == inside:  # empty box: no match here, but one may begin right behind
             start = text.find(BOX, start + 1)
             continue
-        last = Found(text[inside:close], inside, close)
+        last = TextMatch(text[inside:close], inside, close)
         start = text.find(BOX, close + 1)
     return last
 
 
-def last_box(text: str) -> Found | None:
+def last_box(text: str) -> TextMatch | None:
     r"""Return the content of the last `\boxed{...}`, nested braces included.
 
     A box that is still open at the end of the text reaches to the end.
@@ -110,5 +110,5 @@ def last_box(text: str) -> Found | None:
     for brace in re.compile(r"[{}]").finditer(text, inside):
         depth += 1 if brace.group() == "{" else -1
         if depth == 0:
-            return Found(text[inside : brace.start()], inside, brace.start())
-    return Found(text[inside:], inside, len(text))
+            return TextMatch(text[inside : brace.start()], inside, brace.start())
+    return TextMatch(text[inside:], inside, len(text))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from gradeschool.answers.asked import Asked
 from gradeschool.answers.closing import (
     OR,
     asked_alternative,
@@ -16,8 +15,8 @@ from gradeschool.answers.closing import (
     skip_lead,
     stated_number,
 )
-from gradeschool.answers.number_words import WORD_NUMBER
-from gradeschool.answers.quantities import Quantity, quantity_at, word_quantities
+from gradeschool.answers.quantities import WORD_NUMBER, WrittenNumber, quantity_at, word_quantities
+from gradeschool.answers.question import QuestionHints
 
 # So many occurrences of a marker are tried from the last one back; a text has a handful.
 TRIES = 20
@@ -61,7 +60,7 @@ class Confidence(StrEnum):
     GUESSED = "guessed"
 
 
-class Reading(NamedTuple):
+class ExtractedAnswer(NamedTuple):
     """An answer that was read.
 
     value: in one form ("18", "-2.5", "8/3", "3:30"). start, end: the characters it was read from.
@@ -76,18 +75,18 @@ class Reading(NamedTuple):
     confidence: Confidence
 
 
-def last_statement(text: str, start: int, end: int, asked: Asked) -> Reading | None:
+def last_statement(text: str, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
     """Return the last explicit statement of an answer in a piece of text, None without one."""
     last = None
     for find in (_behind_hashes, _in_box, _in_tag, _behind_answer, _behind_pattern):
-        reading = find(text, start, end, asked)
+        reading = find(text, start, end, hints)
         if reading is not None and (last is None or reading.start > last.start):
             last = reading
     return last
 
 
-def _stated(number: Quantity, how: str) -> Reading:
-    return Reading(*number, how, Confidence.STATED)
+def _stated(number: WrittenNumber, how: str) -> ExtractedAnswer:
+    return ExtractedAnswer(*number, how, Confidence.STATED)
 
 
 def _places(text: str, marker: str, start: int, end: int) -> Iterator[int]:
@@ -100,28 +99,28 @@ def _places(text: str, marker: str, start: int, end: int) -> Iterator[int]:
         yield at
 
 
-def _behind_hashes(text: str, start: int, end: int, asked: Asked) -> Reading | None:
+def _behind_hashes(text: str, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
     for at in _places(text, HASHES, start, end):
         begin, stop = at + len(HASHES), min(end, at + REACH)
         line = text.find("\n", begin, stop)
         if line >= 0 and text[begin:line].strip(" #*"):  # else the number is on the next line
             stop = line
-        number = _direct(text, begin, stop, asked)
+        number = _direct(text, begin, stop, hints)
         opens_line = at == 0 or text[at - 1] in "\n#"
         if number is not None and not (opens_line and ITEM.match(text, number.end, end)):
             return _stated(number, "behind the last '####'")
     return None
 
 
-def _in_box(text: str, start: int, end: int, asked: Asked) -> Reading | None:
+def _in_box(text: str, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
     for marker in (BOX, "\\fbox"):
         for at in _places(text, marker, start, end):
             inside = at + len(marker)
             if text[inside : inside + 1] == "{":
                 close = _closing_brace(text, inside + 1, min(end, inside + REACH))
-                number = stated_number(text, inside + 1, close, asked)
+                number = stated_number(text, inside + 1, close, hints)
             else:
-                number = _direct(text, inside, min(end, inside + 40), asked)
+                number = _direct(text, inside, min(end, inside + 40), hints)
             if number is not None:
                 return _stated(number, "in the last box")
     return None
@@ -140,49 +139,49 @@ def _closing_brace(text: str, at: int, end: int) -> int:
     return end
 
 
-def _in_tag(text: str, start: int, end: int, asked: Asked) -> Reading | None:
+def _in_tag(text: str, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
     at = text.rfind(TAG, start, end)
     if at < 0:
         return None
     stop = min(end, at + REACH)
     close = text.find(TAG_END, at, stop)
-    number = stated_number(text, at + len(TAG), stop if close < 0 else close, asked)
+    number = stated_number(text, at + len(TAG), stop if close < 0 else close, hints)
     return None if number is None else _stated(number, "between <answer> tags")
 
 
-def _behind_answer(text: str, start: int, end: int, asked: Asked) -> Reading | None:
+def _behind_answer(text: str, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
     last = None
     for marker in ("nswer", "NSWER"):
         for at in _places(text, marker, start, end):
             if last is not None and at < last.start:
                 break
-            reading = _said(text, at, start, end, asked)
+            reading = _said(text, at, start, end, hints)
             if reading is not None:
                 last = reading
                 break
     return last
 
 
-def _said(text: str, at: int, start: int, end: int, asked: Asked) -> Reading | None:
+def _said(text: str, at: int, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
     """Return what "answer" at a place introduces, or closes ("18 is the answer")."""
     cue = ANSWER.match(text, at, end)
     if cue is None or TO_ANSWER.search(text[max(start, at - 12) : at + 1].removesuffix("n")):
-        return _before_answer(text, at, start, asked)
+        return _before_answer(text, at, start, hints)
     stop = min(end, cue.end() + REACH)
     option = OPTION.match(text, cue.end(), stop)
     begin = cue.end() if option is None else option.end()
-    number = _direct(text, begin, stop, asked)
+    number = _direct(text, begin, stop, hints)
     if number is not None:
         opens_list = "\n" in text[at : number.start] and ITEM.match(text, number.end, end)
         return None if opens_list else _stated(number, "behind the last 'answer'")
     if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS:
-        return _in_line(text, begin, end, asked)
+        return _in_line(text, begin, end, hints)
     close = SENTENCE_END.search(text, begin, stop)
-    number = stated_number(text, begin, stop if close is None else close.start(), asked)
+    number = stated_number(text, begin, stop if close is None else close.start(), hints)
     return None if number is None else _stated(number, "in the sentence of the last 'answer is'")
 
 
-def _in_line(text: str, begin: int, end: int, asked: Asked) -> Reading | None:
+def _in_line(text: str, begin: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
     """Read "Answer: Ann has 6 apples": one sentence, and no number after it."""
     stop = min(end, begin + REACH)
     words = begin + len(text[begin:stop]) - len(text[begin:stop].lstrip())
@@ -190,18 +189,18 @@ def _in_line(text: str, begin: int, end: int, asked: Asked) -> Reading | None:
     sentence_end = stop if close is None else close.start()
     if any(character.isdecimal() for character in text[sentence_end : min(end, stop + REACH)]):
         return None
-    number = stated_number(text, begin, sentence_end, asked)
+    number = stated_number(text, begin, sentence_end, hints)
     return None if number is None else _stated(number, "in the sentence behind 'answer:'")
 
 
-def _before_answer(text: str, at: int, start: int, asked: Asked) -> Reading | None:
+def _before_answer(text: str, at: int, start: int, hints: QuestionHints) -> ExtractedAnswer | None:
     begin = max(start, at - 60)
     found = REVERSED.search(text[begin:at])
     if found is None:
         return None
     stop = begin + found.start()
     begin = max(begin, text.rfind(". ", begin, stop) + 1, text.rfind("\n", begin, stop) + 1)
-    number = stated_number(text, begin, stop, asked)
+    number = stated_number(text, begin, stop, hints)
     return None if number is None else _stated(number, "before 'is the answer'")
 
 
@@ -217,7 +216,9 @@ def _may_be_short(text: str) -> bool:
     )
 
 
-def _behind_pattern(text: str, start: int, end: int, asked: Asked) -> Reading | None:
+def _behind_pattern(
+    text: str, start: int, end: int, hints: QuestionHints
+) -> ExtractedAnswer | None:
     """Read "Ans: 18", "Result = 18" and a line that begins with "A:", unless "B:" follows."""
     found = None
     if "A:" in text or "A :" in text or "A**:" in text:
@@ -232,11 +233,11 @@ def _behind_pattern(text: str, start: int, end: int, asked: Asked) -> Reading | 
         return None
     option = OPTION.match(text, found.end(), end)
     begin = found.end() if option is None else option.end()
-    number = _direct(text, begin, min(end, begin + REACH), asked)
+    number = _direct(text, begin, min(end, begin + REACH), hints)
     return None if number is None else _stated(number, f"behind {found.group().strip()!r}")
 
 
-def _direct(text: str, at: int, end: int, asked: Asked) -> Quantity | None:
+def _direct(text: str, at: int, end: int, hints: QuestionHints) -> WrittenNumber | None:
     """Return the number that stands right behind a marker, or the result of what begins there."""
     begin = skip_lead(text, at, end)
     sign = MINUS_SIGN.match(text, begin, end)
@@ -256,14 +257,14 @@ def _direct(text: str, at: int, end: int, asked: Asked) -> Quantity | None:
         together = offered_together(text, [number, other])
         if len(together) == 1:
             return together[0]
-    return _worked_out(text, number, end, asked)
+    return _worked_out(text, number, end, hints)
 
 
-def _worked_out(text: str, number: Quantity, end: int, asked: Asked) -> Quantity:
+def _worked_out(text: str, number: WrittenNumber, end: int, hints: QuestionHints) -> WrittenNumber:
     """Return a number, or where it begins an equation, its result."""
     if ARITHMETIC.match(text, number.end, end):
         close = SENTENCE_END.search(text, number.end, end)
         stop = end if close is None else close.start()
         if has_equals(text, number.end, stop) or AMOUNTS_TO.search(text, number.end, stop):
-            return stated_number(text, number.start, stop, asked) or number
-    return asked_alternative(text, number, min(end, number.end + 60), asked)
+            return stated_number(text, number.start, stop, hints) or number
+    return asked_alternative(text, number, min(end, number.end + 60), hints)

@@ -223,9 +223,9 @@ def _print(evaluation: Evaluation, protocol: Protocol) -> None:
     console = stdout_console()
     score_table([evaluation.score], console)
     if evaluation.curve:
-        curve_table(evaluation.curve, f"maj@k and pass@k by {protocol.rules[0]}", console)
+        curve_table(evaluation.curve, f"maj@k and pass@k by {protocol.scorers[0]}", console)
         click.echo()
     cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
     click.echo(f"{evaluation.answered} of {evaluation.requested} samples in "
-               f"{evaluation.folder}{cost}; every other rule on them:\n"
+               f"{evaluation.folder}{cost}; every other scorer on them:\n"
                f"  gradeschool score {quoted(str(evaluation.folder))}")  # fmt: skip

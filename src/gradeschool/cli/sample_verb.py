@@ -209,7 +209,7 @@ def _labels(output: Path, as_json: bool) -> None:
     write_labels(held)
     labels = count_labels(held.answered)
     if as_json:
-        fields = {"rule": held.rule, "failed": held.failed, **labels.as_json()}
+        fields = {"scorer": held.scorer, "failed": held.failed, **labels.as_json()}
         print_json({"folder": str(output), **fields})
         return
-    click.echo(f"{in_words(labels)}\nlabelled by {held.rule} in {output / LABELS_FILE}")
+    click.echo(f"{in_words(labels)}\nlabelled by {held.scorer} in {output / LABELS_FILE}")

@@ -1,6 +1,6 @@
 """`*_samples.jsonl` of Every Eval Ever (schema 0.3): one row for each sample, or several outputs.
 
-A file may hold the rows of several results (rules) over the same outputs: those of the first are
+A file may hold the rows of several results (scorers) over the same outputs: those of the first are
 read.
 """
 

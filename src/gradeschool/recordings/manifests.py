@@ -16,11 +16,11 @@ def dataset_of(path: Path) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def rule_of(path: Path) -> str | None:
-    """Return the rule that a run folder's protocol scores by, None where nothing says it."""
+def scorer_of(path: Path) -> str | None:
+    """Return the scorer that a run folder's protocol scores by, None where nothing says it."""
     protocol = _manifest(path).get("protocol")
-    rules = protocol.get("rules") if isinstance(protocol, dict) else None
-    name = rules[0] if isinstance(rules, list) and rules else None
+    scorers = protocol.get("scorers") if isinstance(protocol, dict) else None
+    name = scorers[0] if isinstance(scorers, list) and scorers else None
     return name if isinstance(name, str) else None
 
 

@@ -15,7 +15,7 @@ from gradeschool.recordings.recorded import (
     text_of,
     whole_number,
 )
-from gradeschool.rule import clip
+from gradeschool.scorer import clip
 from gradeschool.tables import Row
 
 # "answer" comes last: beside another of these it is the data's own answer and no model's.

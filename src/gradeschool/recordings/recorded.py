@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Finish
-from gradeschool.rule import clip
+from gradeschool.scorer import clip
 
 UNNAMED = ""  # the run of a row that does not tell, until the whole file is known
 WHOLE = re.compile(r"\s*(-?\d{1,18})\s*\Z")

@@ -36,9 +36,9 @@ class RunSummary:
 
     @property
     def headline(self) -> Mapping[str, Any] | None:
-        """Return the figures of the headline rule, None before there are any."""
-        rules = (self.results or {}).get("rules")
-        return next(iter(rules.values()), None) if isinstance(rules, Mapping) else None
+        """Return the figures of the headline scorer, None before there are any."""
+        scorers = (self.results or {}).get("scorers")
+        return next(iter(scorers.values()), None) if isinstance(scorers, Mapping) else None
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""

@@ -33,8 +33,8 @@ def verify(folder: Path) -> list[Finding]:
 
     Checked: rows are whole, keys are those of the prompts as they are rendered today, no key was
     answered twice with different texts, protocol and data have the digests of run.json, and
-    results.json is what the run's own rules make of the stored completions. Raises InputError where
-    there is no run.
+    results.json is what the run's own scorers make of the stored completions. Raises InputError
+    where there is no run.
     """
     manifest = read_json(folder / MANIFEST_FILE)
     if manifest is None:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gradeschool.answers.form import NAMES, Form, to_bits
+from gradeschool.answers.failures import NAMES, TextForm, to_bits
 
 NO_FORM = 255
 REMOVED = b"\xff"
@@ -36,7 +36,7 @@ class Forms(NamedTuple):
         return self._asdict()
 
 
-def notes_of(form: Form | None, other: bytes | None) -> bytes:
+def notes_of(form: TextForm | None, other: bytes | None) -> bytes:
     """Write notes; other: codes under another gold, b"" if there is none, None where removed."""
     first = NO_FORM if form is None else to_bits(form)
     return bytes([first]) + (REMOVED if other is None else other)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gradeschool.protocols.registry import all_rules, available, get_usable_rule
+from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.recordings.files import read_recordings
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.collect import Run, collect
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.sources import DEFAULT_DATASET as DEFAULT_DATASET
@@ -32,15 +32,15 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
     return [run for run in runs if source.only in ("", run.name)]
 
 
-def choose_rules(names: Sequence[str]) -> list[Rule]:
-    """Return the rules of these names.
+def choose_scorers(names: Sequence[str]) -> list[Scorer]:
+    """Return the scorers of these names.
 
-    None stands for every rule that reads a text by itself, in microseconds; "all" for those that
+    None stands for every scorer that reads a text by itself, in microseconds; "all" for those that
     call a library too (milliseconds a completion), where its extra is installed. Raises
-    UnknownNameError, and MissingExtraError for a rule by name whose extra is not installed.
+    UnknownNameError, and MissingExtraError for a scorer by name whose extra is not installed.
     """
     if not names:
-        return [rule for rule in all_rules().values() if not rule.extra]
+        return [scorer for scorer in all_scorers().values() if not scorer.extra]
     if ALL in names:
-        return [rule for rule in all_rules().values() if available(rule)]
-    return [get_usable_rule(name) for name in dict.fromkeys(names)]
+        return [scorer for scorer in all_scorers().values() if available(scorer)]
+    return [get_usable_scorer(name) for name in dict.fromkeys(names)]

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import is_right
 from gradeschool.answers.quantities import canonical_gold, same_answer
-from gradeschool.answers.reader import read_completion
 from gradeschool.problem import Problem
 from gradeschool.scoring.collect import Run
 
@@ -76,7 +76,7 @@ def _votes(runs: Sequence[Run]) -> tuple[dict[str, _Votes], dict[str, float]]:
             values = votes.setdefault(problem.id, _Votes(problem, {})).values
             if run.name in values:
                 continue
-            reading = read_completion(sample.text, problem.question)
+            reading = extract_final_answer(sample.text, problem.question)
             values[run.name] = None if reading is None else reading.value
             asked[run.name] += 1
             right[run.name] += is_right(reading, problem.gold)

@@ -15,7 +15,7 @@ from gradeschool.scoring.notes import Notes, Warn
 from gradeschool.scoring.repeats import Place, Repeats
 from gradeschool.scoring.verdicts import Scored
 
-Key = tuple[str, bytes, bytes]  # a problem's id, the outcomes of the groups of rules, notes
+Key = tuple[str, bytes, bytes]  # a problem's id, the outcomes of the groups of scorers, notes
 
 
 @dataclass(slots=True)

@@ -10,11 +10,10 @@ import math
 import re
 from functools import lru_cache
 
-from gradeschool.answers.search import Found, last_match_in_words
+from gradeschool.answers.search import TextMatch, last_match_in_words
 from gradeschool.problem import Problem
 from gradeschool.protocols.deepseek_math.forms import stripped
 from gradeschool.protocols.deepseek_math.latex_number import number_in
-from gradeschool.rule import Claim, Rule, found
 from gradeschool.scan import (
     HAS_BARE_BOX,
     HAS_BOX,
@@ -27,6 +26,7 @@ from gradeschool.scan import (
     number,
     number_before,
 )
+from gradeschool.scorer import Claim, Scorer, found
 from gradeschool.verdict import Answer
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
@@ -42,7 +42,7 @@ TOLERANCE = 1e-3
 LONGEST_REMEMBERED = 40
 
 
-def find_answer(text: str) -> tuple[Found, str] | None:
+def find_answer(text: str) -> tuple[TextMatch, str] | None:
     """Return the piece of text that upstream takes for the answer, and how it was found."""
     start, stop = HOPE
     if start in text and stop in text:
@@ -66,14 +66,14 @@ def find_answer(text: str) -> tuple[Found, str] | None:
     if found is None:
         return None
     at = text.rfind(found.group())  # with a comma inside it does not stand there literally
-    return Found(found.group(), at, at + len(found.group())), "the last number, commas removed"
+    return TextMatch(found.group(), at, at + len(found.group())), "the last number, commas removed"
 
 
-def _piece(text: str, start: int, end: int) -> Found:
-    return Found(text[start:end], start, end)
+def _piece(text: str, start: int, end: int) -> TextMatch:
+    return TextMatch(text[start:end], start, end)
 
 
-def _last_closed_box(text: str) -> Found | None:
+def _last_closed_box(text: str) -> TextMatch | None:
     r"""Return the last `boxed{...}` that closes before the next begins; a "%" behind it counts.
 
     With the "%" upstream keeps the closing brace and loses the "%".
@@ -170,7 +170,7 @@ def _plain_number(text: str) -> float | None:
         return None
 
 
-ZERO_SHOT_RULE = Rule(
+ZERO_SHOT_SCORER = Scorer(
     name="deepseek-math/zero-shot",
     summary="the last box, else behind 'he answer is', else the last number; gold*100 counts too",
     source=f"{SOURCE}: extract_last_single_answer, eval_last_single_answer",
@@ -193,7 +193,7 @@ ZERO_SHOT_RULE = Rule(
     ),
 )
 
-FEW_SHOT_RULE = Rule(
+FEW_SHOT_SCORER = Scorer(
     name="deepseek-math/few-shot-cot",
     summary="the last number before 'Q: ' (a comma splits it); gold*100 counts too",
     source=f"{SOURCE}: extract_gsm_few_shot_cot_answer, eval_last_single_answer",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.quantities import canonical_gold, same_answer
-from gradeschool.answers.reader import read_completion
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 
@@ -30,14 +30,14 @@ def question_of(reference: str) -> str:
 
 def read(text: str, reference: str) -> Answer | None:
     """Read the answer that the completion commits to."""
-    reading = read_completion(text, question_of(reference))
+    reading = extract_final_answer(text, question_of(reference))
     if reading is None:
         return None
     span = (reading.start, reading.end)
     return Answer(text[slice(*span)], reading.value, span, reading.how)
 
 
-READER = Rule(
+READER = Scorer(
     name="gradeschool/reader",
     summary="what a careful person would read: the last statement or the conclusion; exactly equal",
     source="gradeschool/answers/reader.py",

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from gradeschool.answers.search import Found, last_match_in_words
+from gradeschool.answers.search import TextMatch, last_match_in_words
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.lm_eval.hendrycks import as_number, stripped
-from gradeschool.rule import Claim, Rule, found
 from gradeschool.scan import HAS_BARE_BOX, HAS_BOX, HAS_DOLLARS, HAS_EQUALS, box, number
+from gradeschool.scorer import Claim, Scorer, found
 from gradeschool.verdict import Answer, Outcome
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (version 1.1)"
@@ -35,7 +35,7 @@ INSTRUCTION = (
 STOPS = ("</s>", "<|end_of_text|>", "<|endoftext|>", "<|im_end|>")
 
 
-def find_answer(text: str) -> tuple[Found, str] | None:
+def find_answer(text: str) -> tuple[TextMatch, str] | None:
     """Return the piece of text that upstream takes for the answer, and how it was found."""
     if "\\boxed" in text:
         return _boxed(text)
@@ -45,26 +45,28 @@ def find_answer(text: str) -> tuple[Found, str] | None:
         if piece.text:
             return piece, "between the dollar signs of the last line that has two"
     if "=" in text:
-        piece = _behind_equals(Found(text, 0, len(text)))
+        piece = _behind_equals(TextMatch(text, 0, len(text)))
         value = piece.text.rstrip(".").partition("\\n")[0]
-        return Found(value, piece.start, piece.start + len(value)), "behind the last '='"
+        return TextMatch(value, piece.start, piece.start + len(value)), "behind the last '='"
     number = last_match_in_words(NUMBER, text)
-    return None if number is None else (Found(number.group(), *number.span()), "the last number")
+    return (
+        None if number is None else (TextMatch(number.group(), *number.span()), "the last number")
+    )
 
 
-def _between_dollars(text: str) -> Found | None:
+def _between_dollars(text: str) -> TextMatch | None:
     r"""Return the last match of group 1 of `\$(.*)\$`, found from the end."""
     end = len(text)
     while (last := text.rfind("$", 0, end)) >= 0:
         line = text.rfind("\n", 0, last) + 1
         first = text.find("$", line)
         if first < last:
-            return Found(text[first + 1 : last], first + 1, last)
+            return TextMatch(text[first + 1 : last], first + 1, last)
         end = line
     return None
 
 
-def _boxed(text: str) -> tuple[Found, str] | None:
+def _boxed(text: str) -> tuple[TextMatch, str] | None:
     """Return the content of the last box; None where it is not closed."""
     start = text.rfind("\\boxed")
     depth = 0
@@ -77,16 +79,16 @@ def _boxed(text: str) -> tuple[Found, str] | None:
     if not text.startswith(BOX, start):
         return None
     inside = start + len(BOX)
-    content = Found(text[inside : brace.start()], inside, brace.start())
+    content = TextMatch(text[inside : brace.start()], inside, brace.start())
     return _behind_equals(content), "the last box"
 
 
-def _behind_equals(piece: Found) -> Found:
+def _behind_equals(piece: TextMatch) -> TextMatch:
     value = piece.text.rpartition("=")[2]
     if len(value) == len(piece.text):
         return piece
     value = value.lstrip(" ")
-    return Found(value, piece.end - len(value), piece.end)
+    return TextMatch(value, piece.end - len(value), piece.end)
 
 
 def read(text: str, reference: str) -> Answer | None:
@@ -139,7 +141,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(text=f"{INSTRUCTION}Question: {problem.question.strip()}\nAnswer:")
 
 
-HRM8K_RULE = Rule(
+HRM8K_SCORER = Scorer(
     name="lm-eval/hrm8k-gsm8k-en",
     summary="the last box, else between '$', behind '=' or the last number; Hendrycks' forms",
     source=f"{SOURCE}/utils.py, process_results",
@@ -159,5 +161,5 @@ HRM8K = Protocol(
     source=f"{SOURCE}/_hrm8k_en_yaml",
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=2048, stop=STOPS),
-    rules=("lm-eval/hrm8k-gsm8k-en",),
+    scorers=("lm-eval/hrm8k-gsm8k-en",),
 )

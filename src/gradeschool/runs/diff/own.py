@@ -34,10 +34,10 @@ def own_side(run: Run, path: Path, manifest: Mapping[str, Any]) -> Side:
         asked[row.number] = Asked(prompts.get(completion.key), completion.usage.prompt_tokens)
         models[completion.model] += bool(completion.model)
     protocol = mapping(manifest.get("protocol"))
-    rules = protocol.get("rules")
+    scorers = protocol.get("scorers")
     settings = {**_settings(manifest, protocol), side.ANSWERED_BY: sorted(+models) or None}
-    rule = str(rules[0]) if isinstance(rules, list) and rules else ""
-    return Side(run, "run folder", known(settings), asked, rule)
+    scorer = str(scorers[0]) if isinstance(scorers, list) and scorers else ""
+    return Side(run, "run folder", known(settings), asked, scorer)
 
 
 def _prompts(manifest: Mapping[str, Any]) -> dict[str, Prompt]:

@@ -36,7 +36,7 @@ def read_side(chosen: Chosen) -> Side:
     settings = {**known(told), **found.settings}
     if found.settings.get(side.SYSTEM) == "none" and told[side.SYSTEM] is not None:
         settings[side.SYSTEM] = told[side.SYSTEM]
-    return Side(found.run, found.kind, settings, found.asked, found.rule)
+    return Side(found.run, found.kind, settings, found.asked, found.scorer)
 
 
 def _read(chosen: Chosen) -> Side:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.search import last_match
-from gradeschool.protocols.lm_eval.rules import (
+from gradeschool.protocols.lm_eval.scorers import (
     ANNOUNCED_DECIDES,
     SOURCE,
     cleaned,
     gold_alone,
     read_flexible,
 )
-from gradeschool.rule import LAST_NUMBER_DECIDES, Rule, verbatim
+from gradeschool.scorer import LAST_NUMBER_DECIDES, Scorer, verbatim
 from gradeschool.verdict import Answer
 
 LLAMA3_SOURCE = (
@@ -43,7 +43,7 @@ def read_llama(text: str, reference: str) -> Answer | None:
     return _read_last(LLAMA_PATTERN, text, "the last 'final answer is N'")
 
 
-COT_LLAMA_STRICT = Rule(
+COT_LLAMA_STRICT = Scorer(
     name="lm-eval/gsm8k-cot-llama/strict-match",
     summary="the last 'The final answer is N', exact_match",
     source=f"{SOURCE}/gsm8k-cot-llama.yaml, filter strict-match",
@@ -53,7 +53,7 @@ COT_LLAMA_STRICT = Rule(
     claims=ANNOUNCED_DECIDES,
 )
 
-COT_LLAMA_FLEXIBLE = Rule(
+COT_LLAMA_FLEXIBLE = Scorer(
     name="lm-eval/gsm8k-cot-llama/flexible-extract",
     summary="the last number-like run, exact_match",
     source=f"{SOURCE}/gsm8k-cot-llama.yaml, filter flexible-extract",
@@ -63,7 +63,7 @@ COT_LLAMA_FLEXIBLE = Rule(
     claims=LAST_NUMBER_DECIDES,
 )
 
-LLAMA_STRICT = Rule(
+LLAMA_STRICT = Scorer(
     name="lm-eval/gsm8k-llama/strict-match",
     summary="the last 'final answer is N' without a '$', exact_match",
     source=f"{LLAMA3_SOURCE}, filter strict_match",
@@ -73,7 +73,7 @@ LLAMA_STRICT = Rule(
     claims=ANNOUNCED_DECIDES,
 )
 
-LLAMA_FLEXIBLE = Rule(
+LLAMA_FLEXIBLE = Scorer(
     name="lm-eval/gsm8k-llama/flexible-extract",
     summary="the last number-like run, exact_match",
     source=f"{LLAMA3_SOURCE}, filter flexible_extract",

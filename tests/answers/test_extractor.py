@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradeschool import Problem, get_rule
+from gradeschool import Problem, get_scorer
+from gradeschool.answers.extractor import Confidence, extract_final_answer
 from gradeschool.answers.quantities import (
     canonical,
     canonical_gold,
@@ -22,10 +23,9 @@ from gradeschool.answers.quantities import (
     same_answer,
     same_value,
 )
-from gradeschool.answers.reader import Confidence, read_completion
 from gradeschool.answers.regions import committed_region
 
-RULE = "gradeschool/reader"
+SCORER = "gradeschool/reader"
 READ_BY_HAND = Path(__file__).with_name("read_by_hand.jsonl")
 CENTS = "A bottle of 240 pumps costs $24. How much does each pump cost, in cents?"
 MINUTES = "He reads 3 books of 2 hours. How many minutes does he read?"
@@ -93,7 +93,7 @@ PLACES = (
 
 @pytest.mark.parametrize("case", ASKED, ids=lambda case: case.completion[:40])
 def test_the_asked_unit_and_what_was_given(case: Asked) -> None:
-    reading = read_completion(case.completion, case.question)
+    reading = extract_final_answer(case.completion, case.question)
     assert reading is not None
     assert reading.value == case.value
     assert same_value(next(quantities(case.completion, reading.start)).value, case.value)
@@ -108,15 +108,15 @@ def test_the_part_that_counts(text: str) -> None:
 def test_the_same_question_asked_again_counts() -> None:
     again = f"It is 3.\n\nQuestion: {MINUTES}\nAnswer: 360"
     other = again.replace("3 books", "4 books")
-    assert read_completion(again, MINUTES)[0] == "360"  # type: ignore[index]
-    assert read_completion(other, MINUTES)[0] == "3"  # type: ignore[index]
+    assert extract_final_answer(again, MINUTES)[0] == "360"  # type: ignore[index]
+    assert extract_final_answer(other, MINUTES)[0] == "3"  # type: ignore[index]
 
 
 def test_how_sure_a_reading_is() -> None:
     sure = {
         text: reading.confidence
         for text in ("#### 18", "So she has 18.", "She has 18", "<think>#### 18")
-        if (reading := read_completion(text))
+        if (reading := extract_final_answer(text))
     }
     assert sure == {
         "#### 18": Confidence.STATED,
@@ -124,7 +124,7 @@ def test_how_sure_a_reading_is() -> None:
         "She has 18": Confidence.GUESSED,
         "<think>#### 18": Confidence.STATED,
     }
-    assert read_completion("<think>So she has 18.") is None
+    assert extract_final_answer("<think>So she has 18.") is None
 
 
 def rows_of(path: Path | Traversable) -> list[dict[str, Any]]:
@@ -150,7 +150,7 @@ def agreement(rows: list[dict[str, Any]]) -> tuple[Counter[str], Counter[str]]:
     """How many verdicts and values of a stratum are not those of the people who read."""
     verdicts, values = Counter[str](), Counter[str]()
     for row in rows:
-        reading = read_completion(row["completion"], row["question"])
+        reading = extract_final_answer(row["completion"], row["question"])
         ours, theirs = None if reading is None else reading.value, row["answer"]
         equal = ours == theirs or (
             ours is not None and theirs is not None and same_value(ours, theirs)
@@ -162,7 +162,7 @@ def agreement(rows: list[dict[str, Any]]) -> tuple[Counter[str], Counter[str]]:
 
 
 def test_agreement_with_people(data: Path) -> None:
-    """At least 99 % of verdicts and 97 % of values where published rules differ; all controls."""
+    """At least 99 % of verdicts and 97 % of values where published scorers differ; all controls."""
     verdicts, values = agreement(hand_read(data / "adjudicated.jsonl", data))
     assert verdicts["control"] == values["control"] == 0
     assert verdicts["disagree"] <= 0.01 * 230
@@ -170,7 +170,7 @@ def test_agreement_with_people(data: Path) -> None:
 
 
 def test_agreement_on_completions_read_before_the_reader_saw_them(data: Path) -> None:
-    """140 on which eight rules disagree and 60 others, drawn with seed 20261121."""
+    """140 on which eight scorers disagree and 60 others, drawn with seed 20261121."""
     verdicts, values = agreement(hand_read(READ_BY_HAND, data))
     assert verdicts["fresh"] == 0
     assert values["fresh"] <= 0.03 * 200
@@ -181,7 +181,7 @@ def test_the_shipped_completions_are_read_as_they_were_meant() -> None:
     questions = [row["question"] for row in rows_of(folder / "problems.jsonl")]
     missed = []
     for row in rows_of(folder / "completions.jsonl"):
-        reading = read_completion(row["completion"], questions[row["index"]])
+        reading = extract_final_answer(row["completion"], questions[row["index"]])
         ours = None if reading is None else reading.value
         if ours != row["intended"] and not same_value(ours or "", row["intended"] or ""):
             missed.append((row["model"], row["index"], ours, row["intended"]))
@@ -211,20 +211,20 @@ def is_number(text: str, number: int) -> bool:
 @settings(deadline=None)
 @given(st.integers(-200_000, 3_000_000), st.sampled_from(PLACES))
 def test_no_wrong_answer_near_the_gold_passes(gold: int, place: str) -> None:
-    rule, problem = get_rule(RULE), Problem.from_gold(str(gold))
-    assert rule.judge(place.format(gold), problem).correct
-    assert rule.judge(place.format(f"{gold:,}"), problem).correct
-    passed = [one for one in near(gold) if rule.judge(place.format(one), problem).correct]
+    scorer, problem = get_scorer(SCORER), Problem.from_gold(str(gold))
+    assert scorer.judge(place.format(gold), problem).correct
+    assert scorer.judge(place.format(f"{gold:,}"), problem).correct
+    passed = [one for one in near(gold) if scorer.judge(place.format(one), problem).correct]
     assert not passed
 
 
 def test_every_gold_in_every_place(gsm8k_test: Sequence[Problem]) -> None:
-    rule = get_rule(RULE)
+    scorer = get_scorer(SCORER)
     missed = [
         (problem.id, place)
         for problem in gsm8k_test
         for place in PLACES
-        if not rule.judge(place.format(problem.gold), problem).correct
+        if not scorer.judge(place.format(problem.gold), problem).correct
     ]
     assert not missed
 
@@ -238,11 +238,11 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=40).map("".join), st.lists(PIECES, max_size=15).map("".join))
 def test_it_never_raises_and_reads_what_stands_there(text: str, question: str) -> None:
-    reading = read_completion(text, question)
+    reading = extract_final_answer(text, question)
     if reading is not None:
         assert 0 <= reading.start < reading.end <= len(text)
         assert reading.value
-        assert reading == read_completion(text, question)
+        assert reading == extract_final_answer(text, question)
 
 
 @given(st.fractions(min_value=-(10**9), max_value=10**9, max_denominator=10**4))

@@ -1,4 +1,4 @@
-"""A rule: a pure function from a completion's text and a problem to a verdict."""
+"""A scorer: a pure function from a completion's text and a problem to a verdict."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gradeschool.scan import Scan
 from gradeschool.verdict import Answer, Outcome, Verdict
 
 
-class RuleFailure(Exception):
-    """The published rule itself fails on this text (raises, in its own code): outcome `error`."""
+class ScorerFailure(Exception):
+    """The published scorer itself fails on this text (raises, in its own code): outcome `error`."""
 
 
 class Claim(NamedTuple):
-    """On which part of a text a rule has the same outcome as on the whole.
+    """On which part of a text a scorer has the same outcome as on the whole.
 
     It is so for texts that hold all of `needs` and nothing of `unless` (bits of `scan.Scan.holds`),
-    where `part(scan)` is not None and `settles(part, what the rule reads in it)` is true. A test
-    holds every rule to its claims; scoring reads equal parts of many completions once.
+    where `part(scan)` is not None and `settles(part, what the scorer reads in it)` is true. A test
+    holds every scorer to its claims; scoring reads equal parts of many completions once.
     """
 
     part: Callable[[Scan], str | None]
@@ -35,16 +35,16 @@ class Claim(NamedTuple):
 
 
 def found(part: str, answer: Answer | None) -> bool:
-    """Settle a rule that takes the last of something: it is settled where there is one."""
+    """Settle a scorer that takes the last of something: it is settled where there is one."""
     return answer is not None
 
 
 def always(part: str, answer: Answer | None) -> bool:
-    """Settle a rule that reads nothing but what stands in the part."""
+    """Settle a scorer that reads nothing but what stands in the part."""
     return True
 
 
-# A rule that reads what stands behind "####", wherever, and one whose pattern matches no white
+# A scorer that reads what stands behind "####", wherever, and one whose pattern matches no white
 # space and takes the last match.
 HASHES_DECIDE = (
     Claim(scan.nothing, always, unless=scan.HAS_HASHES),
@@ -54,27 +54,27 @@ LAST_NUMBER_DECIDES = (Claim(scan.number, found),)
 
 
 def nothing(reference: str) -> object:
-    """Say that a rule reads a text without looking at the reference."""
+    """Say that a scorer reads a text without looking at the reference."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Scorer:
     """How one published protocol reads and compares an answer.
 
     name: `harness/task[/filter]`, with a version range where upstream changed; frozen for ever.
     summary: one line for people. source: repository, commit and file that define it.
-    reference: what the rule compares with, from a problem; computed once a problem. May raise
-    `RuleFailure` on a gold that the published code cannot read.
+    reference: what the scorer compares with, from a problem; computed once a problem. May raise
+    `ScorerFailure` on a gold that the published code cannot read.
     read: (completion text, reference) -> the answer it finds, or None. Linear in the text's length;
-    raises `RuleFailure` alone, where the published code raises.
-    same: (answer value, reference) -> equal under the rule.
+    raises `ScorerFailure` alone, where the published code raises.
+    same: (answer value, reference) -> equal under the scorer.
     claims: which part of a text decides; the first that is about a text counts.
     depends: what of the reference `read` looks at; equal for references on which it reads alike.
     at_once: the outcome of (text, reference) without an answer to show, where that is cheaper; None
     says nothing.
-    extra: the optional dependency that the rule calls, "" for none (`registry.available`).
-    ahead: takes the (text, reference) pairs that `read` will be asked about next, for a rule that
+    extra: the optional dependency that the scorer calls, "" for none (`registry.available`).
+    ahead: takes the (text, reference) pairs that `read` will be asked about next, for a scorer that
     is faster in batches; None where it makes no difference.
     """
 
@@ -91,10 +91,10 @@ class Rule:
     ahead: Callable[[Sequence[tuple[str, str]]], None] | None = None
 
     def judge(self, text: str, problem: Problem) -> Verdict:
-        """Return this rule's verdict on a completion's text. Never raises on any text."""
+        """Return this scorer's verdict on a completion's text. Never raises on any text."""
         try:
             reference = self.reference(problem)
-        except RuleFailure as failure:
+        except ScorerFailure as failure:
             return Verdict(self.name, Outcome.ERROR, None, f"the gold cannot be read: {failure}")
         return self.judge_against(text, reference)
 
@@ -107,7 +107,7 @@ class Rule:
             if answer is None:
                 return Outcome.NO_ANSWER
             return Outcome.CORRECT if self.same(answer.value, reference) else Outcome.WRONG
-        except RuleFailure:
+        except ScorerFailure:
             return Outcome.ERROR
 
     def judge_against(self, text: str, reference: str) -> Verdict:
@@ -117,7 +117,7 @@ class Rule:
             if answer is None:
                 return Verdict(self.name, Outcome.NO_ANSWER, None, f"nothing read: {self.summary}")
             right = self.same(answer.value, reference)
-        except RuleFailure as failure:
+        except ScorerFailure as failure:
             return Verdict(self.name, Outcome.ERROR, None, f"the published code fails: {failure}")
         outcome = Outcome.CORRECT if right else Outcome.WRONG
         read, gold = clip(answer.value), clip(reference)

@@ -7,7 +7,7 @@ environments/gsm8k/gsm8k/taskset.py and verify.py.
 
 from __future__ import annotations
 
-from gradeschool.library_rule import library_rule
+from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import MARKER, Problem
 
 
@@ -19,7 +19,7 @@ def first_hash_answer(problem: Problem) -> str:
 
 RUBRIC_SOURCE = "verifiers 0.3.0, verifiers/rubrics/math_rubric.py, MathRubric"
 
-MATH_RUBRIC = library_rule(
+MATH_RUBRIC = library_scorer(
     "verifiers/math-rubric",
     summary="the last \\boxed{} behind </think>, compared by Math-Verify; no box, no answer",
     source=RUBRIC_SOURCE,
@@ -27,7 +27,7 @@ MATH_RUBRIC = library_rule(
     how="the last \\boxed{}",
     reference=first_hash_answer,
 )
-MATH_RUBRIC_LENIENT = library_rule(
+MATH_RUBRIC_LENIENT = library_scorer(
     "verifiers/math-rubric-lenient",
     summary="the last \\boxed{} behind </think>, else all of it, compared by Math-Verify",
     source=RUBRIC_SOURCE,
@@ -35,7 +35,7 @@ MATH_RUBRIC_LENIENT = library_rule(
     how="the last \\boxed{}, else the whole reply",
     reference=first_hash_answer,
 )
-GSM8K_V1 = library_rule(
+GSM8K_V1 = library_scorer(
     "verifiers/gsm8k-v1",
     summary="the line behind the last '####', else the whole reply, compared by Math-Verify",
     source="PrimeIntellect-ai/verifiers @ a60a606e, environments/gsm8k/gsm8k/verify.py",

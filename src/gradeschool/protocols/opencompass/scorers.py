@@ -9,8 +9,8 @@ import re
 
 from gradeschool.answers.search import last_match_in_words
 from gradeschool.problem import Problem
-from gradeschool.rule import Claim, Rule, found
 from gradeschool.scan import HAS_QUESTION, Scan, number, number_before
+from gradeschool.scorer import Claim, Scorer, found
 from gradeschool.verdict import Answer
 
 NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")
@@ -45,7 +45,7 @@ def number_before_question(scan: Scan) -> str | None:
     return number_before(scan.text, RUN_ON)
 
 
-GSM8K = Rule(
+GSM8K = Scorer(
     name="opencompass/gsm8k",
     summary="the last number before 'Question:' (a comma splits it), equal within 1e-6",
     source="open-compass/opencompass @ a5acc4bb (PyPI 0.5.4), opencompass/datasets/gsm8k.py",

@@ -1,14 +1,14 @@
-"""One page for each rule, with the completions on which it does what a careful reader would not."""
+"""One page for each scorer, with the completions where it differs from a careful reader."""
 
 from __future__ import annotations
 
 from gradeschool import Problem
-from gradeschool.protocols.card import RuleCard, rule_card
+from gradeschool.protocols.card import ScorerCard, scorer_card
 from gradeschool.protocols.card_json import vote_json
-from gradeschool.protocols.registry import all_protocols, all_rules, all_votes, get_rule
+from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes, get_scorer
 from gradeschool.protocols.sources import Quirk, room_of
-from gradeschool.rule import Rule
-from names import code, link, links, protocol_page, room_name, room_page, rule_page, slug, table
+from gradeschool.scorer import Scorer
+from names import code, link, links, protocol_page, room_name, room_page, scorer_page, slug, table
 
 READER = "gradeschool/reader"
 PAGE = """\
@@ -19,7 +19,7 @@ PAGE = """\
 Harness [{room}]({room_page}).{extra} To read completions by it:
 
 ```sh
-gradeschool score answers.jsonl --rule '{name}'
+gradeschool score answers.jsonl --scorer '{name}'
 ```
 
 {quirks}
@@ -37,17 +37,17 @@ gradeschool score answers.jsonl --rule '{name}'
 QUIRKS = """\
 ## What it reads unlike a careful reader
 
-Each row is a completion on which this rule was run; {reader} is what
+Each row is a completion on which this scorer was run; {reader} is what
 [`gradeschool/reader`]({own}) says of it. "⏎" is a line break.
 
 {table}
 """
-NO_QUIRKS = "No case is listed on which this rule reads unlike a careful reader.\n"
+NO_QUIRKS = "No case is listed on which this scorer reads unlike a careful reader.\n"
 VOTES = """\
 # Votes
 
 A vote makes one verdict of all samples of a problem, counted as its harness counts them
-(`gradeschool score RUN --vote NAME`). maj@k and pass@k under any rule need none of these:
+(`gradeschool score RUN --vote NAME`). maj@k and pass@k under any scorer need none of these:
 `gradeschool runs curve RUN`.
 
 {sections}
@@ -55,38 +55,40 @@ A vote makes one verdict of all samples of a problem, counted as its harness cou
 
 
 def pages() -> dict[str, str]:
-    """Return the Markdown of every rule's page, and of the page of votes, by file."""
-    found = {rule_page(name): page(rule_card(name)) for name in all_rules()}
+    """Return the Markdown of every scorer's page, and of the page of votes, by file."""
+    found = {scorer_page(name): page(scorer_card(name)) for name in all_scorers()}
     return found | {"votes.md": votes()}
 
 
-def page(card: RuleCard) -> str:
-    """Return the page of a rule."""
-    rule, room = card.rule, room_of(card.rule.name)
-    needs = f" It calls a library: `pip install 'gradeschool[{rule.extra}]'`." if rule.extra else ""
+def page(card: ScorerCard) -> str:
+    """Return the page of a scorer."""
+    scorer, room = card.scorer, room_of(card.scorer.name)
+    needs = (
+        f" It calls a library: `pip install 'gradeschool[{scorer.extra}]'`." if scorer.extra else ""
+    )
     used = [f"- {link(name, protocol_page(name))}" for name in card.protocols]
     return PAGE.format(
-        name=rule.name,
-        summary=f"{rule.summary[:1].upper()}{rule.summary[1:]}",
+        name=scorer.name,
+        summary=f"{scorer.summary[:1].upper()}{scorer.summary[1:]}",
         room=room_name(room),
         room_page=f"../{room_page(room)}",
         extra=needs,
         quirks=_quirks(card),
         protocols="\n".join(used) or "No protocol: it reads the completions of any.",
-        source=rule.source,
+        source=scorer.source,
         links=links(card.links),
     )
 
 
-def _quirks(card: RuleCard) -> str:
+def _quirks(card: ScorerCard) -> str:
     if not card.quirks:
         return NO_QUIRKS
-    own = f"../{rule_page(READER)}"
+    own = f"../{scorer_page(READER)}"
     return QUIRKS.format(reader="*the reader*", own=own, table=quirk_table(card, beside=True))
 
 
-def quirk_table(card: RuleCard, beside: bool = False) -> str:
-    """Return the cases of a rule; beside: with what the house reader says of each."""
+def quirk_table(card: ScorerCard, beside: bool = False) -> str:
+    """Return the cases of a scorer; beside: with what the house reader says of each."""
     heads = ["completion", "gold", "says", *(["the reader"] if beside else []), "what it shows"]
     return table(heads, (_row(quirk, beside) for quirk in card.quirks))
 
@@ -94,7 +96,7 @@ def quirk_table(card: RuleCard, beside: bool = False) -> str:
 def _row(quirk: Quirk, beside: bool) -> list[str]:
     cells = [code(quirk.completion), code(quirk.gold), quirk.says]
     if beside:
-        cells.append(_says(get_rule(READER), quirk))
+        cells.append(_says(get_scorer(READER), quirk))
     return [*cells, code_free(quirk.shows)]
 
 
@@ -103,8 +105,8 @@ def code_free(text: str) -> str:
     return text.replace("|", "&#124;").replace("<", "&lt;")
 
 
-def _says(rule: Rule, quirk: Quirk) -> str:
-    verdict = rule.judge(quirk.completion, Problem("0", "", quirk.gold, f"#### {quirk.gold}"))
+def _says(scorer: Scorer, quirk: Quirk) -> str:
+    verdict = scorer.judge(quirk.completion, Problem("0", "", quirk.gold, f"#### {quirk.gold}"))
     return verdict.outcome.value
 
 

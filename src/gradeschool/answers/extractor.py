@@ -10,20 +10,20 @@ from __future__ import annotations
 import re
 from itertools import chain
 
-from gradeschool.answers.asked import Asked, asked_of
 from gradeschool.answers.closing import has_equals, skip_lead, stated_number
 from gradeschool.answers.quantities import (
-    Quantity,
+    WrittenNumber,
     quantities,
     quantity_at,
     same_value,
     word_quantities,
 )
+from gradeschool.answers.question import QuestionHints, question_hints
 from gradeschool.answers.regions import Region, committed_region
 from gradeschool.answers.sentences import Sentence, is_aside, last_sentences
-from gradeschool.answers.statements import Confidence, Reading, last_statement
+from gradeschool.answers.statements import Confidence, ExtractedAnswer, last_statement
 
-__all__ = ["Confidence", "Reading", "read_completion"]
+__all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer"]
 
 # A statement with more text than this behind it is not looked at again.
 LONGEST_TAIL = 20_000
@@ -70,26 +70,26 @@ PROGRAM = re.compile(r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)")
 DIGIT = re.compile(r"\d")
 
 
-def read_completion(text: str, question: str = "") -> Reading | None:
+def extract_final_answer(text: str, question: str = "") -> ExtractedAnswer | None:
     """Return the answer that a completion gives to a question, or None where it gives none.
 
     question: tells the asked unit from another ("2 hours (120 minutes)") and what was given from
     what was found; without it both are guessed. Never raises; linear in the length of the text.
     """
-    asked = asked_of(question)
+    hints = question_hints(question)
     region = committed_region(text, question)
-    stated = last_statement(region.text, region.start, region.end, asked)
+    stated = last_statement(region.text, region.start, region.end, hints)
     if stated is not None:
-        return _revised(region, stated, asked)
+        return _revised(region, stated, hints)
     if region.thinking:
         return None
-    concluded = _closing(region, asked)
+    concluded = _closing(region, hints)
     if concluded is None and region.coded:
         return _printed(text, region)
     return concluded
 
 
-def _revised(region: Region, stated: Reading, asked: Asked) -> Reading:
+def _revised(region: Region, stated: ExtractedAnswer, hints: QuestionHints) -> ExtractedAnswer:
     """Return a statement, or the different conclusion that comes after it.
 
     A conclusion counts where it is drawn in so many words, where the statement came first and the
@@ -101,7 +101,7 @@ def _revised(region: Region, stated: Reading, asked: Asked) -> Reading:
     last = _last_with_number(text, stated.end, end)
     if last is None:
         return stated
-    number = stated_number(text, last.start, last.end, asked)
+    number = stated_number(text, last.start, last.end, hints)
     if number is None or same_value(number.value, stated.value):
         return stated
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
@@ -123,7 +123,7 @@ def _revised(region: Region, stated: Reading, asked: Asked) -> Reading:
     )
     if taken_back or working_follows or drawn:
         how = f"concluded after {stated.value} was stated"
-        return Reading(*number, how, Confidence.CONCLUDED)
+        return ExtractedAnswer(*number, how, Confidence.CONCLUDED)
     return stated
 
 
@@ -143,7 +143,7 @@ def _mentions(text: str, sentence: Sentence, value: str) -> bool:
     )
 
 
-def _closing(region: Region, asked: Asked) -> Reading | None:
+def _closing(region: Region, hints: QuestionHints) -> ExtractedAnswer | None:
     """Return what the closing sentence states; None where the text is cut or goes round."""
     text, end = region.text, region.end
     if CHOICES.search(text, max(region.start, end - 300), end) and not ONE_LINE.fullmatch(
@@ -154,7 +154,7 @@ def _closing(region: Region, asked: Asked) -> Reading | None:
         return None
     end = _before_parts(text, region.start, _before_check(text, region.start, end))
     for sentence in last_sentences(text, region.start, end):
-        number = stated_number(text, sentence.start, sentence.end, asked)
+        number = stated_number(text, sentence.start, sentence.end, hints)
         if sentence.cut and not region.ran_on and _breaks_off(text, sentence, number):
             return None
         if number is None or is_aside(text, sentence):
@@ -166,13 +166,13 @@ def _closing(region: Region, asked: Asked) -> Reading | None:
             return None
         if _goes_round(region, sentence):
             return None
-        head = _headline(region, sentence, number, asked)
+        head = _headline(region, sentence, number, hints)
         if head is not None:
-            return Reading(*head, "in the opening line", Confidence.GUESSED)
+            return ExtractedAnswer(*head, "in the opening line", Confidence.GUESSED)
         concludes = CONCLUSION.match(text, sentence.start, sentence.end) is not None
         whole = region.ran_on or not sentence.cut
         sure = Confidence.CONCLUDED if concludes and whole else Confidence.GUESSED
-        return Reading(*number, "in the closing sentence", sure)
+        return ExtractedAnswer(*number, "in the closing sentence", sure)
     return None
 
 
@@ -204,8 +204,8 @@ def _before_parts(text: str, start: int, end: int) -> int:
 
 
 def _headline(
-    region: Region, sentence: Sentence, number: Quantity, asked: Asked
-) -> Quantity | None:
+    region: Region, sentence: Sentence, number: WrittenNumber, hints: QuestionHints
+) -> WrittenNumber | None:
     """Return a number that is the whole first line, where the end of the text only explains it."""
     text, end = region.text, region.end
     if has_equals(text, sentence.start, sentence.end) or CONCLUSION.match(text, sentence.start):
@@ -217,11 +217,11 @@ def _headline(
         return None
     if has_equals(text, head.end, end):
         return None
-    given = any(digits == head.value for digits, _ in asked.givens)
+    given = any(digits == head.value for digits, _ in hints.givens)
     return None if given or head.start >= sentence.start else head
 
 
-def _breaks_off(text: str, sentence: Sentence, number: Quantity | None) -> bool:
+def _breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None) -> bool:
     """Tell whether an unfinished last sentence is on its way to something: it has no figure yet."""
     said = text[sentence.start : sentence.end].rstrip()
     ends_in_it = number is not None and number.end >= sentence.start + len(said)
@@ -245,8 +245,12 @@ def _goes_round(region: Region, sentence: Sentence) -> bool:
     return len(said) > 20 and region.text.count(said, region.start, region.end) >= 4
 
 
-def _printed(text: str, region: Region) -> Reading | None:
+def _printed(text: str, region: Region) -> ExtractedAnswer | None:
     """Return the number that a program printed at the very end."""
     found = OUTPUT.search(text, max(region.start, region.end - 450), region.end)
     numbers = [] if found is None else list(quantities(text, *found.span(1)))
-    return Reading(*numbers[-1], "printed by the program", Confidence.GUESSED) if numbers else None
+    return (
+        ExtractedAnswer(*numbers[-1], "printed by the program", Confidence.GUESSED)
+        if numbers
+        else None
+    )

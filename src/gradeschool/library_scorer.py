@@ -1,4 +1,4 @@
-"""Rules that are a library: read and compared in a child process, for an optional extra."""
+"""Scorers that are a library: read and compared in a child process, for an optional extra."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule, RuleFailure
+from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.verdict import Answer
 from gradeschool.worker import WorkerFailure, answers
 
@@ -46,12 +46,12 @@ class Asked:
             self._expected = dict.fromkeys(rows)
 
     def answer(self, row: Row) -> Any:
-        """Return the answer for a row. Raises RuleFailure: none in time, or the function raises."""
+        """Return the answer for a row. Raises ScorerFailure: none in time, or it raises."""
         answer = self._answers.get(row)
         if answer is None:
             answer = self._ask(row)
         if isinstance(answer, WorkerFailure):
-            raise RuleFailure(str(answer))
+            raise ScorerFailure(str(answer))
         return answer
 
     def _ask(self, row: Row) -> Any:
@@ -79,7 +79,7 @@ class Library:
         self.how = how
 
     def read(self, text: str, reference: str) -> Answer | None:
-        """Return what the library reads. Raises RuleFailure: no answer in time, or it raises."""
+        """Return what the library reads. Raises ScorerFailure: no answer in time, or it raises."""
         shown, equal = self.asked.answer((text, reference))
         if shown is None and not equal:
             return None
@@ -100,7 +100,7 @@ class Library:
         self.asked.expect(pairs)
 
 
-def library_rule(
+def library_scorer(
     name: str,
     *,
     summary: str,
@@ -108,10 +108,10 @@ def library_rule(
     function: str,
     how: str,
     reference: Callable[[Problem], str] = lambda problem: problem.gold,
-) -> Rule:
-    """Return a rule that is a library's; `function` is "package.module:function" in the child."""
+) -> Scorer:
+    """Return a scorer that is a library's; `function` is "package.module:function" in the child."""
     library = Library(function, how)
-    return Rule(
+    return Scorer(
         name=name,
         summary=summary,
         source=source,

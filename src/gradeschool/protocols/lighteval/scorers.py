@@ -6,9 +6,9 @@ metrics/metrics.py lines 84-110 and 262-276, metrics/dynamic_metrics.py lines 15
 
 from __future__ import annotations
 
-from gradeschool.library_rule import library_rule
+from gradeschool.library_scorer import library_scorer
 
-GSM8K = library_rule(
+GSM8K = library_scorer(
     "lighteval/gsm8k",
     summary="extractive_match: boxes, 'answer ... N', then the last number, read by priority on "
     "both sides; the gold is read out of the whole reference solution",
@@ -17,7 +17,7 @@ GSM8K = library_rule(
     how="lighteval's reading",
     reference=lambda problem: f" {problem.solution}",
 )
-GSM8K_INSPECT = library_rule(
+GSM8K_INSPECT = library_scorer(
     "lighteval/gsm8k-inspect",
     summary="math_scorer: the value and the characters it was read from are those of the gold",
     source="lighteval 0.13.0, src/lighteval/metrics/metrics.py, math_scorer",

@@ -6,9 +6,9 @@ https://github.com/modelscope/evalscope, PyPI 1.14.1: evalscope/metrics/math/par
 
 from __future__ import annotations
 
-from gradeschool.library_rule import library_rule
+from gradeschool.library_scorer import library_scorer
 
-GSM8K = library_rule(
+GSM8K = library_scorer(
     "evalscope/gsm8k",
     summary="Math-Verify, first match only, boxes first; the string it reads is parsed once more",
     source="evalscope 1.14.1, evalscope/metrics/math/parser.py and metrics/nlp/metrics.py",

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.answers.arithmetic import first_slip, slips
-from gradeschool.answers.equations import equations
+from gradeschool.answers.arithmetic import equations, first_slip, slips
 from gradeschool.problem import Problem
 
 SLIPS = [

@@ -1,19 +1,19 @@
-"""The audit finds, unaided, what is known to be wrong with published rules."""
+"""The audit finds, unaided, what is known to be wrong with published scorers."""
 
 from collections.abc import Iterator
 from functools import cache
 
 import pytest
 
-from gradeschool import AuditReport, audit, get_rule
+from gradeschool import AuditReport, audit, get_scorer
 from gradeschool.auditing.report import Fault, Finding
 
 LONGEST = 10_000
 
 
 @cache
-def audited(rule: str, longest: int = LONGEST) -> AuditReport:
-    return audit(get_rule(rule), longest=longest)
+def audited(scorer: str, longest: int = LONGEST) -> AuditReport:
+    return audit(get_scorer(scorer), longest=longest)
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def shown(capsys: pytest.CaptureFixture[str]) -> Iterator[list[tuple[str, Findin
     found: list[tuple[str, Finding]] = []
     yield found
     with capsys.disabled():
-        for rule, one in found:
-            print(f"\n{rule}, {one.name}: {one.recipe} for gold {one.gold!r}: {one.got[:70]}")
+        for scorer, one in found:
+            print(f"\n{scorer}, {one.name}: {one.recipe} for gold {one.gold!r}: {one.got[:70]}")
 
 
 KNOWN = {
@@ -55,25 +55,25 @@ KNOWN = {
 def test_a_known_fault_is_found_with_its_smallest_example(
     known: str, shown: list[tuple[str, Finding]]
 ) -> None:
-    rule, name, completion, gold = KNOWN[known]
-    (one,) = [one for one in audited(rule).findings if one.name == name]
-    shown.append((rule, one))
+    scorer, name, completion, gold = KNOWN[known]
+    (one,) = [one for one in audited(scorer).findings if one.name == name]
+    shown.append((scorer, one))
     assert (one.completion, one.gold) == (completion, gold)
     assert one.failed > 0
 
 
 def test_a_hundred_times_the_gold_is_accepted(shown: list[tuple[str, Finding]]) -> None:
-    pytest.importorskip("math_verify", reason="the rule needs the extra 'math-verify'")
-    rule = "qwen2.5-math/gsm8k"
+    pytest.importorskip("math_verify", reason="the scorer needs the extra 'math-verify'")
+    scorer = "qwen2.5-math/gsm8k"
     (one,) = [
-        one for one in audited(rule, 10).findings if one.name == "false-accept/a-hundred-times"
+        one for one in audited(scorer, 10).findings if one.name == "false-accept/a-hundred-times"
     ]
-    shown.append((rule, one))
+    shown.append((scorer, one))
     assert {len(one.completion), len(one.gold)} == {1, 3}
     assert {one.completion, one.gold} == {"1", "100"}
 
 
-def test_our_own_rule_takes_no_near_miss_and_never_raises() -> None:
+def test_our_own_scorer_takes_no_near_miss_and_never_raises() -> None:
     """What `gradeschool/parse-answer` gets wrong needs reading, not comparing."""
     report = audited("gradeschool/parse-answer")
     assert not report.of(Fault.CRASH)
@@ -87,7 +87,7 @@ def test_our_own_rule_takes_no_near_miss_and_never_raises() -> None:
     }
 
 
-def test_a_strict_rule_is_held_to_the_formats_that_it_reads() -> None:
+def test_a_strict_scorer_is_held_to_the_formats_that_it_reads() -> None:
     report = audited("openai/2021")
     assert report.read == ("#### N",)
     assert all(one.shapes == ("#### N",) for one in report.of(Fault.FALSE_REJECT))

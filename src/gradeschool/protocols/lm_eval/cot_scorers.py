@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.protocols.lm_eval.rules import (
+from gradeschool.protocols.lm_eval.scorers import (
     ANNOUNCED_DECIDES,
     SOURCE,
     cleaned,
@@ -17,7 +17,7 @@ from gradeschool.protocols.lm_eval.rules import (
     read_flexible,
     whole_answer,
 )
-from gradeschool.rule import LAST_NUMBER_DECIDES, Rule, verbatim
+from gradeschool.scorer import LAST_NUMBER_DECIDES, Scorer, verbatim
 from gradeschool.verdict import Answer
 
 # Unlike gsm8k_cot's pattern this one must end in a digit: "The answer is 18" at the end is read.
@@ -33,7 +33,7 @@ def read_self_consistency(text: str, reference: str) -> Answer | None:
     return Answer(number, cleaned(number), match.span(1), "the first 'The answer is N'")
 
 
-COT_FLEXIBLE = Rule(
+COT_FLEXIBLE = Scorer(
     name="lm-eval/gsm8k-cot/flexible-extract",
     summary="the last number-like run, exact_match against the number alone",
     source=f"{SOURCE}/gsm8k-cot.yaml, filter flexible-extract",
@@ -43,7 +43,7 @@ COT_FLEXIBLE = Rule(
     claims=LAST_NUMBER_DECIDES,
 )
 
-ZEROSHOT_STRICT = Rule(
+ZEROSHOT_STRICT = Scorer(
     name="lm-eval/gsm8k-cot-zeroshot/strict-match",
     summary="the first 'The answer is N' and one more character, exact_match",
     source=f"{SOURCE}/gsm8k-cot-zeroshot.yaml, filter strict-match",
@@ -53,7 +53,7 @@ ZEROSHOT_STRICT = Rule(
     claims=ANNOUNCED_DECIDES,
 )
 
-ZEROSHOT_FLEXIBLE = Rule(
+ZEROSHOT_FLEXIBLE = Scorer(
     name="lm-eval/gsm8k-cot-zeroshot/flexible-extract",
     summary="the last number-like run, exact_match",
     source=f"{SOURCE}/gsm8k-cot-zeroshot.yaml, filter flexible-extract",
@@ -63,7 +63,7 @@ ZEROSHOT_FLEXIBLE = Rule(
     claims=LAST_NUMBER_DECIDES,
 )
 
-SCORE_FIRST = Rule(
+SCORE_FIRST = Scorer(
     name="lm-eval/gsm8k-cot-self-consistency/score-first",
     summary="the first 'The answer is N' of the first sample, exact_match",
     source=f"{SOURCE}/gsm8k-cot-self-consistency.yaml, filter score-first",

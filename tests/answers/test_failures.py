@@ -9,10 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool import Failure, detect_answer_failure
-from gradeschool.answers.failures import cause_of_text, is_right
-from gradeschool.answers.form import Form, form_of, looks_cut
-from gradeschool.answers.near import Near, near, scale_of
-from gradeschool.answers.reader import read_completion
+from gradeschool.answers.extractor import extract_final_answer
+from gradeschool.answers.failures import (
+    Near,
+    TextForm,
+    cause_of_text,
+    form_of,
+    is_right,
+    looks_cut,
+    near,
+    scale_of,
+)
 from gradeschool.answers.regions import committed_region
 
 PROGRAM = "```python\ndef eggs():\n    return 16 - 3 - 4\nprint(eggs())\n```"
@@ -59,11 +66,16 @@ def test_a_cause_is_told_from_its_examples(failure: Failure) -> None:
 
 
 def test_every_cause_that_a_text_alone_can_have_has_examples() -> None:
-    from gradeschool.scoring.causes import OF_RULES
+    from gradeschool.scoring.causes import OF_SCORERS
 
-    of_rules = {*OF_RULES.values(), Failure.FORMAT_MISSING, Failure.RUN_ON, Failure.OTHER_NUMBER}
-    elsewhere = {Failure.RULE_FAILED, Failure.PROVIDER_ERROR, Failure.SUSPECTED_LABEL}
-    assert set(Failure) - of_rules - elsewhere <= set(FAILURES)
+    of_scorers = {
+        *OF_SCORERS.values(),
+        Failure.FORMAT_MISSING,
+        Failure.RUN_ON,
+        Failure.OTHER_NUMBER,
+    }
+    elsewhere = {Failure.SCORER_FAILED, Failure.PROVIDER_ERROR, Failure.SUSPECTED_LABEL}
+    assert set(Failure) - of_scorers - elsewhere <= set(FAILURES)
 
 
 @pytest.mark.parametrize(
@@ -91,12 +103,12 @@ def test_no_text_and_no_gold_make_the_detection_raise(
     text: str, gold: str, finish: str | None
 ) -> None:
     failure = detect_answer_failure(text, gold, finish)
-    assert (failure is None) is (bool(text.strip()) and is_right(read_completion(text), gold))
+    assert (failure is None) is (bool(text.strip()) and is_right(extract_final_answer(text), gold))
 
 
 def test_the_evidence_of_a_slip_stands_in_the_text() -> None:
     text = "<think>1 + 1 = 3</think>She has 8 * 4 = 36 eggs.\n#### 36"
-    cause = cause_of_text(text, read_completion(text), committed_region(text), "32")
+    cause = cause_of_text(text, extract_final_answer(text), committed_region(text), "32")
     assert cause is not None
     assert cause.span is not None
     assert text[slice(*cause.span)] == "8 * 4 = 36"
@@ -132,15 +144,15 @@ def test_a_text_that_ends_in_the_middle_looks_cut(text: str, cut: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "finish", "form"),
     [
-        ("", None, Form(empty=True, truncated=False, ran_on=False, thinking=False)),
-        ("A: 18", "length", Form(False, truncated=True, ran_on=False, thinking=False)),
-        ("She has 16 -", "stop", Form(False, truncated=False, ran_on=False, thinking=False)),
-        ("She has 16 -", "unknown", Form(False, truncated=True, ran_on=False, thinking=False)),
-        ("A: 18\n\nQ: How many? 5", None, Form(False, False, ran_on=True, thinking=False)),
-        ("<think>18", None, Form(False, False, False, thinking=True)),
+        ("", None, TextForm(empty=True, truncated=False, ran_on=False, thinking=False)),
+        ("A: 18", "length", TextForm(False, truncated=True, ran_on=False, thinking=False)),
+        ("She has 16 -", "stop", TextForm(False, truncated=False, ran_on=False, thinking=False)),
+        ("She has 16 -", "unknown", TextForm(False, truncated=True, ran_on=False, thinking=False)),
+        ("A: 18\n\nQ: How many? 5", None, TextForm(False, False, ran_on=True, thinking=False)),
+        ("<think>18", None, TextForm(False, False, False, thinking=True)),
     ],
 )
-def test_the_form_of_a_completion(text: str, finish: str | None, form: Form) -> None:
+def test_the_form_of_a_completion(text: str, finish: str | None, form: TextForm) -> None:
     assert form_of(text, finish) == form
 
 

@@ -43,7 +43,7 @@ SHORT_UNITS = {
 CLOCKS = ("hour", "minute", "second", "day", "week", "month", "year")
 
 
-class Asked(NamedTuple):
+class QuestionHints(NamedTuple):
     """What a question asks: units as word stems ("dollar", "percent"), and its given quantities.
 
     givens: (digits, stem of the next word) as they stand in the question.
@@ -53,16 +53,16 @@ class Asked(NamedTuple):
     givens: frozenset[tuple[str, str]]
 
 
-NOTHING = Asked(frozenset(), frozenset())
+NOTHING = QuestionHints(frozenset(), frozenset())
 
 
 @lru_cache(8192)
-def asked_of(question: str) -> Asked:
+def question_hints(question: str) -> QuestionHints:
     """Return what a question asks for; `NOTHING` of an empty one. Linear, never raises."""
     if not question:
         return NOTHING
     asking = _asking_part(question[-2_000:])
-    return Asked(_units(asking), _givens(question[:8_000]))
+    return QuestionHints(_units(asking), _givens(question[:8_000]))
 
 
 def stem(word: str) -> str:

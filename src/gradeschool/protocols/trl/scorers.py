@@ -5,9 +5,9 @@ https://github.com/huggingface/trl, PyPI 1.16.0, trl/rewards/accuracy_rewards.py
 
 from __future__ import annotations
 
-from gradeschool.library_rule import library_rule
+from gradeschool.library_scorer import library_scorer
 
-ACCURACY_REWARD = library_rule(
+ACCURACY_REWARD = library_scorer(
     "trl/accuracy-reward",
     summary="Math-Verify on LaTeX alone: a box, or a formula behind 'answer'; plain numbers are "
     "not read",

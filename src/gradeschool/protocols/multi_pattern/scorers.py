@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import BOX, Found, last_flat_box, last_match, last_match_in_words
+from gradeschool.answers.search import (
+    BOX,
+    TextMatch,
+    last_flat_box,
+    last_match,
+    last_match_in_words,
+)
 from gradeschool.problem import Problem
-from gradeschool.rule import Claim, Rule, RuleFailure, found
 from gradeschool.scan import (
     HAS_ANSWER,
     HAS_ANSWERS,
@@ -21,6 +26,7 @@ from gradeschool.scan import (
     hashes,
     number,
 )
+from gradeschool.scorer import Claim, Scorer, ScorerFailure, found
 from gradeschool.verdict import Answer
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
@@ -49,12 +55,12 @@ def read(text: str, reference: str) -> Answer | None:
     return None if found is None else _answer(found, LAST_NUMBER)
 
 
-def _answer(found: Found, how: str) -> Answer:
+def _answer(found: TextMatch, how: str) -> Answer:
     return Answer(found.text, _normalize(found.text), (found.start, found.end), how)
 
 
-def _group(found: re.Match[str] | None) -> Found | None:
-    return None if found is None else Found(found.group(1), *found.span(1))
+def _group(found: re.Match[str] | None) -> TextMatch | None:
+    return None if found is None else TextMatch(found.group(1), *found.span(1))
 
 
 def _normalize(text: str) -> str:
@@ -66,7 +72,7 @@ def _normalize(text: str) -> str:
     except ValueError:
         pass
     except OverflowError as error:  # int(inf): the documented function does not catch it
-        raise RuleFailure(f"OverflowError: {error}") from error
+        raise ScorerFailure(f"OverflowError: {error}") from error
     return cleaned
 
 
@@ -116,7 +122,7 @@ def hashed(part: str, answer: Answer | None) -> bool:
     return answer is not None and answer.how == LAST_HASHES
 
 
-MULTI_PATTERN = Rule(
+MULTI_PATTERN = Scorer(
     name="multi-pattern",
     summary="####, boxed, 'the answer is', 'answer:', else the last number; equal within 1e-6",
     source="the common multi-pattern parser (SOURCE.md)",

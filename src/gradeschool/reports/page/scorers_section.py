@@ -1,4 +1,4 @@
-"""The same completions under every rule: where each stands, and what moves."""
+"""The same completions under every scorer: where each stands, and what moves."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from gradeschool.reports.page.words import count, percent
 from gradeschool.scoring.matrix import CORRECT, ERROR, NO_ANSWER
 
 
-def rules_section(judged: Judged) -> Html:
-    """Return the same completions under every rule, and what moves against the headline rule."""
+def scorers_section(judged: Judged) -> Html:
+    """Return the same completions under every scorer, and the differences to the headline."""
     groups = _alike(judged)
     shares = {group[0]: share_of(judged, group[0]) for group in groups}
     groups.sort(key=lambda group: -shares[group[0]].accuracy)
     silent = {group[0]: _silent(judged, group[0]) for group in groups}
     axis = axis_over(
         share.interval
-        for rule, share in shares.items()
-        if (share.correct and 2 * silent[rule] < share.judged) or rule == judged.headline
+        for scorer, share in shares.items()
+        if (share.correct and 2 * silent[scorer] < share.judged) or scorer == judged.headline
     )
     moves = {group[0]: _moved(judged, group[0]) for group in groups}
     most = max((max(move) for move in moves.values()), default=1)
     mark = next(shares[g[0]].accuracy for g in groups if judged.headline in g)
     rows = [
-        _rule_row(
+        _scorer_row(
             judged,
             group,
             shares[group[0]],
@@ -37,23 +37,24 @@ def rules_section(judged: Judged) -> Html:
         )
         for group in groups
     ]
-    # The same rules are set aside, and for the same reason, as in the line under a table of scores.
+    # The same scorers are set aside, and for the same reason, as in the line under a table of
+    # scores.
     finding = [
         group
         for group in groups
         if shares[group[0]].correct and 2 * silent[group[0]] < shares[group[0]].judged
     ]
     found = sum(map(len, finding))
-    mute = len(judged.rules) - found if found > 1 else 0
+    mute = len(judged.scorers) - found if found > 1 else 0
     reading = [shares[group[0]].accuracy for group in (finding if mute else groups)]
     spread = 100 * (max(reading) - min(reading))
     others = f"; {mute} of them find no answer in most, or nothing right" if mute else ""
     apart = "those that find answers" if mute else "they"
     lead = (
-        f"{count(len(judged.rules), 'rule')} read the same completions{others}. They "
+        f"{count(len(judged.scorers), 'scorer')} read the same completions{others}. They "
         f"come to {count(len(groups), 'different set')} of verdicts; {apart} are "
-        f"{spread:.1f} points apart. Gained and lost are completions that a rule calls correct and "
-        "the headline rule does not, and the reverse."
+        f"{spread:.1f} points apart. Gained and lost are completions that a scorer calls "
+        "correct and the headline scorer does not, and the reverse."
     )
     return join(el("p", lead), _rows_table(axis, rows))
 
@@ -61,29 +62,29 @@ def rules_section(judged: Judged) -> Html:
 def _rows_table(axis: Axis, rows: Sequence[Html]) -> Html:
     head = el(
         "tr",
-        el("th", "Rule", scope="col"),
+        el("th", "Scorer", scope="col"),
         el("th", ticks_strip(axis), scope="col", class_="wide"),
         el("th", "%", scope="col", class_="number"),
         el("th", "Lost", scope="col", class_="number"),
         el("th", el("span", "Moved", class_="visually-hidden"), scope="col", class_="narrow"),
         el("th", "Gained", scope="col", class_="left"),
     )
-    return el("table", el("thead", head), el("tbody", *rows), class_="rows rules")
+    return el("table", el("thead", head), el("tbody", *rows), class_="rows scorers")
 
 
 def _alike(judged: Judged) -> list[list[int]]:
-    """Group the rules that agree on every completion; the headline rule leads its group."""
+    """Group the scorers that agree on every completion; the headline scorer leads its group."""
     columns: dict[bytes, list[int]] = {}
     joined = b"".join(judged.codes)
-    for at in range(len(judged.rules)):
-        columns.setdefault(joined[at :: len(judged.rules)], []).append(at)
+    for at in range(len(judged.scorers)):
+        columns.setdefault(joined[at :: len(judged.scorers)], []).append(at)
     return [sorted(group, key=lambda at: at != judged.headline) for group in columns.values()]
 
 
-def _moved(judged: Judged, rule: int) -> tuple[int, int]:
-    """Return (gained, lost) against the headline rule, where both judge."""
+def _moved(judged: Judged, scorer: int) -> tuple[int, int]:
+    """Return (gained, lost) against the headline scorer, where both judge."""
     gained = lost = 0
-    pairs = Counter((codes[judged.headline], codes[rule]) for codes in judged.codes)
+    pairs = Counter((codes[judged.headline], codes[scorer]) for codes in judged.codes)
     for (ours, theirs), number in pairs.items():
         if ERROR not in (ours, theirs):
             gained += number * (ours != CORRECT and theirs == CORRECT)
@@ -91,20 +92,20 @@ def _moved(judged: Judged, rule: int) -> tuple[int, int]:
     return gained, lost
 
 
-def _silent(judged: Judged, rule: int) -> int:
-    """Return how many completions a rule finds no answer in."""
-    return sum(codes[rule] == NO_ANSWER for codes in judged.codes)
+def _silent(judged: Judged, scorer: int) -> int:
+    """Return how many completions a scorer finds no answer in."""
+    return sum(codes[scorer] == NO_ANSWER for codes in judged.codes)
 
 
 def _strip(share: Share, silent: int, axis: Axis, mark: float) -> Html:
-    """Return a rule's strip; in words where it calls next to nothing correct."""
+    """Return a scorer's strip; in words where it calls next to nothing correct."""
     if share.interval.high < axis.low:
         found = f"no answer found in {silent:,} of {share.judged:,}"
         return el("p", found if silent else "reads something else in nearly all", class_="off")
     return dot_strip(axis, share.accuracy, share.interval, mark)
 
 
-def _rule_row(
+def _scorer_row(
     judged: Judged,
     group: Sequence[int],
     share: Share,
@@ -112,17 +113,19 @@ def _rule_row(
     strip: Html,
     most: int,
 ) -> Html:
-    name = judged.rules[group[0]]
+    name = judged.scorers[group[0]]
     own = judged.headline in group
     gained, lost = moved
-    others = [judged.rules[at] for at in group[1:]]
-    alike = f"and {count(len(others), 'rule that agrees', 'rules that agree')} on every completion"
+    others = [judged.scorers[at] for at in group[1:]]
+    alike = (
+        f"and {count(len(others), 'scorer that agrees', 'scorers that agree')} on every completion"
+    )
     more = el(
         "details",
         el("summary", alike),
         el("p", *(join(el("code", other), el("br")) for other in others)),
     ) if others else None  # fmt: skip
-    link = el("a", name, href=link_to(vs=name) if gained or lost else link_to(rule=name))
+    link = el("a", name, href=link_to(vs=name) if gained or lost else link_to(scorer=name))
     return el(
         "tr",
         el("th", link, el("small", "headline") if own else None, more, scope="row"),

@@ -10,8 +10,8 @@ import re
 
 from gradeschool.answers.search import last_match_in_words
 from gradeschool.problem import Problem
-from gradeschool.rule import HASHES_DECIDE, LAST_NUMBER_DECIDES, Claim, Rule, always, verbatim
 from gradeschool.scan import HAS_ANSWER, Scan, nothing
+from gradeschool.scorer import HASHES_DECIDE, LAST_NUMBER_DECIDES, Claim, Scorer, always, verbatim
 from gradeschool.verdict import Answer, Outcome
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/gsm8k"
@@ -102,7 +102,7 @@ def read_cot(text: str, reference: str) -> Answer | None:
     return None if found is None else _answer(found, 1, "the first 'The answer is N.'")
 
 
-STRICT = Rule(
+STRICT = Scorer(
     name="lm-eval/gsm8k/strict-match",
     summary="the first '#### N', exact_match",
     source=f"{SOURCE}/gsm8k.yaml, filter strict-match",
@@ -113,7 +113,7 @@ STRICT = Rule(
     at_once=strict_at_once,
 )
 
-FLEXIBLE = Rule(
+FLEXIBLE = Scorer(
     name="lm-eval/gsm8k/flexible-extract",
     summary="the last number-like run, exact_match",
     source=f"{SOURCE}/gsm8k.yaml, filter flexible-extract",
@@ -123,7 +123,7 @@ FLEXIBLE = Rule(
     claims=LAST_NUMBER_DECIDES,
 )
 
-COT_STRICT = Rule(
+COT_STRICT = Scorer(
     name="lm-eval/gsm8k-cot/strict-match",
     summary="the first 'The answer is N' and one more character, exact_match",
     source=f"{SOURCE}/gsm8k-cot.yaml, filter strict-match",

@@ -9,8 +9,8 @@ import re
 
 from gradeschool.answers.search import last_match, last_match_in_words
 from gradeschool.problem import Problem
-from gradeschool.rule import Claim, Rule, RuleFailure, found, verbatim
 from gradeschool.scan import COLON, HAS_ANSWER_COLON, Scan, number
+from gradeschool.scorer import Claim, Scorer, ScorerFailure, found, verbatim
 from gradeschool.verdict import Answer
 
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
@@ -35,7 +35,7 @@ def _normalize(text: str) -> str:
         number = float(cleaned)
         return str(int(number)) if number == int(number) else cleaned
     except OverflowError as error:
-        raise RuleFailure(f"OverflowError: {error}") from error
+        raise ScorerFailure(f"OverflowError: {error}") from error
     except ValueError:
         return cleaned
 
@@ -56,7 +56,7 @@ def reference(problem: Problem) -> str:
     return _normalize(problem.gold)
 
 
-NUMERIC_EQUALITY = Rule(
+NUMERIC_EQUALITY = Scorer(
     name="numeric-equality",
     summary="the number behind 'ANSWER:', else the last number; equal once normalised",
     source="aisa-group/PostTrainBench #44 (SOURCE.md)",
