@@ -60,8 +60,8 @@ class TransformersEngine:
         """Yield the results of requests of one decoding."""
         limit = decoding.max_tokens or DEFAULT_TOKENS
         try:
-            tokens = {prompt: tuple(tokens_of(self.tokenizer, prompt))
-                      for prompt in dict.fromkeys(request.prompt for request in requests)}  # fmt: skip
+            prompts = dict.fromkeys(request.prompt for request in requests)
+            tokens = {prompt: tuple(tokens_of(self.tokenizer, prompt)) for prompt in prompts}
         except ModelError as error:
             yield [(request, error) for request in requests]
             return

@@ -53,7 +53,8 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError, TypeError):
         return False
-    return all([mallopt(option, value) == 1 for option, value in MALLOC_OPTIONS.items()])
+    results = [mallopt(option, value) for option, value in MALLOC_OPTIONS.items()]
+    return all(result == 1 for result in results)
 
 
 # Processes on this machine
@@ -183,9 +184,7 @@ def on_ray(
         yield from pool.write(min(count, len(shares)))
 
 
-def shares_of(
-    tasks: Sequence[SampleTask], actors: int, most: int
-) -> deque[Sequence[SampleTask]]:
+def shares_of(tasks: Sequence[SampleTask], actors: int, most: int) -> deque[Sequence[SampleTask]]:
     """Cut tasks into shares: longest prompts first, the tasks of a prompt together."""
     ordered = sorted(tasks, key=lambda task: (-len(task.tokens), task.tokens, task.sample))
     size = min(most, max(SEND_ROWS, ceil(len(ordered) / (SHARES_PER_ACTOR * actors))))

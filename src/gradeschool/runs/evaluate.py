@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
-from gradeschool.models.base import Model, Request
+from gradeschool.models.base import BulkModel, Model, Request
 from gradeschool.models.preflight import check
 from gradeschool.recordings.files import MANIFEST_FILE
 from gradeschool.runs.ask import Asker
@@ -99,6 +99,9 @@ async def evaluate(
                     async with judging, writer:
                         if asking.batch:
                             await _in_batches(model, store, writer, asker, observer, todo)
+                        elif isinstance(model, BulkModel):
+                            if todo:
+                                await asker.ask_at_once(model, todo)
                         else:
                             await asker.ask_all(todo, asking.choices)
                 except FatalModelError as error:

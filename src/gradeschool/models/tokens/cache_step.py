@@ -26,7 +26,7 @@ class UnknownArchitectureError(InputError):
 
 
 class CacheStep:
-    """Steps of one model. Raises UnknownArchitectureError for a model whose attention goes another way."""
+    """Steps of one model. Raises UnknownArchitectureError where its attention goes another way."""
 
     def __init__(self, model: Any) -> None:
         if not getattr(model, "_supports_attention_backend", False):
