@@ -14,8 +14,8 @@ from pyarrow import parquet
 
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import GradeschoolError, InputError
+from gradeschool.formats.samples import FileSample, Reference, faulty
 from gradeschool.problem import Problem
-from gradeschool.recordings.recorded import Recorded, Reference, faulty
 from gradeschool.scoring import stream
 from gradeschool.scoring.collect import collect
 from gradeschool.scoring.load import choose_scorers
@@ -104,15 +104,15 @@ ROWS = st.lists(
 )
 
 
-def recorded(rows: Sequence[tuple[str, int, int | None, str, str]]) -> list[Recorded]:
+def recorded(rows: Sequence[tuple[str, int, int | None, str, str]]) -> list[FileSample]:
     found = []
     for row, (run, at, sample, text, error) in enumerate(rows, start=1):
         if error == "fault" or not run:
             found.append(faulty(row, run, "is bad"))
         elif error:
-            found.append(Recorded(row, run, Reference(position=at), "", sample, error=error))
+            found.append(FileSample(row, run, Reference(position=at), "", sample, error=error))
         else:
-            found.append(Recorded(row, run, Reference(position=at), text, sample))
+            found.append(FileSample(row, run, Reference(position=at), text, sample))
     return found
 
 

@@ -9,7 +9,7 @@ import pytest
 from gradeschool import Outcome, Problem, Verdict, all_scorers, get_scorer, judge
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
-from gradeschool.recordings.recorded import Recorded, Reference, faulty
+from gradeschool.formats.samples import FileSample, Reference, faulty
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.collect import Run, Sample, collect
 from gradeschool.scoring.explain import disagreements
@@ -115,11 +115,11 @@ def test_a_log_without_an_answer_is_told() -> None:
 
 def recorded(
     row: int, index: int, text: str, sample: int | None = None, run: str = "r"
-) -> Recorded:
-    return Recorded(row, run, Reference(position=index), text, sample)
+) -> FileSample:
+    return FileSample(row, run, Reference(position=index), text, sample)
 
 
-def collected(*rows: Recorded) -> tuple[list[Run], list[str]]:
+def collected(*rows: FileSample) -> tuple[list[Run], list[str]]:
     notes: list[str] = []
     return collect(rows, MATCHER, "f.jsonl", notes.append), notes
 

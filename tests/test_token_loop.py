@@ -23,9 +23,8 @@ import torch  # noqa: E402
 import transformers  # noqa: E402
 
 from gradeschool.models.token_loop import Draw, Loop, Sampled, SampleTask, sample  # noqa: E402
-from gradeschool.models.tokens import cohort as cohort_module  # noqa: E402
 from gradeschool.models.tokens.annotations import Annotations, Override  # noqa: E402
-from gradeschool.models.tokens.blocks import Block  # noqa: E402
+from gradeschool.models.tokens.blocks import Block, barred  # noqa: E402
 from gradeschool.models.tokens.cache_step import CacheStep  # noqa: E402
 from gradeschool.models.tokens.cohort import Cohort  # noqa: E402
 from gradeschool.models.tokens.draw import nucleus, uniforms  # noqa: E402
@@ -92,22 +91,22 @@ def _nothing_barred(where: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
     return BARRED(torch.zeros_like(where), keys)
 
 
-KEEP, BARRED = Cohort.keep, cohort_module.barred
+KEEP, BARRED = Cohort.keep, barred
 
 
 @pytest.mark.parametrize(
-    ("place", "name", "fault"),
+    ("name", "fault"),
     [
-        (Cohort, "positions", _positions_off_by_one),
-        (Cohort, "keep", _rows_kept_in_their_old_places),
-        (cohort_module, "barred", _nothing_barred),
+        ("Cohort.positions", _positions_off_by_one),
+        ("Cohort.keep", _rows_kept_in_their_old_places),
+        ("barred", _nothing_barred),
     ],
 )
 def test_the_comparison_finds_faults(
-    loaded: Loaded, monkeypatch: pytest.MonkeyPatch, place: Any, name: str, fault: Any
+    loaded: Loaded, monkeypatch: pytest.MonkeyPatch, name: str, fault: Any
 ) -> None:
     """A position, a row's memory, a mask: each of these faults shows in the logits."""
-    monkeypatch.setattr(place, name, fault)
+    monkeypatch.setattr(f"gradeschool.models.tokens.cohort.{name}", fault)
     with pytest.raises(AssertionError, match="a logit differs by"):
         compare_with_generate(
             loaded.model, loaded.tokenizer, loaded.prompts[:8], loaded.ends, LIMIT, 5

@@ -24,6 +24,7 @@ from gradeschool.cli.options import (
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from gradeschool.completion import Decoding
     from gradeschool.models.base import Model
     from gradeschool.models.transformers_model import Workers
     from gradeschool.protocol import Protocol
@@ -147,13 +148,7 @@ def command(
     calculating = built_in if calculator is None else calculator
     _check(chosen, calculating, batch, choices, max_cost, price)
     problems = load_dataset(dataset or chosen.dataset)
-    usual = chosen.decoding
-    decoding = replace(
-        usual,
-        temperature=usual.temperature if temperature is None else temperature,
-        max_tokens=max_tokens or usual.max_tokens,
-        seed=seed,
-    )
+    decoding = decoding_of(chosen, temperature, max_tokens, seed)
     plan = make_plan(chosen, problems, decoding, limit, samples)
     if model.startswith(("http://", "https://", "openai/")):
         import_aiohttp()
@@ -170,6 +165,19 @@ def command(
         evaluation = run_plan(plan, answering, folder, asking, quiet)
         _print(evaluation, plan.protocol, as_json)
         exit_as_ended(evaluation)
+
+
+def decoding_of(
+    protocol: Protocol, temperature: float | None, max_tokens: int | None, seed: int | None
+) -> Decoding:
+    """Return the protocol's decoding with what the command line sets instead."""
+    usual = protocol.decoding
+    return replace(
+        usual,
+        temperature=usual.temperature if temperature is None else temperature,
+        max_tokens=max_tokens or usual.max_tokens,
+        seed=seed,
+    )
 
 
 def _check(
@@ -231,7 +239,8 @@ def exit_as_ended(evaluation: Evaluation) -> None:
         warn(f"the run stopped: {evaluation.fatal}; the same command goes on from here")
         sys.exit(2)
     if evaluation.interrupted:
-        warn("interrupted; the same command asks for what is missing")
+        missing = evaluation.requested - evaluation.answered
+        warn(f"interrupted with {missing} samples left; the same command asks for what is missing")
         sys.exit(130)
     if evaluation.over_budget:
         left = evaluation.requested - evaluation.answered - evaluation.failed

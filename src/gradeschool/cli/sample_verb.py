@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.eval_verb import exit_as_ended, run_plan, worker_options, workers_of
+from gradeschool.cli.eval_verb import (
+    decoding_of,
+    exit_as_ended,
+    run_plan,
+    worker_options,
+    workers_of,
+)
 from gradeschool.cli.options import FiniteRange, dataset_option, json_option, print_json, warn
 from gradeschool.cli.training import MOST_SEED
 from gradeschool.errors import InputError
@@ -78,12 +83,7 @@ def command(
     from gradeschool.runs.plan import make_plan
 
     chosen = get_protocol(protocol)
-    decoding = replace(
-        chosen.decoding,
-        temperature=temperature,
-        max_tokens=max_tokens or chosen.decoding.max_tokens,
-        seed=seed,
-    )
+    decoding = decoding_of(chosen, temperature, max_tokens, seed)
     plan = make_plan(chosen, load_dataset(dataset or chosen.dataset), decoding, limit, samples)
     if calculator and chosen.is_chat:
         raise InputError(

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from transformers import GenerationConfig
 
-from gradeschool.models.generation import GenerationSettings, SampleTask
+from gradeschool.models.local import GenerationSettings, SampleTask
 from gradeschool.models.tokens.rows import Sampled
 
 

@@ -9,57 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from gradeschool.completion import Decoding
 from gradeschool.errors import InputError
+from gradeschool.models.local import GenerationSettings, SampleTask, WrittenText, ends_of
 
 SEND_ROWS, SEND_SECONDS = 64, 1.0  # rows that are sent, and stored, at once; and how often
 # Weights up to which more than one thread costs more than it gains.
 SMALL_WEIGHTS = 1 << 26
-ROWS_ON_CPU, ROWS_ON_GPU = 256, 1024
 GENERATE_ROWS_ON_CPU, GENERATE_ROWS_ON_GPU = 16, 64
 # Keys and values of all rows take at most this share of the memory that is free.
 MEMORY_SHARE = 0.5
 ASSUMED_FREE = 4 << 30  # bytes, where the system does not say
-
-
-class SampleTask(NamedTuple):
-    """A sample to write: the index of its prompt, its own number, and the prompt's tokens."""
-
-    prompt: int
-    sample: int
-    tokens: tuple[int, ...]
-
-
-class WrittenText(NamedTuple):
-    """The text written for the task of that prompt index. tokens: with the end token."""
-
-    prompt: int
-    text: str
-    tokens: int
-    finished: bool
-
-
-class GenerationSettings(NamedTuple):
-    """What samples depend on beside the prompt; a process that generates is started with it.
-
-    folder: the model's. calculator: write the results of annotations.
-    """
-
-    folder: Path
-    calculator: bool
-    decoding: Decoding
-
-    @property
-    def temperature(self) -> float:
-        """Return the temperature; 1 where the protocol sets none."""
-        return 1.0 if self.decoding.temperature is None else self.decoding.temperature
-
-    @property
-    def top_p(self) -> float:
-        """Return the share of the nucleus; 1 where the protocol sets none."""
-        return 1.0 if self.decoding.top_p is None else self.decoding.top_p
 
 
 class LoadedGenerator:
@@ -72,8 +33,6 @@ class LoadedGenerator:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging
-
-        from gradeschool.models.local import ends_of
 
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         gpu = torch.cuda.is_available()
@@ -152,6 +111,8 @@ class LoadedGenerator:
     def _rows(self, limit: int, tasks: Sequence[SampleTask]) -> int:
         """Return how many rows are written at once: those whose keys and values fit."""
         import torch
+
+        from gradeschool.models.token_loop import ROWS_ON_CPU, ROWS_ON_GPU
 
         config = self.model.config.get_text_config()
         heads = config.num_attention_heads

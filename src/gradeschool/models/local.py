@@ -9,9 +9,9 @@ import os
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from gradeschool.completion import Prompt
+from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError, MissingExtraError, ModelError
 from gradeschool.models.base import Reply, Request, Results
 
@@ -20,6 +20,44 @@ DEFAULT_TOKENS = 2048
 # A weight file is told from another by this many bytes at each end.
 SAMPLE_BYTES = 1 << 20
 FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tokenizer*")
+
+
+class SampleTask(NamedTuple):
+    """A sample to write: the index of its prompt, its own number, and the prompt's tokens."""
+
+    prompt: int
+    sample: int
+    tokens: tuple[int, ...]
+
+
+class WrittenText(NamedTuple):
+    """The text written for the task of that prompt index. tokens: with the end token."""
+
+    prompt: int
+    text: str
+    tokens: int
+    finished: bool
+
+
+class GenerationSettings(NamedTuple):
+    """What samples depend on beside the prompt; a process that generates is started with it.
+
+    folder: the model's. calculator: write the results of annotations.
+    """
+
+    folder: Path
+    calculator: bool
+    decoding: Decoding
+
+    @property
+    def temperature(self) -> float:
+        """Return the temperature; 1 where the protocol sets none."""
+        return 1.0 if self.decoding.temperature is None else self.decoding.temperature
+
+    @property
+    def top_p(self) -> float:
+        """Return the share of the nucleus; 1 where the protocol sets none."""
+        return 1.0 if self.decoding.top_p is None else self.decoding.top_p
 
 
 class Engine(Protocol):

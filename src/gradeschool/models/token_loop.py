@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from gradeschool.models.generation import ROWS_ON_CPU, ROWS_ON_GPU, SampleTask
+from gradeschool.models.local import SampleTask
 from gradeschool.models.tokens.annotations import Annotations
 from gradeschool.models.tokens.cache_step import CacheStep, UnknownArchitectureError
 from gradeschool.models.tokens.cohort import Cohort
@@ -32,6 +32,7 @@ from gradeschool.models.tokens.stops import Stops
 
 __all__ = ["Draw", "Loop", "SampleTask", "Sampled", "UnknownArchitectureError", "sample"]
 
+ROWS_ON_CPU, ROWS_ON_GPU = 256, 1024
 # A new cohort begins where this share of the rows is left.
 REFILL = 0.6
 # Ended rows are taken out once their computing has cost as much as that: rows times steps.

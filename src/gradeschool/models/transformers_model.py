@@ -11,13 +11,17 @@ from typing import Any
 from gradeschool.completion import Decoding, Finish, Usage
 from gradeschool.errors import ModelError
 from gradeschool.models.base import Reply, Request, Results
-from gradeschool.models.generation import (
+from gradeschool.models.generation import LoadedGenerator
+from gradeschool.models.local import (
+    DEFAULT_TOKENS,
     GenerationSettings,
-    LoadedGenerator,
+    LocalModel,
     SampleTask,
     WrittenText,
+    fits,
+    tokens_of,
+    too_long,
 )
-from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, fits, tokens_of, too_long
 
 # Writes tasks by other processes, here or elsewhere; as `LoadedGenerator.write`.
 Workers = Callable[

@@ -9,9 +9,9 @@ from typing import Any
 
 from gradeschool.completion import Decoding, Usage
 from gradeschool.errors import ModelError
+from gradeschool.formats.samples import finish_of
 from gradeschool.models.base import Reply, Request, Results
 from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, fits, tokens_of, too_long
-from gradeschool.recordings.recorded import finish_of
 
 # vLLM schedules by itself; so many requests keep a GPU busy, and their answers come together.
 ROWS = 512

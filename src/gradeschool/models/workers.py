@@ -22,14 +22,8 @@ from threading import current_thread, main_thread
 from typing import Any
 
 from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
-from gradeschool.models.generation import (
-    SEND_ROWS,
-    GenerationSettings,
-    LoadedGenerator,
-    SampleTask,
-    WrittenText,
-)
-from gradeschool.models.local import fingerprint
+from gradeschool.models.generation import SEND_ROWS, LoadedGenerator
+from gradeschool.models.local import GenerationSettings, SampleTask, WrittenText, fingerprint
 
 WAIT_SECONDS = 0.5
 # malloc.h of glibc: no mapping of its own for a large block, nothing given back below 2 GB, and

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradeschool.calculator import LONGEST
-from gradeschool.models.generation import SampleTask
+from gradeschool.models.local import SampleTask
 from gradeschool.models.tokens.annotations import Annotations
 from gradeschool.models.tokens.draw import uniforms
 
