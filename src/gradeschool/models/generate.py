@@ -69,7 +69,7 @@ class GenerateLoop:
             "top_p": self.settings.top_p,
             "top_k": 0,
         }
-        return GenerationConfig(  # type: ignore[no-untyped-call]
+        return GenerationConfig(
             max_new_tokens=limit,
             do_sample=bool(self.settings.temperature),
             num_beams=1,
