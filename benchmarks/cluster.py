@@ -1,6 +1,6 @@
 """Rows by the million, scored here in processes and on a local Ray, in turn.
 
-    python benchmarks/cluster.py [--rows N] [--jobs N] [--python FILE] [RULE ...]
+    python benchmarks/cluster.py [--rows N] [--jobs N] [--python FILE] [SCORER ...]
 
 Real completions, repeated with other sample numbers, are written as Parquet files (once: they are
 kept in --folder). Prints rows a second, CPU seconds, the peak memory of all processes together
@@ -130,7 +130,7 @@ def tree(root: int) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Score millions of rows here and on Ray.")
-    parser.add_argument("rules", nargs="*", metavar="RULE")
+    parser.add_argument("scorers", nargs="*", metavar="SCORER")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--jobs", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--python", type=Path, default=RAY)
@@ -144,8 +144,8 @@ def main() -> None:
     make(options.rows, folder, corpus(Path(data) / "completions"))
     size = sum(path.stat().st_size for path in folder.glob("*.parquet")) / 2**20
     print(f"{options.rows:,} rows in {size:,.0f} MB of Parquet", flush=True)
-    rules = ["--rule", *options.rules] if options.rules else []
-    words = [folder / "*.parquet", *rules]
+    scorers = ["--scorer", *options.scorers] if options.scorers else []
+    words = [folder / "*.parquet", *scorers]
     runs = {"ray": [*words, "--engine", "ray"]}
     runs |= {f"local, {jobs} process(es)": [*words, "--jobs", jobs] for jobs in options.jobs}
     print(f"{'':24}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'us CPU/row':>12}{'peak MB':>10}")

@@ -1,9 +1,9 @@
-"""How long the rules take on hostile texts of 10 MB: one shape repeated to the end.
+"""How long the scorers take on hostile texts of 10 MB: one shape repeated to the end.
 
-    python benchmarks/hostile.py [--megabytes 10] [--limit 1.0] [--json] [RULE ...]
+    python benchmarks/hostile.py [--megabytes 10] [--limit 1.0] [--json] [SCORER ...]
 
-Prints, for each shape, the slowest rules with their seconds of CPU and the time of all rules at
-once, and at the end every rule that took longer than the limit. Without names: every rule that
+Prints, for each shape, the slowest scorers with their seconds of CPU and the time of all scorers at
+once, and at the end every scorer that took longer than the limit. Without names: every scorer that
 calls no library, those that read alike once.
 """
 
@@ -13,10 +13,11 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule
-from gradeschool.scoring.load import choose_rules
+from gradeschool.scorer import Scorer
+from gradeschool.scoring.load import choose_scorers
 from gradeschool.scoring.matrix import Matrix
 
 SHAPES = {
@@ -53,31 +54,31 @@ def seconds(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def measure(rules: list[Rule], unit: str, length: int) -> tuple[list[tuple[float, str]], float]:
-    """Return the seconds of each rule alone, the slowest first, and of all at once."""
+def measure(scorers: list[Scorer], unit: str, length: int) -> tuple[list[tuple[float, str]], float]:
+    """Return the seconds of each scorer alone, the slowest first, and of all at once."""
     text = (unit * (length // len(unit) + 1))[:length]
     problem = Problem.from_gold("18")
     alone = [
-        (seconds(lambda rule=rule: rule.outcome(text, rule.reference(problem))), rule.name)
-        for rule in rules
+        (seconds(partial(scorer.outcome, text, scorer.reference(problem))), scorer.name)
+        for scorer in scorers
     ]
-    return sorted(alone, reverse=True), seconds(lambda: Matrix(rules).codes(text, problem))
+    return sorted(alone, reverse=True), seconds(lambda: Matrix(scorers).codes(text, problem))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Time rules on hostile texts.")
-    parser.add_argument("rules", nargs="*", metavar="RULE")
+    parser = argparse.ArgumentParser(description="Time scorers on hostile texts.")
+    parser.add_argument("scorers", nargs="*", metavar="SCORER")
     parser.add_argument("--megabytes", type=float, default=10)
-    parser.add_argument("--limit", type=float, default=1.0, help="seconds for one rule")
+    parser.add_argument("--limit", type=float, default=1.0, help="seconds for one scorer")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    rules = list({rule.read: rule for rule in choose_rules(options.rules)}.values())
+    scorers = list({scorer.read: scorer for scorer in choose_scorers(options.scorers)}.values())
     length = int(options.megabytes * 1e6)
     over: list[tuple[float, str, str]] = []
     if not options.json:
-        print(f"{len(rules)} rules, {length:,} characters of each shape; seconds of CPU")
+        print(f"{len(scorers)} scorers, {length:,} characters of each shape; seconds of CPU")
     for shape, unit in SHAPES.items():
-        alone, together = measure(rules, unit, length)
+        alone, together = measure(scorers, unit, length)
         over += [(taken, name, shape) for taken, name in alone if taken > options.limit]
         if options.json:
             row = {"shape": shape, "together": together, "alone": {n: s for s, n in alone}}
@@ -86,7 +87,7 @@ def main() -> None:
         slowest = ", ".join(f"{taken:.2f} {name}" for taken, name in alone[:SLOWEST])
         print(f"  {shape:18} all at once {together:6.2f}   {slowest}", flush=True)
     if not options.json:
-        print(f"over {options.limit:g} s: {len(over)} of {len(rules) * len(SHAPES)}")
+        print(f"over {options.limit:g} s: {len(over)} of {len(scorers) * len(SHAPES)}")
         for taken, name, shape in sorted(over, reverse=True):
             print(f"  {taken:6.2f}  {name}, {shape}")
 

@@ -29,7 +29,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from overhead_clients import BARE, INSPECT, LM_EVAL, OPENAI, PROTOCOL
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.overhead_clients import BARE, INSPECT, LM_EVAL, OPENAI, PROTOCOL
 
 BODY = {
     "id": "x",
@@ -213,7 +215,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=1319)
     parser.add_argument("--latency", type=float, default=0.1)
     parser.add_argument("--connections", type=int, nargs="+", default=[64, 256])
-    parser.add_argument("--protocol", default="zero-shot/chat", help="its rules are paid for too")
+    parser.add_argument("--protocol", default="zero-shot/chat", help="its scorers are paid for too")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--openai", metavar="PYTHON", help="an interpreter that has openai")
     parser.add_argument("--lm-eval", metavar="PYTHON", help="an interpreter that has lm-eval[api]")

@@ -18,15 +18,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from gradeschool import Problem, all_rules, load_gsm8k
+from gradeschool import Problem, all_scorers, load_gsm8k
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.quantities import same_answer
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
 
 DATA = Path(os.environ.get("GRADESCHOOL_DATA") or "../shared/data")
-RULE = "gradeschool/reader"
+SCORER = "gradeschool/reader"
 LAST_NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
 ROUNDS = 5
 PLACES = (
@@ -36,7 +37,7 @@ PLACES = (
 )  # fmt: skip
 
 
-def rows(path: Path) -> list[dict[str, object]]:
+def rows(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a JSONL file."""
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
@@ -48,20 +49,20 @@ def completions(problems: list[Problem]) -> list[tuple[str, Problem]]:
 
 
 def agreement(problems: list[Problem]) -> None:
-    """Print how often each rule's verdict is that of the people who read the completion."""
+    """Print how often each scorer's verdict is that of the people who read the completion."""
     cases = rows(DATA / "adjudicated.jsonl")
     files = {name: rows(DATA / "completions" / name) for name in {case["file"] for case in cases}}
     agree: dict[str, Counter[str]] = {}
     size = Counter(case["stratum"] for case in cases)
-    for name, rule in all_rules().items():
-        if rule.extra:
+    for name, scorer in all_scorers().items():
+        if scorer.extra:
             continue
         agree[name] = Counter()
         for case in cases:
             text, problem = files[case["file"]][case["line"]]["completion"], problems[case["index"]]
             people = case["answer"] is not None and same_answer(case["answer"], case["gold"])
-            agree[name][case["stratum"]] += rule.judge(text, problem).correct == people
-    print("agreement with people: verdicts where rules disagree (230), controls (40)")
+            agree[name][case["stratum"]] += scorer.judge(text, problem).correct == people
+    print("agreement with people: verdicts where scorers disagree (230), controls (40)")
     for name, counts in sorted(agree.items(), key=lambda item: -item[1]["disagree"]):
         shares = [counts[kind] / size[kind] for kind in ("disagree", "control")]
         print(f"  {shares[0]:8.1%} {shares[1]:8.1%}  {name}")
@@ -83,7 +84,7 @@ def near_misses(gold: str) -> Iterator[str]:
 
 def false_accepts(problems: list[Problem], many: int) -> None:
     """Print how many wrong answers near the gold pass."""
-    rule = all_rules()[RULE]
+    scorer = all_scorers()[SCORER]
     asked = (
         (place.format(miss), problem)
         for problem in problems
@@ -93,7 +94,7 @@ def false_accepts(problems: list[Problem], many: int) -> None:
     )
     asked = ((text, problem) for text, problem in asked if not spells(text, problem.gold))
     tried = Counter(
-        rule.outcome(text, rule.reference(problem)) for text, problem in islice(asked, many)
+        scorer.outcome(text, scorer.reference(problem)) for text, problem in islice(asked, many)
     )
     print(f"wrong answers near the gold: {tried.total():,}, accepted {tried[Outcome.CORRECT]:,}")
 
@@ -104,22 +105,22 @@ def spells(text: str, gold: str) -> bool:
     return any(re.fullmatch(rf"-?0*{gold.replace(',', '').lstrip('-')}", one) for one in numbers)
 
 
-def passes(rule: Rule, text: str, problem: Problem) -> bool:
-    """Tell whether a rule calls a completion correct."""
-    return rule.outcome(text, rule.reference(problem)) is Outcome.CORRECT
+def passes(scorer: Scorer, text: str, problem: Problem) -> bool:
+    """Tell whether a scorer calls a completion correct."""
+    return scorer.outcome(text, scorer.reference(problem)) is Outcome.CORRECT
 
 
-def against_rules(pairs: list[tuple[str, Problem]]) -> None:
-    """Print where the reader and each rule differ over the recorded completions."""
-    ours = all_rules()[RULE]
+def against_scorers(pairs: list[tuple[str, Problem]]) -> None:
+    """Print where the reader and each scorer differ over the recorded completions."""
+    ours = all_scorers()[SCORER]
     right = [
         ours.outcome(text, ours.reference(problem)) is Outcome.CORRECT for text, problem in pairs
     ]
-    print(f"{len(pairs):,} recorded completions: only the reader accepts, only the rule accepts")
-    for name, rule in all_rules().items():
-        if rule.extra or name == RULE:
+    print(f"{len(pairs):,} recorded completions: only the reader accepts, only the scorer accepts")
+    for name, scorer in all_scorers().items():
+        if scorer.extra or name == SCORER:
             continue
-        theirs = [passes(rule, *pair) for pair in pairs]
+        theirs = [passes(scorer, *pair) for pair in pairs]
         only = Counter(zip(right, theirs, strict=True))
         print(f"  {only[True, False]:7,} {only[False, True]:7,}  {name}")
 
@@ -154,7 +155,7 @@ def main() -> None:
     pairs = completions(problems)
     agreement(problems)
     false_accepts(problems + list(load_gsm8k("train")), near)
-    against_rules(pairs)
+    against_scorers(pairs)
     speed(pairs)
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/scoring.py [--corpus hashes distinct mix] [--rounds 3] [--json] [--no-peers]
 
-One of our rules stands beside the same rule in its harness, and all closed-form rules at once
+One of our scorers stands beside the same scorer in its harness, and all closed-form scorers at once
 beside lm-eval's two filters. Peers run in their own environments (`python tests/peers/install.py`),
 slow ones on the stated part of the rows, evenly spread; one that is not installed is passed over in
 words. Each round asks everyone once; medians are of seconds of CPU, so that a busy machine disturbs
@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
@@ -31,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.scoring_corpora import Corpus, corpora
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_rules, get_rule
+from gradeschool.protocols.registry import all_scorers, get_scorer
 from gradeschool.scoring import fast
 from gradeschool.scoring.matrix import Matrix
 from tests.peers.install import missing, python_of
@@ -39,18 +40,18 @@ from tests.peers.install import missing, python_of
 Row = tuple[str, Problem]
 BATCH = 1000  # rows that files are scored in
 WORKER = Path(__file__).with_name("scoring_worker.py")
-# Rules whose verdict is ours, not a published one; it reads the question too.
+# Scorers whose verdict is ours, not a published one; it reads the question too.
 OWN = ("gradeschool/reader",)
 OFFICIAL = re.compile(r"#### (\-?[0-9\.\,]+)")
 FLEXIBLE = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
 
 
 class PeerOf(NamedTuple):
-    """A peer's scorer, its environment, our same rules, and its part of the rows."""
+    """A peer's scorer, its environment, our same scorers, and its part of the rows."""
 
     scorer: str
     environment: str
-    rules: tuple[str, ...]
+    scorers: tuple[str, ...]
     every: int
 
 
@@ -83,14 +84,14 @@ def timed(rows: Sequence[Row], work: Callable[[], object]) -> Timed:
 
 
 def alone(names: Sequence[str], rows: Sequence[Row]) -> None:
-    """Judge by a few rules, one after the other, without anything that the matrix shares."""
-    for rule in map(get_rule, names):
+    """Judge by a few scorers, one after the other, without anything that the matrix shares."""
+    for scorer in map(get_scorer, names):
         references: dict[str, str] = {}
         for text, problem in rows:
             reference = references.get(problem.id)
             if reference is None:
-                reference = references[problem.id] = rule.reference(problem)
-            rule.outcome(text, reference)
+                reference = references[problem.id] = scorer.reference(problem)
+            scorer.outcome(text, reference)
 
 
 def bare_official(rows: Sequence[Row]) -> int:
@@ -111,22 +112,24 @@ def bare_flexible(rows: Sequence[Row]) -> int:
 
 
 def closed_form(own: bool) -> list[str]:
-    """Return the names of the rules that call no library."""
+    """Return the names of the scorers that call no library."""
     return [
-        name for name, rule in all_rules().items() if not rule.extra and (own or name not in OWN)
+        name
+        for name, scorer in all_scorers().items()
+        if not scorer.extra and (own or name not in OWN)
     ]
 
 
 def together(names: Sequence[str], rows: Sequence[Row]) -> None:
-    """Judge by all these rules at once, as a matrix without compiled code does."""
-    codes = Matrix([get_rule(name) for name in names]).codes
+    """Judge by all these scorers at once, as a matrix without compiled code does."""
+    codes = Matrix([get_scorer(name) for name in names]).codes
     for text, problem in rows:
         codes(text, problem)
 
 
 def compiled(names: Sequence[str], rows: Sequence[Row]) -> None:
     """Do the same in batches, as files are scored; by compiled code where numba is installed."""
-    matrix = Matrix([get_rule(name) for name in names])
+    matrix = Matrix([get_scorer(name) for name in names])
     for at in range(0, len(rows), BATCH):
         matrix.codes_of(rows[at : at + BATCH])
 
@@ -218,22 +221,22 @@ def contest(rows: list[Row], peers: dict[PeerOf, Peer], memory: bytes) -> Contes
     }
     for peer, process in peers.items():
         found[f"peer: {peer.scorer}"] = process.round
-        if peer.rules:
-            found[f"ours: {' + '.join(peer.rules)}"] = lambda names=peer.rules: timed(
-                rows, lambda: alone(names, rows)
+        if peer.scorers:
+            found[f"ours: {' + '.join(peer.scorers)}"] = partial(
+                timed, rows, partial(alone, peer.scorers, rows)
             )
-    found[f"ours: {len(published)} published rules"] = lambda: timed(
+    found[f"ours: {len(published)} published scorers"] = lambda: timed(
         rows, lambda: together(published, rows)
     )
-    found[f"ours: {len(published)} published rules, compiled"] = lambda: timed(
+    found[f"ours: {len(published)} published scorers, compiled"] = lambda: timed(
         rows, lambda: compiled(published, rows)
     )
     if len(every) > len(published):
-        found[f"ours: {len(every)} rules, {', '.join(OWN)} too"] = lambda: timed(
+        found[f"ours: {len(every)} scorers, {', '.join(OWN)} too"] = lambda: timed(
             rows, lambda: together(every, rows)
         )
-    found[f"ours: {len(published)} published rules, compiled, 2 processes"] = lambda: two_processes(
-        published, rows
+    found[f"ours: {len(published)} published scorers, compiled, 2 processes"] = lambda: (
+        two_processes(published, rows)
     )
     found["limit: bytes.count over all texts"] = lambda: timed(rows, lambda: memory.count(b"\0"))
     found["limit: a copy of all texts"] = lambda: timed(rows, lambda: bytearray(memory))
@@ -292,7 +295,7 @@ def show(result: dict[str, Any]) -> None:
         above = None if name.startswith("ours") else above
         print(f"  {rate:15,.0f} {1e6 / rate:9.2f} {one['rows']:8,}  {name}{beside}")
     all_at_once = 0.0
-    for how in ("published rules", "published rules, compiled"):
+    for how in ("published scorers", "published scorers, compiled"):
         all_at_once = next(one["per_second"] for name, one in rates.items() if name.endswith(how))
         if "peer: lm_eval" in rates:
             ratio = all_at_once / rates["peer: lm_eval"]["per_second"]

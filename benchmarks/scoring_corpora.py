@@ -33,7 +33,7 @@ def corpora(chosen: list[str]) -> list[Corpus]:
         raise SystemExit(f"set {DATA_VARIABLE} to the folder of the shared data")
     files = sorted(Path(data, "completions").glob("*.jsonl"))
     read = {file.stem: _rows(file) for file in files if "mix" in chosen or "openai" in file.stem}
-    # The published solutions end in "A: N"; so that every rule finds an answer, in "#### N".
+    # The published solutions end in "A: N"; so that every scorer finds an answer, in "#### N".
     hashed = [(text.replace("\nA: ", "\n#### "), gold) for text, gold in read["openai_example"]]
     made = [
         Corpus(

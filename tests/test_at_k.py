@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gradeschool.answers.parse import majority_vote
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import get_rule
+from gradeschool.protocols.registry import get_scorer
 from gradeschool.scoring.at_k import Ballot, ballots_of, curve, pass_at_k, steps, vote
 from gradeschool.scoring.collect import Run, Sample
 from gradeschool.scoring.statistics import wilson
@@ -101,12 +101,12 @@ def test_the_interval_of_one_sample_a_problem_is_wilsons() -> None:
     assert one.maj_ci95 == one.pass_ci95 == wilson(30, 40)
 
 
-def test_ballots_are_what_the_rule_compares_in_the_order_of_samples() -> None:
+def test_ballots_are_what_the_scorer_compares_in_the_order_of_samples() -> None:
     problem = Problem.from_row("7", "Q?", "#### 1,000")
     texts = ["#### 1,000", "nothing", "#### 1000", "#### 5"]
     samples = [Sample(problem, number, text, "", number) for number, text in enumerate(texts)]
     failed = Sample(problem, 9, "", "timeout", 9)
-    ballots = ballots_of(Run("r", [*reversed(samples), failed]), get_rule("openai/2021"))
+    ballots = ballots_of(Run("r", [*reversed(samples), failed]), get_scorer("openai/2021"))
     assert ballots == {
         "7": [Ballot("1000", True), Ballot(None, False), Ballot("1000", True), Ballot("5", False)]
     }

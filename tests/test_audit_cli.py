@@ -34,8 +34,8 @@ def test_what_is_allowed_does_not_count(gradeschool: Command) -> None:
     assert re.search(r"\n0 findings, \d+ more allowed: [\d,]+ questions, seed 0\n", done.out)
 
 
-def test_a_rule_as_json(gradeschool: Command) -> None:
-    done = gradeschool("audit", "--rule", "openai/2021", *SHORT, "--json", "--seed", 5)
+def test_a_scorer_as_json(gradeschool: Command) -> None:
+    done = gradeschool("audit", "--scorer", "openai/2021", *SHORT, "--json", "--seed", 5)
     assert done.status == 1
     report = done.json()
     assert report["scorer"] == "openai/2021"
@@ -51,9 +51,9 @@ def test_a_rule_as_json(gradeschool: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "neither a function nor a rule is given; give MODULE:FUNCTION or --rule NAME"),
-        ((ENDS_WITH, "--rule", "openai/2021"), "both a function and a rule are given"),
-        (("--rule", "openai/2022"), "no rule is called 'openai/2022'; did you mean"),
+        ((), "neither a function nor a scorer is given; give MODULE:FUNCTION or --scorer NAME"),
+        ((ENDS_WITH, "--scorer", "openai/2021"), "both a function and a scorer are given"),
+        (("--scorer", "openai/2022"), "no scorer is called 'openai/2022'; did you mean"),
         ((ENDS_WITH, "--allow", "slwo"), "no class or kind of finding is called 'slwo'"),
         (("scorers",), "'scorers' names no function"),
         (("tests.support.scorers:never",), "accepts no right answer in any of 15 formats"),

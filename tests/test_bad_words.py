@@ -49,7 +49,7 @@ CASES = {
     "runs show none": "'none' is no run folder",
     "runs curve none": "'none' holds no completions.jsonl",
     "runs merge none -o x": "'none'",
-    "protocols show nothing": "no protocol or rule is called 'nothing'; `gradeschool protocols",
+    "protocols show nothing": "no protocol or scorer is called 'nothing'; `gradeschool protocols",
     "protocols show lm-eval": "did you mean lm-eval/",
     "protocols prompts lm-eval/gsm8k/strict-match": "did you mean lm-eval/gsm8k or",
     "data fetch nothing": "no dataset is called 'nothing'",

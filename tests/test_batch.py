@@ -64,7 +64,7 @@ def test_a_run_is_submitted_waited_for_and_scored(
     assert len(server.batches) == 3
     assert len(server.submitted) == len(set(server.submitted)) == PROBLEMS
     assert (found["n"], found["missing"]) == (PROBLEMS, 0)
-    assert found["rules"]["gradeschool/reader"]["correct"] == PROBLEMS
+    assert found["scorers"]["gradeschool/reader"]["correct"] == PROBLEMS
     assert found["completion_tokens"] == 5 * PROBLEMS
     assert "submitted 12 requests as batch batch-0" in told
     assert "batch batch-0: in_progress" in told

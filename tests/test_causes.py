@@ -1,4 +1,4 @@
-"""Causes of verdicts, labels of GSM8K-Platinum and suspects: rule by rule, and in the commands."""
+"""Causes of verdicts, labels of GSM8K-Platinum and suspects: by scorer, and in the commands."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool import Problem, get_rule
+from gradeschool import Problem, get_scorer
 from gradeschool.answers.failures import is_right
 from gradeschool.datasets.platinum import platinum_changes, platinum_problems
 from gradeschool.scoring.causes import Side, explain_verdict, view
 from gradeschool.scoring.collect import Run, Sample
 from gradeschool.scoring.forms import Forms, notes_from, words_of
 from gradeschool.scoring.suspects import suspects
+from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 OLD_INSPECT, INSPECT = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.253"
 OLMES, FLEXIBLE, READER = "olmes/gsm8k-tulu", "lm-eval/gsm8k/flexible-extract", "gradeschool/reader"
 SAMPLE = ("-d", "sample")
 RUN_ON = "The answer is 18.\n\nQuestion: How many are 3 and 4?\nAnswer: 7 apples"
-# Each: rule, text, gold, what it is put down to; None where rule and reader agree that it is right.
+# Each: scorer, text, gold, what it is put down to; None where scorer and reader agree that it is
+# right.
 VERDICTS = [
     ("openai/2021", "#### 18", "18", None),
     ("openai/2021", "The answer is 18.", "18", "right answer missed: format missing"),
@@ -43,16 +44,16 @@ VERDICTS = [
     (READER, "She has 8 * 4 = 36 eggs.\n#### 36", "32", "arithmetic slip"),
     (READER, "#### 19", "18", "wrong value"),
     (READER, " ", "18", "no response"),
-    ("multi-pattern", "#### " + "9" * 10_000, "18", "the rule failed"),
+    ("multi-pattern", "#### " + "9" * 10_000, "18", "the scorer failed"),
 ]
 
 
-@pytest.mark.parametrize(("rule", "text", "gold", "expected"), VERDICTS)
+@pytest.mark.parametrize(("scorer", "text", "gold", "expected"), VERDICTS)
 def test_what_a_verdict_is_put_down_to(
-    rule: str, text: str, gold: str, expected: str | None
+    scorer: str, text: str, gold: str, expected: str | None
 ) -> None:
     problem = Problem.from_gold(gold)
-    found = explain_verdict(view(text, problem, None, {}), get_rule(rule).judge(text, problem))
+    found = explain_verdict(view(text, problem, None, {}), get_scorer(scorer).judge(text, problem))
     assert (str(found) if found else None) == expected
 
 
@@ -61,11 +62,11 @@ def test_what_a_verdict_is_put_down_to(
     st.sampled_from(["18", "-10", "1,250", "0"]),
     st.sampled_from(["openai/2021", FLEXIBLE, OLMES, OLD_INSPECT, READER, "multi-pattern"]),
 )
-def test_there_is_a_cause_exactly_where_a_rule_or_the_text_is_not_right(
+def test_there_is_a_cause_exactly_where_a_scorer_or_the_text_is_not_right(
     text: str, gold: str, name: str
 ) -> None:
     problem = Problem.from_gold(gold)
-    seen, verdict = view(text, problem, None, {}), get_rule(name).judge(text, problem)
+    seen, verdict = view(text, problem, None, {}), get_scorer(name).judge(text, problem)
     found, right = explain_verdict(seen, verdict), is_right(seen.reading, gold)
     assert (found is None) is (right and verdict.correct)
     if found is not None and found.side is not Side.SYSTEM:
@@ -86,7 +87,7 @@ def test_a_disputed_label_is_the_cause_where_the_text_holds_no_slip(
     for id, text in texts.items():
         problem = gsm8k_test[int(id)]
         found[id] = explain_verdict(
-            view(text, problem, None, changes), get_rule(READER).judge(text, problem)
+            view(text, problem, None, changes), get_scorer(READER).judge(text, problem)
         )
     assert {id: str(one) for id, one in found.items()} == {
         "288": "suspected label",
@@ -114,7 +115,7 @@ def run_of_four(tmp_path: Path) -> Path:
     return jsonl(tmp_path / "four.jsonl", rows)
 
 
-def test_explain_takes_the_reader_where_no_rule_is_given(
+def test_explain_takes_the_reader_where_no_scorer_is_given(
     gradeschool: Command, run_of_four: Path
 ) -> None:
     done = gradeschool("explain", run_of_four, *SAMPLE)
@@ -127,28 +128,28 @@ def test_explain_takes_the_reader_where_no_rule_is_given(
     assert "→ truncated: the limit ended it before it stated an answer" in done.out
 
 
-def test_explain_one_rule_in_json(gradeschool: Command, run_of_four: Path) -> None:
-    done = gradeschool("explain", run_of_four, *SAMPLE, "--rule", "openai/2021", "--json")
+def test_explain_one_scorer_in_json(gradeschool: Command, run_of_four: Path) -> None:
+    done = gradeschool("explain", run_of_four, *SAMPLE, "--scorer", "openai/2021", "--json")
     found = done.json()
-    assert (found["completions"], found["correct"], found["rule"]) == (4, 1, "openai/2021")
+    assert (found["completions"], found["correct"], found["scorer"]) == (4, 1, "openai/2021")
     assert sum(found["causes"].values()) == len(found["cases"]) == 3
     assert found["causes"]["right answer missed: format missing"] == 1
 
 
-def test_explain_takes_the_rule_of_a_run_folder(gradeschool: Command, tmp_path: Path) -> None:
+def test_explain_takes_the_scorer_of_a_run_folder(gradeschool: Command, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     jsonl(folder / "completions.jsonl", [{"index": 0, "completion": "#### 600"}])
-    manifest = {"protocol": {"rules": ["openai/2021"]}, "dataset": {"name": "sample"}}
+    manifest = {"protocol": {"scorers": ["openai/2021"]}, "dataset": {"name": "sample"}}
     (folder / "run.json").write_text(json.dumps(manifest))
     assert gradeschool("explain", folder).out == "openai/2021: 1 of 1 correct (100.00 %)\n"
 
 
-def test_explain_one_completion_under_every_rule(gradeschool: Command, run_of_four: Path) -> None:
+def test_explain_one_completion_under_every_scorer(gradeschool: Command, run_of_four: Path) -> None:
     done = gradeschool("explain", run_of_four, *SAMPLE, "--problem", "29")
     assert "problem 29, sample 0, row 2" in done.out
-    assert "rules  correct: " in done.out
-    assert "rules  no answer: " in done.out
+    assert "scorers  correct: " in done.out
+    assert "scorers  no answer: " in done.out
     assert "gradeschool/reader" in done.out
     missing = gradeschool("explain", run_of_four, *SAMPLE, "--problem", "1")
     assert (missing.status, missing.err[:41]) == (2, "gradeschool: no completion is of the prob")
@@ -163,9 +164,9 @@ def test_explain_one_cause(gradeschool: Command, run_of_four: Path) -> None:
 
 
 def test_forms_stand_beside_the_accuracy(gradeschool: Command, run_of_four: Path) -> None:
-    done = gradeschool("score", run_of_four, *SAMPLE, "--rule", READER)
+    done = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER)
     assert "four, 4 completions, 25.0 % empty, 25.0 % truncated" in done.out
-    [run] = gradeschool("score", run_of_four, *SAMPLE, "--rule", READER, "--json").json()["runs"]
+    [run] = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER, "--json").json()["runs"]
     assert run["forms"] == {"n": 4, "empty": 1, "truncated": 1, "run_on": 0, "thinking": 0}
 
 
@@ -173,7 +174,7 @@ def test_forms_are_kept_in_a_table_of_verdicts(
     gradeschool: Command, run_of_four: Path, tmp_path: Path
 ) -> None:
     table = tmp_path / "verdicts.jsonl"
-    plain = gradeschool("score", run_of_four, *SAMPLE, "--rule", READER, "-o", table, "--json")
+    plain = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER, "-o", table, "--json")
     merged = gradeschool("score", "--merge", table, "--json")
     assert merged.json()["runs"][0]["forms"] == plain.json()["runs"][0]["forms"]
 
@@ -184,11 +185,11 @@ def test_the_words_of_a_form_are_read_back(bits: int) -> None:
 
 
 def test_score_counts_causes(gradeschool: Command, run_of_four: Path) -> None:
-    words = ("score", run_of_four, *SAMPLE, "--rule", READER, "openai/2021", "--causes")
+    words = ("score", run_of_four, *SAMPLE, "--scorer", READER, "openai/2021", "--causes")
     [run] = gradeschool(*words, "--json").json()["runs"]
-    for rule in run["rules"].values():
-        assert sum(rule["causes"].values()) == 4 - rule["correct"]
-    assert run["rules"]["openai/2021"]["causes"]["right answer missed: format missing"] == 1
+    for scorer in run["scorers"].values():
+        assert sum(scorer["causes"].values()) == 4 - scorer["correct"]
+    assert run["scorers"]["openai/2021"]["causes"]["right answer missed: format missing"] == 1
     assert "four: causes of misses and of wrong acceptances" in gradeschool(*words).out
 
 
@@ -198,7 +199,7 @@ def test_score_counts_causes(gradeschool: Command, run_of_four: Path) -> None:
 def test_scores_under_platinum_are_those_of_its_own_problems(
     gradeschool: Command, data: Path, gsm8k_test: Sequence[Problem]
 ) -> None:
-    """Counted apart: the problems of Platinum, each against its gold, by the rule itself."""
+    """Counted apart: the problems of Platinum, each against its gold, by the scorer itself."""
     path, name = data / "completions" / "tora.jsonl", FLEXIBLE
     labels = {problem.id: problem for problem in platinum_problems(gsm8k_test)}
     expected: dict[str, list[int]] = {}
@@ -207,18 +208,19 @@ def test_scores_under_platinum_are_those_of_its_own_problems(
             problem = labels.get(str(row["index"]))
             if problem is not None:
                 counts = expected.setdefault(row["model"], [0, 0])
-                counts[0] += get_rule(name).judge(row["completion"], problem).correct
+                counts[0] += get_scorer(name).judge(row["completion"], problem).correct
                 counts[1] += 1
-    done = gradeschool("score", path, "--rule", name, "--labels", "platinum", "--json")
+    done = gradeschool("score", path, "--scorer", name, "--labels", "platinum", "--json")
     found = {run["run"]: run["platinum"] for run in done.json()["runs"]}
     assert {
-        run: [score["rules"][name]["correct"], score["n"]] for run, score in found.items()
+        run: [score["scorers"][name]["correct"], score["n"]] for run, score in found.items()
     } == expected
     assert all(n == 1209 for _, n in expected.values())
-    official = gradeschool("score", path, "--rule", name, "--json").json()["runs"]
+    official = gradeschool("score", path, "--scorer", name, "--json").json()["runs"]
     assert all("platinum" not in run for run in official)
 
 
+@pytest.mark.official
 def test_explain_under_platinum_leaves_removed_problems_out(
     gradeschool: Command, data: Path, tmp_path: Path
 ) -> None:
@@ -277,6 +279,7 @@ def test_what_most_runs_have_right_is_no_suspect() -> None:
     assert suspects(runs, {}) == []
 
 
+@pytest.mark.official
 def test_suspects_of_real_runs_are_mostly_those_of_platinum(
     gradeschool: Command, data: Path
 ) -> None:

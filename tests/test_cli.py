@@ -12,17 +12,17 @@ import pytest
 from gradeschool import __version__
 from gradeschool.cli import VERBS
 from gradeschool.models.recorded import SAMPLE_FILE
-from gradeschool.reports.terminal import FOLDED_RULE
-from gradeschool.scoring.load import choose_rules
+from gradeschool.reports.terminal import FOLDED_SCORER
+from gradeschool.scoring.load import choose_scorers
 from gradeschool.scoring.statistics import wilson
+from tests.formats.test_read import jsonl
 from tests.support.command import SCRIPT, Command, environment, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 SAMPLE = ("-d", "sample")
 TWO = ("openai/2021", "lm-eval/gsm8k/flexible-extract")
-RULES = tuple(part for name in TWO for part in ("--rule", name))
-USUAL = [rule.name for rule in choose_rules([])]
+SCORERS = tuple(part for name in TWO for part in ("--scorer", name))
+USUAL = [scorer.name for scorer in choose_scorers([])]
 # Golds of the sample problems 0, 29 and 2 are 600, 13 and 0.
 TEXTS = ["#### 600", "It is 13", "#### 5 or rather 0", "no idea", "so\n#### 13."]
 INDEXES = [0, 29, 2, 3, 29]
@@ -42,35 +42,35 @@ def answers(folder: Path, *runs: str, name: str = "answers.jsonl") -> Path:
 
 def test_score_json_has_the_promised_shape(tmp_path: Path) -> None:
     """One object on stdout, nothing on stderr, exit status 0; by the real script."""
-    done = run_script("score", answers(tmp_path), *SAMPLE, *RULES, "--json")
+    done = run_script("score", answers(tmp_path), *SAMPLE, *SCORERS, "--json")
     assert (done.status, done.err) == (0, "")
     low, high = wilson(1, 5)  # two samples of problem 29 with different outcomes: barely clustered
     expected = {"correct": 1, "wrong": 2, "no_answer": 2, "error": 0, "accuracy": 0.2}
     [run] = done.json()["runs"]
-    assert (run["run"], run["n"], list(run["rules"])) == ("answers", 5, list(TWO))
-    official = run["rules"]["openai/2021"]
+    assert (run["run"], run["n"], list(run["scorers"])) == ("answers", 5, list(TWO))
+    official = run["scorers"]["openai/2021"]
     assert list(official) == [*expected, "ci95"]
     assert {name: official[name] for name in expected} == expected
     assert 0 <= official["ci95"][0] <= low < high <= official["ci95"][1] <= 1
-    assert run["rules"]["lm-eval/gsm8k/flexible-extract"]["correct"] == 4
+    assert run["scorers"]["lm-eval/gsm8k/flexible-extract"]["correct"] == 4
 
 
-def test_score_takes_every_rule_by_default(gradeschool: Command, tmp_path: Path) -> None:
-    """No --rule is every rule that calls no library, --rule all is those too."""
+def test_score_takes_every_scorer_by_default(gradeschool: Command, tmp_path: Path) -> None:
+    """No --scorer is every scorer that calls no library, --scorer all is those too."""
     path = answers(tmp_path)
-    usual = gradeschool("score", path, *SAMPLE, "--json").json()["runs"][0]["rules"]
+    usual = gradeschool("score", path, *SAMPLE, "--json").json()["runs"][0]["scorers"]
     assert list(usual) == USUAL
-    every = gradeschool("score", path, *SAMPLE, "--json", "--rule", "all").json()["runs"][0][
-        "rules"
+    every = gradeschool("score", path, *SAMPLE, "--json", "--scorer", "all").json()["runs"][0][
+        "scorers"
     ]
-    assert list(every) == [rule.name for rule in choose_rules(["all"])]
+    assert list(every) == [scorer.name for scorer in choose_scorers(["all"])]
     assert {name: every[name] for name in usual} == usual
 
 
 def test_score_of_one_run(gradeschool: Command, tmp_path: Path) -> None:
-    """A row for each rule with all counts, then how far the rules are apart and why."""
+    """A row for each scorer with all counts, then how far the scorers are apart and why."""
     path = answers(tmp_path)
-    done = gradeschool("score", path, *SAMPLE, *RULES)
+    done = gradeschool("score", path, *SAMPLE, *SCORERS)
     assert done.status == 0
     assert done.out.startswith("answers, 5 completions")
     rows = {line.split()[0]: line.split()[1:] for line in done.out.splitlines() if "/" in line}
@@ -78,7 +78,8 @@ def test_score_of_one_run(gradeschool: Command, tmp_path: Path) -> None:
     assert rows["openai/2021"][-3:] == ["2", "2", "0"]
     assert rows["lm-eval/gsm8k/flexible-extract"][:3] == ["4", "80.00", "%"]
     assert (
-        "The rules are up to 60.0 points apart: lm-eval/gsm8k/flexible-extract 80.00 %" in done.out
+        "The scorers are up to 60.0 points apart: lm-eval/gsm8k/flexible-extract 80.00 %"
+        in done.out
     )
 
 
@@ -88,8 +89,8 @@ def test_the_command_under_the_table_explains(gradeschool: Command, tmp_path: Pa
     folder.mkdir()
     calm = jsonl(folder / "calm.jsonl", [{"index": 0, "completion": "#### 600", "run": "calm"}])
     path = answers(folder, "it's a run", "other")
-    done = gradeschool("score", calm, path, *SAMPLE, *RULES)
-    assert "In it's a run the rules are up to 60.0 points apart" in done.out
+    done = gradeschool("score", calm, path, *SAMPLE, *SCORERS)
+    assert "In it's a run the scorers are up to 60.0 points apart" in done.out
     command = shlex.split(done.out.splitlines()[-1])
     assert command[:3] == ["gradeschool", "explain", f"{path}#it's a run"]
     explained = gradeschool(*command[1:], *SAMPLE)
@@ -97,15 +98,17 @@ def test_the_command_under_the_table_explains(gradeschool: Command, tmp_path: Pa
     assert "differ on 3 of 5 completions" in explained.out
 
 
-def test_rules_that_find_nothing_do_not_make_the_gap(gradeschool: Command, tmp_path: Path) -> None:
-    """A rule without answers is 100 points from all others, and the table shows that already."""
+def test_scorers_that_find_nothing_do_not_make_the_gap(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """A scorer without answers is 100 points from all others, and the table shows that already."""
     path = jsonl(tmp_path / "a.jsonl", [{"index": 0, "completion": "5, so 600"}] * 2)
     names = ("openai/2021", "lm-eval/gsm8k/flexible-extract", "multi-pattern")
-    done = gradeschool("score", path, *SAMPLE, "--rule", *names)
-    assert done.out.splitlines()[-1] == "The rules that find answers come to the same accuracy."
-    done = gradeschool("score", path, *SAMPLE, "--rule", *names[:2])
-    assert "The rules are up to 100.0 points apart" in done.out
-    done = gradeschool("score", path, *SAMPLE, "--rule", names[0])
+    done = gradeschool("score", path, *SAMPLE, "--scorer", *names)
+    assert done.out.splitlines()[-1] == "The scorers that find answers come to the same accuracy."
+    done = gradeschool("score", path, *SAMPLE, "--scorer", *names[:2])
+    assert "The scorers are up to 100.0 points apart" in done.out
+    done = gradeschool("score", path, *SAMPLE, "--scorer", names[0])
     assert "apart" not in done.out
 
 
@@ -124,16 +127,17 @@ def test_tables_fit_and_use_the_width(gradeschool: Command, tmp_path: Path, colu
     assert max(counts) == counts[0]
     cell = len("models/Some-Model") + 2
     assert max(counts) == len(names) or widest + cell > columns
-    names_of_rules = max(FOLDED_RULE, columns // 3) + 1
-    column = "".join(line[:names_of_rules].strip() for line in table)
+    names_of_scorers = max(FOLDED_SCORER, columns // 3) + 1
+    column = "".join(line[:names_of_scorers].strip() for line in table)
     assert all(name in column for name in USUAL)
 
 
+@pytest.mark.official
 @pytest.mark.parametrize("columns", [80, 120, 200])
 def test_28_runs_of_all_files_are_legible(gradeschool: Command, data: Path, columns: int) -> None:
     """All 28 real runs at once: every one is there once, within the width."""
     files = sorted((data / "completions").glob("*.jsonl"))
-    done = gradeschool("score", *files, "--rule", "multi-pattern", columns=columns)
+    done = gradeschool("score", *files, "--scorer", "multi-pattern", columns=columns)
     table = [line for line in done.out.splitlines() if "gradeschool explain" not in line]
     assert sum(line.count("n = ") for line in table) == 28
     assert max(len(line.rstrip()) for line in table if "apart" not in line) <= columns
@@ -142,27 +146,27 @@ def test_28_runs_of_all_files_are_legible(gradeschool: Command, data: Path, colu
 
 def test_one_run_at_80_columns(gradeschool: Command, tmp_path: Path) -> None:
     """Long names are folded at their seams, the figures stay on one line."""
-    done = gradeschool("score", answers(tmp_path), *SAMPLE, *RULES, columns=80)
+    done = gradeschool("score", answers(tmp_path), *SAMPLE, *SCORERS, columns=80)
     assert "lm-eval/gsm8k/" in done.out
     assert "\n   flexible-extract" in done.out
-    assert max(map(len, done.out.partition("The rules")[0].splitlines())) <= 80
+    assert max(map(len, done.out.partition("The scorers")[0].splitlines())) <= 80
 
 
 def test_files_with_the_same_run(gradeschool: Command, tmp_path: Path) -> None:
     """Equal names of runs are told apart by their file; a file given twice is read once."""
     first, second = answers(tmp_path, "m", name="a.jsonl"), answers(tmp_path, "m", name="b.jsonl")
-    done = gradeschool("score", first, second, first, *SAMPLE, *RULES, "--json")
+    done = gradeschool("score", first, second, first, *SAMPLE, *SCORERS, "--json")
     assert [run["run"] for run in done.json()["runs"]] == ["m", f"m ({second})"]
 
 
-@pytest.mark.parametrize("order", [["F", "--rule", "A", "B"], ["--rule", "A", "B", "F"]])
-def test_several_rules_behind_one_option(
+@pytest.mark.parametrize("order", [["F", "--scorer", "A", "B"], ["--scorer", "A", "B", "F"]])
+def test_several_scorers_behind_one_option(
     gradeschool: Command, tmp_path: Path, order: Sequence[str]
 ) -> None:
-    """`--rule A B` works as people type it, before the file or behind it."""
+    """`--scorer A B` works as people type it, before the file or behind it."""
     words = {"F": str(answers(tmp_path)), "A": TWO[0], "B": TWO[1]}
     done = gradeschool("score", *(words.get(word, word) for word in order), *SAMPLE, "--json")
-    assert list(done.json()["runs"][0]["rules"]) == list(TWO)
+    assert list(done.json()["runs"][0]["scorers"]) == list(TWO)
 
 
 def test_a_run_folder_knows_its_dataset(gradeschool: Command, tmp_path: Path) -> None:
@@ -171,15 +175,15 @@ def test_a_run_folder_knows_its_dataset(gradeschool: Command, tmp_path: Path) ->
     (tmp_path / "run.json").write_text('{"dataset": {"name": "sample"}}')
     for target in (path, tmp_path):
         [run] = gradeschool("score", target, "--json").json()["runs"]
-        assert (run["run"], run["rules"]["openai/2021"]["correct"]) == (tmp_path.name, 1)
+        assert (run["run"], run["scorers"]["openai/2021"]["correct"]) == (tmp_path.name, 1)
 
 
 # explain
 
 
-def test_explain_marks_what_each_rule_read(gradeschool: Command, tmp_path: Path) -> None:
+def test_explain_marks_what_each_scorer_read(gradeschool: Command, tmp_path: Path) -> None:
     """Counts by kind, then each completion with brackets around the spans, and the reasons."""
-    done = gradeschool("explain", answers(tmp_path), "--rule", *TWO, *SAMPLE)
+    done = gradeschool("explain", answers(tmp_path), "--scorer", *TWO, *SAMPLE)
     assert done.status == 0
     first, second, third, *_ = done.out.splitlines()
     assert first == f"{TWO[0]} and {TWO[1]} differ on 3 of 5 completions"
@@ -199,11 +203,11 @@ def test_explain_shows_every_kind_first(gradeschool: Command, tmp_path: Path) ->
     """A rare kind of disagreement is among the examples however frequent another one is."""
     rows = [{"index": 29, "completion": "#### 13.", "sample": at} for at in range(30)]
     path = jsonl(tmp_path / "a.jsonl", [*rows, {"index": 29, "completion": "13", "sample": 99}])
-    done = gradeschool("explain", path, "--rule", *TWO, *SAMPLE, "-n", "3")
+    done = gradeschool("explain", path, "--scorer", *TWO, *SAMPLE, "-n", "3")
     assert "sample 99, row 31" in done.out
     assert done.out.count(" problem 29, sample") == 3
     assert done.out.endswith("\n28 more; show them with -n 31\n")
-    none = gradeschool("explain", path, "--rule", *TWO, *SAMPLE, "-n", "0")
+    none = gradeschool("explain", path, "--scorer", *TWO, *SAMPLE, "-n", "0")
     assert len(none.out.splitlines()) == 3
 
 
@@ -213,28 +217,28 @@ def test_explain_cuts_a_long_completion_around_what_was_read(
     """Both spans and the end are shown, however far apart they stand, and little else."""
     text = "x" * 5000 + " #### 7 " + "y" * 5000 + " so 13 " + "z" * 5000
     path = jsonl(tmp_path / "a.jsonl", [{"index": 29, "completion": text}])
-    done = gradeschool("explain", path, "--rule", *TWO, *SAMPLE)
+    done = gradeschool("explain", path, "--scorer", *TWO, *SAMPLE)
     assert "#### [A:7]" in done.out
     assert "so [B:13]" in done.out
     assert len(done.out) < 3000
     assert done.out.count("…") == 5
 
 
-def test_explain_of_all_rules_has_no_long_line(gradeschool: Command) -> None:
-    """Counts instead of forty outcomes in a row; a cause has the letter of the rules it is of."""
-    words = ("explain", f"{SAMPLE_FILE}#handwritten/chat", *SAMPLE, "--rule", "all", "-n", "2")
+def test_explain_of_all_scorers_has_no_long_line(gradeschool: Command) -> None:
+    """Counts instead of forty outcomes in a row; a cause has the letter of the scorers it is of."""
+    words = ("explain", f"{SAMPLE_FILE}#handwritten/chat", *SAMPLE, "--scorer", "all", "-n", "2")
     done = gradeschool(*words, columns=80)
     first, second, *rest = done.out.splitlines()
-    assert re.fullmatch(r"\d+ rules differ on \d+ of 48 completions", first)
+    assert re.fullmatch(r"\d+ scorers differ on \d+ of 48 completions", first)
     assert re.fullmatch(r" +\d+ +\d+\.\d %  +\d+ correct, +\d+ wrong(, +\d+ no answer)?", second)
     assert max(map(len, [first, second, *rest])) <= 80
-    letters = [line[0] for line in rest if " rules  no answer: nothing read" in line]
+    letters = [line[0] for line in rest if " scorers  no answer: nothing read" in line]
     assert f"→ {letters[0]} right answer missed: format missing" in done.out
 
 
 def test_explain_json(gradeschool: Command, tmp_path: Path) -> None:
     """Every completion that differs, with what was read, where, and why."""
-    done = gradeschool("explain", answers(tmp_path, "m"), "--rule", *TWO, *SAMPLE, "--json")
+    done = gradeschool("explain", answers(tmp_path, "m"), "--scorer", *TWO, *SAMPLE, "--json")
     found = done.json()
     assert (done.status, found["completions"], len(found["differ"])) == (0, 5, 3)
     assert found["differ"][1] == {
@@ -248,7 +252,7 @@ def test_explain_json(gradeschool: Command, tmp_path: Path) -> None:
         "group": "B wrong answer accepted: another number",
         "verdicts": [
             {
-                "rule": "openai/2021",
+                "scorer": "openai/2021",
                 "outcome": "wrong",
                 "reason": "the first '#### N': '5' is not '0'",
                 "read": "5",
@@ -256,7 +260,7 @@ def test_explain_json(gradeschool: Command, tmp_path: Path) -> None:
                 "span": [5, 6],
             },
             {
-                "rule": "lm-eval/gsm8k/flexible-extract",
+                "scorer": "lm-eval/gsm8k/flexible-extract",
                 "outcome": "correct",
                 "reason": "the last number: '0' matches '0'",
                 "read": "0",
@@ -274,7 +278,7 @@ def test_explain_json(gradeschool: Command, tmp_path: Path) -> None:
             {
                 "side": "wrong answer accepted",
                 "cause": "another number",
-                "evidence": "the text says 5 (behind the last '####'), the rule accepts '0'",
+                "evidence": "the text says 5 (behind the last '####'), the scorer accepts '0'",
                 "span": [5, 6],
             },
         ],
@@ -284,16 +288,16 @@ def test_explain_json(gradeschool: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "order",
     [
-        ["F", "--rule", "A", "B"],
-        ["--rule", "A", "B", "F"],
-        ["--rule", "A", "--rule", "B", "F"],
-        ["A", "F", "--rules", "B"],
+        ["F", "--scorer", "A", "B"],
+        ["--scorer", "A", "B", "F"],
+        ["--scorer", "A", "--scorer", "B", "F"],
+        ["A", "F", "--scorers", "B"],
     ],
 )
 def test_explain_takes_its_words_in_any_order(
     gradeschool: Command, tmp_path: Path, order: Sequence[str]
 ) -> None:
-    """A rule's name is a rule wherever it stands."""
+    """A scorer's name is a scorer wherever it stands."""
     words = {"F": str(answers(tmp_path)), "A": TWO[1], "B": TWO[0]}
     done = gradeschool("explain", *(words.get(word, word) for word in order), *SAMPLE)
     assert "differ on 3 of 5 completions" in done.out
@@ -303,14 +307,17 @@ def test_explain_takes_its_words_in_any_order(
     ("arguments", "message"),
     [
         (
-            ["F", "--rule", "openai/2021", "multi"],
-            "no rule is called 'multi'; did you mean multi-",
+            ["F", "--scorer", "openai/2021", "multi"],
+            "no scorer is called 'multi'; did you mean multi-",
         ),
-        (["F", "--rule", "openai/2021", "openai/2022"], "no rule is called 'openai/2022'; did you"),
-        (["F", "G", "--rule", *TWO], "one file is explained at a time; given: "),
-        (["--rule", *TWO], "no file is given, only rules"),
-        (["nope.jsonl", "--rule", *TWO], "'nope.jsonl' does not exist"),
-        (["F#x", "--rule", *TWO], "{F!r} holds no run 'x'; it holds '{F}#answers'"),
+        (
+            ["F", "--scorer", "openai/2021", "openai/2022"],
+            "no scorer is called 'openai/2022'; did you",
+        ),
+        (["F", "G", "--scorer", *TWO], "one file is explained at a time; given: "),
+        (["--scorer", *TWO], "no file is given, only scorers"),
+        (["nope.jsonl", "--scorer", *TWO], "'nope.jsonl' does not exist"),
+        (["F#x", "--scorer", *TWO], "{F!r} holds no run 'x'; it holds '{F}#answers'"),
     ],
 )
 def test_explain_says_what_is_missing(
@@ -329,7 +336,7 @@ def test_explain_counts_rows_that_cannot_be_used(gradeschool: Command, tmp_path:
     """They are told, and the exit status is 3, as with score."""
     path = answers(tmp_path)
     path.write_text(path.read_text() + "{oops\n")
-    done = gradeschool("explain", path, "--rule", *TWO, *SAMPLE, "--json")
+    done = gradeschool("explain", path, "--scorer", *TWO, *SAMPLE, "--json")
     assert (done.status, done.json()["completions"]) == (3, 6)
     assert "row 6 of" in done.err
 
@@ -387,7 +394,7 @@ def test_wrong_options(gradeschool: Command, arguments: Sequence[str]) -> None:
     [
         ["score", "F", *SAMPLE],
         ["score", "F", *SAMPLE, "--json"],
-        ["explain", "F", *SAMPLE, "--rule", *TWO, "-n", "9999"],
+        ["explain", "F", *SAMPLE, "--scorer", *TWO, "-n", "9999"],
         ["protocols", "list"],
         ["protocols", "prompts", "zero-shot/chat", "-d", "F"],
         ["data", "list"],
@@ -415,7 +422,7 @@ def test_a_reader_that_leaves(tmp_path: Path, arguments: Sequence[str]) -> None:
 
 def test_no_color(tmp_path: Path) -> None:
     """Colours where they are asked for, none under NO_COLOR, and none in a pipe."""
-    words = ("explain", answers(tmp_path), "--rule", *TWO, *SAMPLE)
+    words = ("explain", answers(tmp_path), "--scorer", *TWO, *SAMPLE)
     coloured = run_script(*words, FORCE_COLOR="1", TERM="xterm").out
     assert "\x1b[" in coloured
     plain = run_script(*words, FORCE_COLOR="1", TERM="xterm", NO_COLOR="1").out
@@ -429,7 +436,7 @@ def test_no_color(tmp_path: Path) -> None:
 def test_any_terminal(tmp_path: Path, encoding: str) -> None:
     """A terminal that cannot show a character gets its escape."""
     path = jsonl(tmp_path / "a.jsonl", [{"index": 29, "completion": "数 13 → \ud800", "run": "数"}])
-    done = run_script("explain", path, "--rule", *TWO, *SAMPLE, PYTHONIOENCODING=encoding)
+    done = run_script("explain", path, "--scorer", *TWO, *SAMPLE, PYTHONIOENCODING=encoding)
     assert done.status == 0
     assert "\\ud800" in done.out
     assert ("数" if encoding == "utf-8" else "\\u6570") in done.out
@@ -461,10 +468,10 @@ def test_json_on_stdout_even_of_an_error(gradeschool: Command) -> None:
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_a_disk_that_is_full(tmp_path: Path, verb: str, form: list[str]) -> None:
     """What cannot be written is one line and exit status 2."""
-    rules = ["--rule", *TWO]
+    scorers = ["--scorer", *TWO]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [SCRIPT, verb, answers(tmp_path), *rules, *SAMPLE, *form],
+            [SCRIPT, verb, answers(tmp_path), *scorers, *SAMPLE, *form],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import pytest
 
 from gradeschool.verdict import Outcome
+from tests.formats.test_read import jsonl
 from tests.support.command import Command, Done, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
-RULES = ("--rule", "openai/2021", "--rule", "multi-pattern", "-d", "sample")
+SCORERS = ("--scorer", "openai/2021", "--scorer", "multi-pattern", "-d", "sample")
 LONGEST_LINE = 500
 
 
@@ -90,7 +90,7 @@ CASES = {
         GOOD + b'\n{"index": 1, "completion": "\x00"}', 3, 1, ("row 2 of {F} is not valid JSON",)
     ),
     "10 MB": Case(row(completion="x 5" * (10**7 // 3)), 0, 0),
-    # multi-pattern reads it through floats and overflows, as documented: an error of that rule.
+    # multi-pattern reads it through floats and overflows, as documented: an error of that scorer.
     "million digits": Case(row(completion=f"#### {'9' * 10**6}"), 0, 1),
     "million digits as a number": Case(
         GOOD + b'\n{"index": 1, "completion": ' + DIGITS + b"}",
@@ -167,17 +167,17 @@ def test_score(gradeschool: Command, tmp_path: Path, name: str) -> None:
     case = CASES[name]
     path = tmp_path / "answers.jsonl"
     path.write_bytes(case.body)
-    check(gradeschool("score", path, *RULES), case, path)
-    done = gradeschool("score", path, *RULES, "--json")
+    check(gradeschool("score", path, *SCORERS), case, path)
+    done = gradeschool("score", path, *SCORERS, "--json")
     check(done, case, path)
     result = done.json()
     if case.status == 2:
         assert result["error"] in done.err
         return
     for run in result["runs"]:
-        for counts in run["rules"].values():
+        for counts in run["scorers"].values():
             assert sum(counts[outcome] for outcome in Outcome) == run["n"]
-    errors = [run["rules"]["multi-pattern"]["error"] for run in result["runs"]]
+    errors = [run["scorers"]["multi-pattern"]["error"] for run in result["runs"]]
     assert sum(errors) == case.errors
 
 
@@ -187,7 +187,7 @@ def test_explain(gradeschool: Command, tmp_path: Path, name: str) -> None:
     case = CASES[name]
     path = tmp_path / "answers.jsonl"
     path.write_bytes(case.body)
-    words = ("explain", path, "--rules", "openai/2021", "multi-pattern", "-d", "sample")
+    words = ("explain", path, "--scorers", "openai/2021", "multi-pattern", "-d", "sample")
     done = gradeschool(*words)
     check(done, case, path)
     assert len(done.out) < 20_000
@@ -198,12 +198,12 @@ def test_explain(gradeschool: Command, tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["surrogates", "binary", "terminal escapes", "10 MB", "deep"])
 def test_the_real_script(tmp_path: Path, name: str) -> None:
-    """What touches the streams themselves, by the real console script under every rule."""
+    """What touches the streams themselves, by the real console script under every scorer."""
     case = CASES[name]
     path = tmp_path / "answers.jsonl"
     path.write_bytes(case.body)
-    check(run_script("score", path, *RULES), case, path)
-    done = run_script("score", path, *RULES, "--json")
+    check(run_script("score", path, *SCORERS), case, path)
+    done = run_script("score", path, *SCORERS, "--json")
     check(done, case, path)
     done.json()
 
@@ -227,13 +227,13 @@ def test_a_path_that_cannot_be_used(
 ) -> None:
     """One line, exit status 2."""
     path = make(tmp_path)
-    check(gradeschool("score", path, *RULES), Case(b"", 2, 0, (message,)), path)
+    check(gradeschool("score", path, *SCORERS), Case(b"", 2, 0, (message,)), path)
 
 
 def test_a_good_file_beside_a_bad_one(gradeschool: Command, tmp_path: Path) -> None:
     """One file that cannot be used stops the command: half a table would pass for a whole one."""
     path = jsonl(tmp_path / "a.jsonl", [{"index": 0, "completion": "5"}])
-    done = gradeschool("score", path, tmp_path / "b.jsonl", *RULES, "--json")
+    done = gradeschool("score", path, tmp_path / "b.jsonl", *SCORERS, "--json")
     assert done.status == 2
     assert "b.jsonl' does not exist" in done.json()["error"]
 
@@ -241,10 +241,13 @@ def test_a_good_file_beside_a_bad_one(gradeschool: Command, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--rule", "openai/2020"], "no rule is called 'openai/2020'; did you mean openai/2021"),
         (
-            ["--rule", "\x1b[31m"],
-            "no rule is called '\\x1b[31m'; `gradeschool protocols list`",
+            ["--scorer", "openai/2020"],
+            "no scorer is called 'openai/2020'; did you mean openai/2021",
+        ),
+        (
+            ["--scorer", "\x1b[31m"],
+            "no scorer is called '\\x1b[31m'; `gradeschool protocols list`",
         ),
         (["-d", "gsm9k"], "no dataset is called 'gsm9k'; did you mean gsm8k"),
         (["-d", "x.jsonl"], "'x.jsonl' does not exist"),
@@ -267,7 +270,9 @@ def test_names_of_runs_are_shown_as_they_are(gradeschool: Command, tmp_path: Pat
         tmp_path / "a.jsonl", [{"index": 0, "completion": "#### 5", "run": name} for name in names]
     )
     shown = ["[/bold]", ":smile:", "\\x1b[31m", "a\\nb", "\\ud800", "\\u202e"]
-    out = gradeschool("score", path, *RULES, columns=200).out
+    out = gradeschool("score", path, *SCORERS, columns=200).out
     assert next(line for line in out.splitlines() if "smile" in line).split() == shown
-    out = gradeschool("explain", path, "--rules", "openai/2021", "multi-pattern", *RULES[4:]).out
+    out = gradeschool(
+        "explain", path, "--scorers", "openai/2021", "multi-pattern", *SCORERS[4:]
+    ).out
     assert "differ on 0 of 6" in out

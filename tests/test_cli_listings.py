@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool import all_protocols, all_rules
+from gradeschool import all_protocols, all_scorers
 from gradeschool.datasets.sources import SOURCES
+from tests.formats.test_read import jsonl
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 # All 1,319 prompts, each followed by a NUL byte, as the real harness makes them.
 DIGESTS = {
@@ -21,27 +21,28 @@ DIGESTS = {
 
 @pytest.mark.parametrize("columns", [80, 120, 200])
 def test_the_list_names_everything(gradeschool: Command, columns: int) -> None:
-    """Every protocol and rule, whole, within the width."""
+    """Every protocol and scorer, whole, within the width."""
     done = gradeschool("protocols", "list", columns=columns)
     words = {line.strip().partition("  ")[0] for line in done.out.splitlines()}
     assert done.status == 0
     assert max(map(len, done.out.splitlines())) <= columns
-    for name in (*all_protocols(), *all_rules()):
+    for name in (*all_protocols(), *all_scorers()):
         assert name in words
 
 
 def test_the_list_as_json(gradeschool: Command) -> None:
-    """Protocols with digest, form, shots and rules; rules with what they do and their source."""
+    """Protocols with digest, form, shots and scorers; scorers with summary and source."""
     found = gradeschool("protocols", "list", "--json").json()
     assert [one["name"] for one in found["protocols"]] == list(all_protocols())
-    assert [one["name"] for one in found["rules"]] == list(all_rules())
+    assert [one["name"] for one in found["scorers"]] == list(all_scorers())
     for one in found["protocols"]:
         assert one["form"] in ("chat", "completion")
-        assert set(one["rules"]) <= set(all_rules())
+        assert set(one["scorers"]) <= set(all_scorers())
         assert one["digest"] == all_protocols()[one["name"]].digest()
-    assert all(one["summary"] and one["source"] for one in found["rules"])
+    assert all(one["summary"] and one["source"] for one in found["scorers"])
 
 
+@pytest.mark.official
 @pytest.mark.parametrize("name", DIGESTS)
 def test_prompts_to_the_byte(data: Path, name: str) -> None:
     """`--format nul` writes the harness's own bytes, nothing before, between or behind them."""
@@ -155,6 +156,7 @@ def test_a_wrong_digest_is_told(
         assert "is not the gsm8k dataset: its SHA-256 is" in done.err
 
 
+@pytest.mark.official
 def test_data_verify(data: Path) -> None:
     """Digest and count of every dataset that is here, by the real script."""
     done = run_script("data", "verify")

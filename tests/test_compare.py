@@ -180,7 +180,7 @@ def test_thresholds_decide_the_exit_status(
     status: int,
     said: str,
 ) -> None:
-    """1 where one is missed; the interval, not the estimate, must rule out a worse run."""
+    """1 where one is missed; the interval, not the estimate, must scorer out a worse run."""
     a, b = write("a", rights(0, 1)), write("b", rights(*wrong))
     given = [str(a) if option == "a" else option for option in options]
     done = gradeschool("compare", b, *given, "-d", dataset)
@@ -211,12 +211,13 @@ def test_one_id_for_two_problems_is_refused(
         compare([run("1"), run("2")])
 
 
+@pytest.mark.official
 def test_the_published_solutions(gradeschool: Command, data: Path) -> None:
     """6B verification against 175B fine-tuning: 4.3 points, which an unpaired test sees less of."""
     solutions = data / "gsm8k" / "example_model_solutions.jsonl"
     done = gradeschool(
         "compare", f"{solutions}#175b_finetuning", f"{solutions}#6b_verification",
-        "--rule", "openai/example-solutions", "--json",
+        "--scorer", "openai/example-solutions", "--json",
     ).json()  # fmt: skip
     (found,) = done["comparisons"]
     assert found["n"] == 1319

@@ -1,4 +1,4 @@
-"""Compiled kernels: the outcome of each rule asked alone, or ASK; nothing else."""
+"""Compiled kernels: the outcome of each scorer asked alone, or ASK; nothing else."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_rules
+from gradeschool.protocols.registry import all_scorers
 from gradeschool.scoring import fast
 from gradeschool.scoring.families import CODES
 from gradeschool.scoring.matrix import Matrix
 from tests.support.invented import GOLDS, invented
 
 pytest.importorskip("numpy")
-CLOSED = [rule for rule in all_rules().values() if not rule.extra]
+CLOSED = [scorer for scorer in all_scorers().values() if not scorer.extra]
 ROOM = "gradeschool.scoring.compiled"
 Told = Callable[[Sequence[str], Problem], list[bytes]]
 
 
 def alone(text: str, problem: Problem) -> list[int]:
-    return [CODES[rule.judge(text, problem).outcome] for rule in CLOSED]
+    return [CODES[scorer.judge(text, problem).outcome] for scorer in CLOSED]
 
 
 def differences(told: Sequence[bytes], texts: Sequence[str], problem: Problem) -> list[str]:
-    """Name what a kernel told wrong; how much it left to the rules is not counted here."""
+    """Name what a kernel told wrong; how much it left to the scorers is not counted here."""
     place = Matrix(CLOSED).group_of
     return [
-        f"{rule.name}: {codes[at]}, not {code}, on {text!r} for {problem.gold!r}"
+        f"{scorer.name}: {codes[at]}, not {code}, on {text!r} for {problem.gold!r}"
         for codes, text in zip(told, texts, strict=True)
-        for rule, at, code in zip(CLOSED, place, alone(text, problem), strict=True)
+        for scorer, at, code in zip(CLOSED, place, alone(text, problem), strict=True)
         if codes[at] not in (code, fast.NOT_TOLD)
     ]
 
@@ -44,8 +44,8 @@ def differences(told: Sequence[bytes], texts: Sequence[str], problem: Problem) -
 def names() -> list[list[str]]:
     matrix = Matrix(CLOSED)
     found: list[list[str]] = [[] for _ in matrix.groups]
-    for rule, at in zip(CLOSED, matrix.group_of, strict=True):
-        found[at].append(rule.name)
+    for scorer, at in zip(CLOSED, matrix.group_of, strict=True):
+        found[at].append(scorer.name)
     return found
 
 
@@ -89,10 +89,10 @@ def plainly() -> Told:
     return told
 
 
-def test_every_kernel_is_of_a_rule_that_exists(plainly: Told) -> None:
-    from gradeschool.scoring.compiled.case import RULES
+def test_every_kernel_is_of_a_scorer_that_exists(plainly: Told) -> None:
+    from gradeschool.scoring.compiled.case import SCORERS
 
-    assert {*RULES} <= {rule.name for rule in CLOSED}
+    assert {*SCORERS} <= {scorer.name for scorer in CLOSED}
     codes = plainly(["The answer is 18"], Problem.from_gold("18"))[0]
     untold = [of for of, code in zip(names(), codes, strict=True) if code == fast.NOT_TOLD]
     assert untold == [["gradeschool/reader"]]
@@ -101,7 +101,9 @@ def test_every_kernel_is_of_a_rule_that_exists(plainly: Told) -> None:
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 10**9), gold=st.sampled_from(GOLDS))
 @example(seed=0, gold="18")
-def test_no_kernel_tells_another_outcome_than_its_rule(plainly: Told, seed: int, gold: str) -> None:
+def test_no_kernel_tells_another_outcome_than_its_scorer(
+    plainly: Told, seed: int, gold: str
+) -> None:
     texts = [invented(random.Random(seed + at)) for at in range(4)]
     problem = Problem.from_gold(gold)
     assert not differences(plainly(texts, problem), texts, problem)
@@ -112,7 +114,8 @@ def test_a_comma_behind_decimals_begins_another_number(plainly: Told) -> None:
     assert not differences(plainly(texts, Problem.from_gold("18")), texts, Problem.from_gold("18"))
 
 
-def test_kernels_agree_on_real_completions_and_leave_few_to_the_rules(
+@pytest.mark.official
+def test_kernels_agree_on_real_completions_and_leave_few_to_the_scorers(
     plainly: Told, data: Path, gsm8k_test: Sequence[Problem]
 ) -> None:
     asked = compared = 0
@@ -129,7 +132,7 @@ def test_kernels_agree_on_real_completions_and_leave_few_to_the_rules(
     assert asked < compared / 50
 
 
-def test_machine_code_tells_what_rules_tell_also_when_asked_again(
+def test_machine_code_tells_what_scorers_tell_also_when_asked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The only test that compiles: most of a minute where the machine code is not on disk."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool import Problem, get_rule, load_dataset, load_gsm8k, parse_gsm8k_answer
+from gradeschool import Problem, get_scorer, load_dataset, load_gsm8k, parse_gsm8k_answer
 from gradeschool.datasets import files, load
 from gradeschool.datasets.sources import ALIASES, SOURCES, Source
 from gradeschool.errors import DataError, InputError, UnknownNameError
@@ -579,10 +579,10 @@ def test_the_golds_of_the_sample_hold_what_the_real_ones_hold() -> None:
     assert any(int(gold.replace(",", "")) >= 100_000 for gold in golds)
 
 
-def test_every_sample_solution_is_right_under_the_main_rules() -> None:
+def test_every_sample_solution_is_right_under_the_main_scorers() -> None:
     for name in ("openai/2021", "lm-eval/gsm8k/flexible-extract", "gradeschool/reader"):
-        rule = get_rule(name)
-        verdicts = [rule.judge(p.solution, p).correct for p in load_dataset("sample").problems]
+        scorer = get_scorer(name)
+        verdicts = [scorer.judge(p.solution, p).correct for p in load_dataset("sample").problems]
         assert all(verdicts), name
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradeschool import get_rule
+from gradeschool import get_scorer
 from gradeschool.completion import Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.runs.diff.lm_eval import _arguments_of, _prompt
@@ -47,8 +47,8 @@ def side(
     return Side(Run("r", samples), "made up", named, dict(enumerate(asked)))
 
 
-def diff(a: Side, b: Side, rule_a: str = STRICT, rule_b: str = "") -> Diff:
-    return difference(a, b, (get_rule(rule_a), get_rule(rule_b or rule_a)))
+def diff(a: Side, b: Side, scorer_a: str = STRICT, scorer_b: str = "") -> Diff:
+    return difference(a, b, (get_scorer(scorer_a), get_scorer(scorer_b or scorer_a)))
 
 
 def steps(found: Diff) -> dict[str, float]:
@@ -70,7 +70,7 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=60)  # the first example loads every rule
+@settings(deadline=None, max_examples=60)  # the first example loads every scorer
 @given(TEXTS, TEXTS, PROMPTS, PROMPTS, SETTINGS, SETTINGS, st.permutations(GOLDS))
 def test_the_points_of_the_steps_add_up_to_the_difference(
     ours: list[str],
@@ -98,11 +98,11 @@ def test_a_result_against_itself_has_no_difference() -> None:
     assert (found.points, steps(found), found.counts.equal_texts) == (0.0, {}, 4)
 
 
-def test_the_rule_alone_explains_what_it_turns() -> None:
+def test_the_scorer_alone_explains_what_it_turns() -> None:
     texts = ["#### 5", "so 6", "so 7 or 70", "#### 8."]
     found = diff(side(texts), side(texts), STRICT, FLEXIBLE)
-    assert steps(found) == {"rule": 25.0}
-    assert (field(found, "rule").explains, found.ledger.turned) == (1, ((1, 0), (0, 1)))
+    assert steps(found) == {"scorer": 25.0}
+    assert (field(found, "scorer").explains, found.ledger.turned) == (1, ((1, 0), (0, 1)))
 
 
 def test_a_stop_string_explains_what_it_would_have_cut() -> None:
@@ -182,7 +182,8 @@ def test_arguments_of_older_files_are_read() -> None:
     told = {"until": ["Q:"]}
     assert _arguments_of([["Q?", told]]) == ("Q?", told)
     assert _arguments_of({"gen_args_0": {"arg_0": "Q?", "arg_1": told}}) == ("Q?", told)
-    for odd in ([], [[]], [3], None, "x", {"gen_args_0": 5}):
+    unusable: list[Any] = [[], [[]], [3], None, "x", {"gen_args_0": 5}]
+    for odd in unusable:
         assert _arguments_of(odd) == (None, {})
 
 
@@ -252,7 +253,7 @@ def test_our_run_and_samples_of_lm_eval(run: Path, gradeschool: Command, tmp_pat
     assert by_name["BOS token"] | {"words": ""} == {
         "name": "BOS token", "a": None, "b": "True", "state": "not recorded", "explains": 1,
         "of": 8, "words": ""}  # fmt: skip
-    assert by_name["rule"]["b"] == STRICT
+    assert by_name["scorer"]["b"] == STRICT
     assert (by_name["precision"]["b"], by_name["engine"]["b"]) == (
         "float16",
         "hf add_bos_token=True dtype=float16",
@@ -297,7 +298,7 @@ def test_our_run_and_a_log_of_inspect(
         write_archive(tmp_path / name, members, DEFLATED)
     found = gradeschool("diff", run, tmp_path / name, "-d", tmp_path / "problems.jsonl", "--json")
     by_name = {one["name"]: one for one in found.json()["fields"]}
-    assert by_name["rule"]["b"] == "inspect/match-numeric@>=0.3.253"
+    assert by_name["scorer"]["b"] == "inspect/match-numeric@>=0.3.253"
     assert (by_name["system message"]["a"], by_name["system message"]["b"]) == ("none", "Think.")
     assert (by_name["temperature"]["a"], by_name["temperature"]["b"]) == (0.0, 0.5)
     assert by_name["prompt form"]["state"] == "differs"
@@ -318,14 +319,14 @@ def test_a_prompt_counts_where_the_key_of_the_completion_proves_it(
     assert gradeschool("diff", run, run, "--json").json()["pairs"]["prompts_equal"] == 0
 
 
-def test_recorded_files_and_two_rules_of_one_file(gradeschool: Command, tmp_path: Path) -> None:
+def test_recorded_files_and_two_scorers_of_one_file(gradeschool: Command, tmp_path: Path) -> None:
     path = rows(tmp_path / "both.jsonl", [
         {"index": at, "run": run, "completion": f"It is {2 * at}{'.' if run == 'a' else ''}"}
         for run in ("a", "b\x1b[31m") for at in range(3)])  # fmt: skip
     problems = rows(tmp_path / "p.jsonl", [{"question": f"{at}?", "answer": str(2 * at)}
                                            for at in range(3)])  # fmt: skip
-    done = gradeschool("diff", f"{path}#a", f"{path}#a", "-d", problems, "--rule-a", STRICT)
-    assert "rule" in done.out
+    done = gradeschool("diff", f"{path}#a", f"{path}#a", "-d", problems, "--scorer-a", STRICT)
+    assert "scorer" in done.out
     assert "+100.00" in done.out
     many = gradeschool("diff", path, path, "-d", problems)
     assert many.status == 0
@@ -345,8 +346,8 @@ def test_bad_input(gradeschool: Command, run: Path, tmp_path: Path) -> None:
         {"index": 0, "run": name, "completion": "5"} for name in "xyz"])  # fmt: skip
     many = gradeschool("diff", one, three, "-d", problems)
     assert (many.status, "these are 4" in many.err) == (2, True)
-    rule = gradeschool("diff", one, one, "-d", problems, "--rule-a", "lm-eval/nothing")
-    assert rule.status == 2
+    scorer = gradeschool("diff", one, one, "-d", problems, "--scorer-a", "lm-eval/nothing")
+    assert scorer.status == 2
 
 
 def test_results_without_a_common_problem_are_refused() -> None:
@@ -358,8 +359,9 @@ def test_results_without_a_common_problem_are_refused() -> None:
         diff(ours, theirs)
 
 
+@pytest.mark.official
 def test_real_completions_of_one_model_under_two_prompts(data: Path, gradeschool: Command) -> None:
-    """gpt-4o-mini read once and twice: no text is the same, the rule moves nothing."""
+    """gpt-4o-mini read once and twice: no text is the same, the scorer moves nothing."""
     path = data / "completions" / "re2_rereading.jsonl"
     name = "gpt-4o-mini-2024-07-18"
     done = gradeschool("diff", f"{path}#{name}|read1|cot", f"{path}#{name}|read2|cot", "--json")

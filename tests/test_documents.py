@@ -7,6 +7,7 @@ contradicts in them is in test_claims.py.
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from gradeschool import (
     extract_answer,
     format_chat,
     get_protocol,
-    get_rule,
+    get_scorer,
     is_correct,
     judge,
     load_gsm8k,
@@ -29,7 +30,7 @@ from gradeschool import (
 )
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.prompts.rendering import CHAT_SYSTEM
-from gradeschool.protocols.multi_pattern import rules as multi_pattern
+from gradeschool.protocols.multi_pattern import scorers as multi_pattern
 from gradeschool.protocols.openai import official
 from gradeschool.verdict import Outcome
 
@@ -67,6 +68,7 @@ def test_load_gsm8k_gives_7473_train_and_1319_test_problems(
     assert [problem.id for problem in gsm8k_test] == [str(at) for at in range(1_319)]
 
 
+@pytest.mark.official
 def test_rows_have_the_fields_question_and_answer(gsm8k_test: Problems) -> None:
     example = gsm8k_test[0]
     assert example["question"].startswith("Janet’s ducks lay 16 eggs per day.")
@@ -164,19 +166,20 @@ def test_is_correct_compares_strings_with_a_row_or_a_problem(gsm8k_test: Problem
     assert not is_correct("The answer is 72.", row)
     assert is_correct("#### 18", gsm8k_test[0])
     assert all(is_correct(problem.solution, problem) for problem in gsm8k_test)
-    assert judge("so\n#### 72.0", NATALIA, rule="openai/2021").outcome is Outcome.WRONG
+    assert judge("so\n#### 72.0", NATALIA, scorer="openai/2021").outcome is Outcome.WRONG
 
 
 def test_is_correct_refuses_a_row_without_a_gold_as_the_official_assert_does() -> None:
     with pytest.raises(InputError, match="'no gold here'"):
         is_correct("#### 72", {"answer": "no gold here"})
-    for gold in ("72", 72, None, ["72"], {"question": "?"}):
+    rows: list[Any] = ["72", 72, None, ["72"], {"question": "?"}]
+    for gold in rows:
         with pytest.raises(InputError, match=r"no GSM8K row: .*gradeschool\.judge"):
             is_correct("#### 72", gold)
 
 
 def test_an_invalid_completion_is_never_right_even_against_an_invalid_gold() -> None:
-    verdict = judge("nothing", "72", rule="openai/2021")
+    verdict = judge("nothing", "72", scorer="openai/2021")
     assert verdict.outcome is Outcome.NO_ANSWER
     assert not is_correct("[invalid]", {"answer": "#### 72"})
 
@@ -184,7 +187,7 @@ def test_an_invalid_completion_is_never_right_even_against_an_invalid_gold() -> 
 # Document 1: multi-pattern extraction, normalisation, comparison
 
 
-def test_the_rule_multi_pattern_keeps_the_documented_patterns() -> None:
+def test_the_scorer_multi_pattern_keeps_the_documented_patterns() -> None:
     assert multi_pattern.HASHES.pattern == r"####\s*([\d,.\-]+)"
     assert (
         multi_pattern.ANSWER_IS.pattern == r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)"
@@ -205,12 +208,12 @@ FORMS_OF_MODELS = {
 
 
 @pytest.mark.parametrize("text", FORMS_OF_MODELS)
-def test_the_forms_that_models_write_are_read_by_the_parser_and_by_the_documented_rule(
+def test_the_forms_that_models_write_are_read_by_the_parser_and_by_the_documented_scorer(
     text: str,
 ) -> None:
     assert parse_gsm8k_answer(text) == FORMS_OF_MODELS[text]
-    assert judge(text, 42, rule="multi-pattern").correct
-    assert judge(text, 42, rule="gradeschool/parse-answer").correct
+    assert judge(text, 42, scorer="multi-pattern").correct
+    assert judge(text, 42, scorer="gradeschool/parse-answer").correct
 
 
 @pytest.mark.parametrize(
@@ -285,7 +288,7 @@ def test_the_8_shot_cot_format_is_q_and_a_with_reasoning(gsm8k_test: Problems) -
 
 def test_the_5_shot_and_the_8_shot_cot_configurations_are_different_protocols() -> None:
     five, cot = get_protocol("lm-eval/gsm8k"), get_protocol("lm-eval/gsm8k-cot")
-    assert five.rules[0] != cot.rules[0]
+    assert five.scorers[0] != cot.scorers[0]
     assert five.decoding.stop != cot.decoding.stop
     assert five.digest() != cot.digest()
 
@@ -336,7 +339,7 @@ def test_pitfall_units_and_currency_are_dropped(text: str) -> None:
 
 def test_pitfall_commas_are_no_part_of_a_number() -> None:
     assert parse_gsm8k_answer("The answer is 1,234.") == "1234"
-    assert judge("#### 1234", "#### 1,234", rule="openai/2021").correct
+    assert judge("#### 1234", "#### 1,234", scorer="openai/2021").correct
 
 
 def test_pitfall_trailing_periods_are_dropped() -> None:
@@ -365,19 +368,19 @@ def test_pitfall_of_several_markers_the_last_counts() -> None:
 
 
 def test_the_filters_of_lm_eval_are_the_documented_patterns_and_normalisation() -> None:
-    from gradeschool.protocols.lm_eval import rules
+    from gradeschool.protocols.lm_eval import scorers
 
-    assert rules.STRICT_PATTERN.pattern == r"#### (\-?[0-9\.\,]+)"
-    assert rules.FLEXIBLE_PATTERN.pattern == r"(-?[$0-9.,]{2,})|(-?[0-9]+)"
+    assert scorers.STRICT_PATTERN.pattern == r"#### (\-?[0-9\.\,]+)"
+    assert scorers.FLEXIBLE_PATTERN.pattern == r"(-?[$0-9.,]{2,})|(-?[0-9]+)"
     for text in ("#### 1,234", "#### 1234.", "so $1,234."):
-        assert judge(text, "1,234", rule="lm-eval/gsm8k/flexible-extract").correct
+        assert judge(text, "1,234", scorer="lm-eval/gsm8k/flexible-extract").correct
 
 
 def test_every_protocol_answers_the_reporting_checklist() -> None:
     for name, protocol in gradeschool.all_protocols().items():
         assert bool(protocol.shots) is (protocol.shot_count > 0), name
-        assert protocol.rules, name
-        assert [get_rule(rule).summary for rule in protocol.rules], name
+        assert protocol.scorers, name
+        assert [get_scorer(scorer).summary for scorer in protocol.scorers], name
         assert protocol.summary, name
         assert protocol.source, name
 

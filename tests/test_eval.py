@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from gradeschool.models.probe import QUESTION
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.counting_proxy import counting_proxy, read_log
 
 CANARY = "sk-canary-4815162342"
@@ -75,12 +77,14 @@ PROTOCOLS = [
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_runs_end_to_end_on_the_real_server(
-    data: Path, llama_url: str, tmp_path: Path, protocol: str
+    data: Path, llama_url: str, tmp_path: Path, protocol: str, gradeschool: Command
 ) -> None:
     log, folder = tmp_path / "log", tmp_path / "run"
     with counting_proxy(llama_url, log) as url:
-        done = run("-m", url, "-p", protocol, "-n", "3", "-o", str(folder), "--max-tokens", "40")
-    assert done.returncode == 0, done.stderr
+        done = gradeschool(
+            "eval", "-m", url, "-p", protocol, "-n", 3, "-o", folder, "--max-tokens", 40
+        )
+    assert done.status == 0, done.err
     assert len(rows(folder)) == 3
     found = results(folder)
     assert found["n"] == 3
@@ -90,11 +94,8 @@ def test_every_protocol_runs_end_to_end_on_the_real_server(
     manifest = json.loads((folder / "run.json").read_text())
     assert manifest["protocol"]["name"] == protocol
     assert manifest["decoding"]["max_tokens"] == 40
-    listed = subprocess.run(
-        [sys.executable, "-m", "gradeschool", "protocols", "prompts", protocol, "-n", "3"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    prompts = [json.loads(line) for line in listed.stdout.splitlines()]
+    listed = gradeschool("protocols", "prompts", protocol, "-n", 3)
+    prompts = [json.loads(line) for line in listed.out.splitlines()]
     name = "messages" if is_chat else "prompt"
     assert sorted(json.dumps(one[name]) for one in asked) == sorted(
         json.dumps(prompt[name]) for prompt in prompts
@@ -102,11 +103,11 @@ def test_every_protocol_runs_end_to_end_on_the_real_server(
 
 
 def test_the_assistant_prefix_is_sent_to_be_continued_and_is_no_part_of_the_completion(
-    data: Path, llama_url: str, tmp_path: Path
+    data: Path, llama_url: str, tmp_path: Path, gradeschool: Command
 ) -> None:
     log, folder = tmp_path / "log", tmp_path / "run"
     with counting_proxy(llama_url, log) as url:
-        run("-m", url, "-p", "olmes/gsm8k-tulu", "-n", "4", "-o", str(folder))
+        gradeschool("eval", "-m", url, "-p", "olmes/gsm8k-tulu", "-n", 4, "-o", folder)
     body = asked_of(log)[0]
     assert body["messages"][-1] == {"role": "assistant", "content": "Answer:"}
     assert body["continue_final_message"] is True
@@ -202,7 +203,7 @@ def test_429_and_5xx_are_retried_and_one_failed_sample_ends_nothing(
     found = results(folder)
     assert found["errors"] == {"http 400": 1}
     assert found["n"] == 20
-    outcome = found["rules"]["openai/2021"]
+    outcome = found["scorers"]["openai/2021"]
     assert outcome["error"] == 1
     assert outcome["correct"] + outcome["wrong"] + outcome["no_answer"] == 19
     times = [e["time"] for e in read_log(log, "request") if "What is 3 +" in e["body"]["prompt"]]
@@ -211,7 +212,7 @@ def test_429_and_5xx_are_retried_and_one_failed_sample_ends_nothing(
     assert seen["What is 7 + 8?\n"] == 2  # once a session: a failed sample is asked for again
     assert seen["What is 9 + 10?\n"] == 1
     scored = subprocess.run(
-        [sys.executable, "-m", "gradeschool", "score", str(folder), "--rule", "openai/2021"],
+        [sys.executable, "-m", "gradeschool", "score", str(folder), "--scorer", "openai/2021"],
         capture_output=True, text=True,
     )  # fmt: skip
     assert "20 completions" in scored.stdout  # the failed sample is one row, however often tried
@@ -276,7 +277,7 @@ def test_recorded_completions_are_a_model(tmp_path: Path) -> None:
     (score,) = json.loads(done.stdout)["runs"]
     assert score["n"] == 48
     # 42 of 48 reach the gold, all behind ####.
-    assert score["rules"]["gradeschool/reader"]["correct"] == 42
+    assert score["scorers"]["gradeschool/reader"]["correct"] == 42
 
 
 def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:

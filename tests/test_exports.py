@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gradeschool.cli.export_verb import NAMES
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_rules
+from gradeschool.protocols.registry import all_scorers
 from gradeschool.reports.exchange.files import encoded, storable
 from gradeschool.reports.exchange.write import FORMATS
 from tests.support.command import Command
@@ -24,13 +24,13 @@ from tests.support.exports import run as run
 from tests.support.hostile_report import HOSTILE
 
 CANARY = "sk-canary-4815162342"
-RULES = [rule for rule in all_rules().values() if not rule.extra]
-SURROGATES = st.characters(categories=("Cs",))
+SCORERS = [scorer for scorer in all_scorers().values() if not scorer.extra]
+SURROGATES = st.characters(categories=["Cs"])
 TEXTS = st.text(st.one_of(st.sampled_from("0123456789.,$#\\boxed{} answer is:\n-"), SURROGATES))
 
 
 def scores(gradeschool: Command, path: Path) -> dict[str, Any]:
-    """Return the one run of a file under all rules that call no library."""
+    """Return the one run of a file under all scorers that call no library."""
     done = gradeschool("score", path, "-d", "sample", "--json")
     assert done.status == 0, done.err
     (found,) = done.json()["runs"]
@@ -41,7 +41,7 @@ def scores(gradeschool: Command, path: Path) -> dict[str, Any]:
 def test_a_run_folder_comes_back_with_the_same_scores(
     gradeschool: Command, run: Path, tmp_path: Path, name: str
 ) -> None:
-    """Under every rule, with the same name, intervals and forms."""
+    """Under every scorer, with the same name, intervals and forms."""
     written = export(gradeschool, run, name, tmp_path)
     assert scores(gradeschool, samples_of[name](written)) == scores(gradeschool, run)
 
@@ -55,10 +55,10 @@ def test_hostile_and_failed_samples_come_back(
     back, before = scores(gradeschool, samples_of[name](written)), scores(gradeschool, answers)
     left_out = 1 if name == "lm-eval" else 0
     assert before["n"] == back["n"] + left_out == len(HOSTILE) + 3
-    for rule, was in before["rules"].items():
-        now = back["rules"][rule]
+    for scorer, was in before["scorers"].items():
+        now = back["scorers"][scorer]
         assert now["error"] == was["error"] - left_out
-        assert {**now, "error": 0} == {**was, "error": 0}, rule
+        assert {**now, "error": 0} == {**was, "error": 0}, scorer
 
 
 @pytest.mark.parametrize("name", samples_of)
@@ -66,10 +66,10 @@ def test_texts_come_back_to_the_letter(
     gradeschool: Command, answers: Path, tmp_path: Path, name: str
 ) -> None:
     """What is read back from any format is what Parquet, the plainest, gives."""
-    from gradeschool.recordings.files import read_recordings
+    from gradeschool.formats.read import read_samples
 
     written = export(gradeschool, answers, name, tmp_path)
-    back = read_recordings(samples_of[name](written))
+    back = read_samples(samples_of[name](written))
     found = sorted(one.text for one in back if not one.error)
     rows = [json.loads(line) for line in answers.read_text().split("\n") if line]
     assert found == sorted(storable(row["completion"]) for row in rows if "completion" in row)
@@ -92,13 +92,13 @@ def test_the_same_run_gives_the_same_bytes(
 
 
 @given(TEXTS)
-def test_no_rule_reads_a_lone_surrogate(text: str) -> None:
+def test_no_scorer_reads_a_lone_surrogate(text: str) -> None:
     """U+FFFD in its place changes no outcome, and no place in the text."""
     problem = Problem.from_gold("18")
     assert len(storable(text)) == len(text)
-    for rule in RULES:
-        before, after = rule.judge(text, problem), rule.judge(storable(text), problem)
-        assert before.outcome is after.outcome, rule.name
+    for scorer in SCORERS:
+        before, after = scorer.judge(text, problem), scorer.judge(storable(text), problem)
+        assert before.outcome is after.outcome, scorer.name
 
 
 @given(st.text(st.characters()))
@@ -231,7 +231,7 @@ def test_hostile_ids_and_names(gradeschool: Command, tmp_path: Path, name: str) 
     back = gradeschool("score", samples_of[name](target), "-d", problems, "--json")
     assert back.status == 0, back.err
     (found,) = back.json()["runs"]
-    assert found["rules"]["openai/2021"]["correct"] == len(ids)
+    assert found["scorers"]["openai/2021"]["correct"] == len(ids)
 
 
 def test_rows_that_cannot_be_used_are_told(gradeschool: Command, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from tests.support.exports import export
 from tests.support.exports import run as run
 from tests.support.hostile_report import HOSTILE
 
-RULES = ("--rule", "gradeschool/reader", "--rule", "openai/2021")
+SCORERS = ("--scorer", "gradeschool/reader", "--scorer", "openai/2021")
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -43,7 +43,7 @@ def test_lm_eval_has_a_row_for_each_document_and_filter(
     gradeschool: Command, answers: Path, tmp_path: Path
 ) -> None:
     """All samples of a document in one row; its figure is their mean, as is the run's of those."""
-    results, rows = lm_eval(export(gradeschool, answers, "lm-eval", tmp_path, *RULES))
+    results, rows = lm_eval(export(gradeschool, answers, "lm-eval", tmp_path, *SCORERS))
     assert [(row["doc_id"], row["filter"]) for row in rows] == [
         (0, "gradeschool/reader"), (29, "gradeschool/reader"),
         (0, "openai/2021"), (29, "openai/2021"),
@@ -62,7 +62,7 @@ def test_lm_eval_has_a_row_for_each_document_and_filter(
     assert results["model_name"] == "org/model-7b"
 
 
-def test_lm_evals_own_rules_are_filters_by_their_own_names(
+def test_lm_evals_own_scorers_are_filters_by_their_own_names(
     gradeschool: Command, tmp_path: Path, data: Path
 ) -> None:
     """Task and filters are called as in lm-eval; the prompts are those that were sent."""
@@ -86,7 +86,7 @@ def test_lm_evals_own_rules_are_filters_by_their_own_names(
 
 def test_inspect_samples(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     """Epochs, targets, stops, scores, spans; a failed sample has its error and no score."""
-    found = members(export(gradeschool, answers, "inspect", tmp_path, *RULES))
+    found = members(export(gradeschool, answers, "inspect", tmp_path, *SCORERS))
     good = found["samples/0_epoch_1.json"]
     assert (good["id"], good["epoch"], good["target"]) == (0, 1, "600")
     assert good["output"]["choices"][0]["stop_reason"] == "stop"
@@ -104,7 +104,7 @@ def test_inspect_samples(gradeschool: Command, answers: Path, tmp_path: Path) ->
     assert header["results"]["total_samples"] == len(HOSTILE) + 3
     assert header["results"]["completed_samples"] == len(HOSTILE) + 2
     assert len(found["summaries.json"]) == len(HOSTILE) + 3
-    assert [score["name"] for score in header["results"]["scores"]] == list(RULES[1::2])
+    assert [score["name"] for score in header["results"]["scores"]] == list(SCORERS[1::2])
 
 
 def test_inspect_scorers_are_named_as_they_are_registered() -> None:
@@ -147,8 +147,8 @@ def test_a_run_that_is_not_whole_is_no_success(
 
 
 def test_every_eval_ever(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
-    """One result a rule; rows that say what each rule read; path, checksum, and a failed sample."""
-    folder = export(gradeschool, answers, "every-eval-ever", tmp_path, *RULES)
+    """One result a scorer; rows that say what each read; path, checksum, a failed sample."""
+    folder = export(gradeschool, answers, "every-eval-ever", tmp_path, *SCORERS)
     (aggregate,) = folder.glob("data/sample/org/model-7b/*.json")
     (samples,) = folder.glob("data/sample/org/model-7b/*_samples.jsonl")
     assert uuid.UUID(aggregate.stem).version == 4
@@ -174,7 +174,7 @@ def test_every_eval_ever(gradeschool: Command, answers: Path, tmp_path: Path) ->
 def test_parquet(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     """A row a sample; lone surrogates are U+FFFD, and the file says so."""
     parquet = pytest.importorskip("pyarrow.parquet")
-    table = parquet.read_table(export(gradeschool, answers, "parquet", tmp_path, *RULES))
+    table = parquet.read_table(export(gradeschool, answers, "parquet", tmp_path, *SCORERS))
     rows = table.to_pylist()
     assert len(rows) == len(HOSTILE) + 3
     assert rows[0]["completion"] == "The total is $600.\n#### 600"
@@ -211,7 +211,7 @@ def test_hub_files(gradeschool: Command, tmp_path: Path, data: Path) -> None:
     rows = [{"index": at, "model": "org/m", "completion": "#### 18"} for at in range(1319)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     out = tmp_path / ".eval_results" / "gsm8k.yaml"
-    words = ("--rule", "openai/2021", "--rule", "gradeschool/reader")
+    words = ("--scorer", "openai/2021", "--scorer", "gradeschool/reader")
     done = gradeschool("export", path, "--to", "eval-results", "-o", out, *words)
     assert done.status == 0, done.err
     (entry,) = hub.parse_eval_result_entries(yaml.safe_load(out.read_text()))

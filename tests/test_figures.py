@@ -17,8 +17,8 @@ from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
 from gradeschool.reports.figures import curves, style
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
 from gradeschool.reports.figures.records import DOUBLING, Figure, Panel, Point, Series
-from gradeschool.reports.figures.run_figures import draw_agreement, draw_causes, draw_rules
-from gradeschool.reports.figures.run_records import Agreement, CauseRow, RuleRow
+from gradeschool.reports.figures.run_figures import draw_agreement, draw_causes, draw_scorers
+from gradeschool.reports.figures.run_records import Agreement, CauseRow, ScorerRow
 from gradeschool.reports.page.verdicts import Share
 from gradeschool.scoring.statistics import wilson
 from tests.support.command import Command
@@ -100,9 +100,9 @@ def test_edges_of_the_scale_and_single_points_are_drawn(tmp_path: Path) -> None:
     assert curves.draw(Figure("x", (Panel((bare,), "k"),)), tmp_path / "x.png") > 2000
 
 
-def test_rules_show_their_accuracies_and_how_many_agree() -> None:
-    rows = [RuleRow("a", 2, share(93), True), RuleRow("b$x$", 0, share(88), False)]
-    found = texts_of(lambda canvas: draw_rules(rows, canvas))
+def test_scorers_show_their_accuracies_and_how_many_agree() -> None:
+    rows = [ScorerRow("a", 2, share(93), True), ScorerRow("b$x$", 0, share(88), False)]
+    found = texts_of(lambda canvas: draw_scorers(rows, canvas))
     assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(found)
 
 
@@ -158,7 +158,7 @@ def test_the_figures_of_a_run_with_several_samples(gradeschool: Command, tmp_pat
     )
     assert done.status == 0, done.err
     assert sorted(path.name for path in (tmp_path / "f").iterdir()) == [
-        f"{name}.svg" for name in ("agreement", "causes", "curves", "lengths", "rules", "slices")
+        f"{name}.svg" for name in ("agreement", "causes", "curves", "lengths", "scorers", "slices")
     ]
     again = gradeschool("report", said, said, "-d", problems, "--figures", tmp_path / "f")
     assert "18 files" in again.out
@@ -169,7 +169,7 @@ def test_the_figures_of_a_run_with_several_samples(gradeschool: Command, tmp_pat
     done = gradeschool("report", two, "-d", problems, *figures, "-o", tmp_path / "page.md")
     assert done.status == 0, done.err
     names = sorted(path.name for path in (tmp_path / "g").iterdir())
-    assert "1-x_.._y-rules.png" in names
+    assert "1-x_.._y-scorers.png" in names
     assert {"2-z-lengths.png", "runs.png"} <= set(names)
     assert (tmp_path / "page.md").is_file()
 

@@ -80,7 +80,7 @@ def value(expression: str) -> Fraction:
 
     def of(node: ast.expr) -> Fraction:
         if isinstance(node, ast.BinOp):
-            return OPERATORS[type(node.op)](of(node.left), of(node.right))
+            return Fraction(OPERATORS[type(node.op)](of(node.left), of(node.right)))
         assert isinstance(node, ast.Constant)
         return Fraction(str(node.value))
 
@@ -167,12 +167,12 @@ def test_golds_are_whole_positive_and_no_giants(problems: Sequence[Problem]) -> 
 
 
 @pytest.mark.parametrize(
-    "rule",
+    "scorer",
     ["openai/2021", "lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract",
      "gradeschool/reader", "verl/gsm8k/strict", "nanochat/gsm8k"],
 )  # fmt: skip
-def test_rules_read_the_solution_as_its_gold(problems: Sequence[Problem], rule: str) -> None:
-    wrong = [one.id for one in problems if not judge(one.solution, one, rule=rule).correct]
+def test_scorers_read_the_solution_as_its_gold(problems: Sequence[Problem], scorer: str) -> None:
+    wrong = [one.id for one in problems if not judge(one.solution, one, scorer=scorer).correct]
     assert wrong == []
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_rules, get_rule, rooms
+from gradeschool.protocols.registry import all_scorers, get_scorer, rooms
 from gradeschool.verdict import Outcome
 from tests.peers.golden import (
     NAME,
@@ -22,7 +22,7 @@ from tests.peers.golden import (
 from tests.peers.views import View, missing_extra, view
 
 CASES = golden_cases()
-LEAST = 10  # cases of a rule
+LEAST = 10  # cases of a scorer
 LINES = 80  # of a SOURCE.md: one screen
 SAYS = {
     "correct": Outcome.CORRECT,
@@ -34,18 +34,20 @@ SAYS = {
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.room}-{case.id}")
 def test_golden(case: Golden) -> None:
-    if reasons := {missing_extra(get_rule(name)) for name in case.verdicts} - {""}:
+    if reasons := {missing_extra(get_scorer(name)) for name in case.verdicts} - {""}:
         pytest.skip("; ".join(sorted(reasons)))
     for name, verdict in case.verdicts.items():
-        ours = view(get_rule(name), case.completion, case.problem)
+        ours = view(get_scorer(name), case.completion, case.problem)
         assert ours == View(verdict, case.read.get(name, ours.read)), (name, case.source)
 
 
-@pytest.mark.parametrize("quirk", quirks(), ids=lambda quirk: f"{quirk.rule}-{quirk.completion}")
+@pytest.mark.parametrize("quirk", quirks(), ids=lambda quirk: f"{quirk.scorer}-{quirk.completion}")
 def test_quirks_of_the_sources(quirk: Quirk) -> None:
-    if reason := missing_extra(get_rule(quirk.rule)):
+    if reason := missing_extra(get_scorer(quirk.scorer)):
         pytest.skip(reason)
-    outcome = get_rule(quirk.rule).judge(quirk.completion, Problem.from_gold(quirk.gold)).outcome
+    outcome = (
+        get_scorer(quirk.scorer).judge(quirk.completion, Problem.from_gold(quirk.gold)).outcome
+    )
     assert SAYS[quirk.says] == outcome, quirk
 
 
@@ -64,8 +66,8 @@ def test_ids_are_unique_in_a_room() -> None:
     assert not twice
 
 
-@pytest.mark.parametrize("name", all_rules())
-def test_every_rule_has_golden_cases(name: str) -> None:
+@pytest.mark.parametrize("name", all_scorers())
+def test_every_scorer_has_golden_cases(name: str) -> None:
     verdicts = [case.verdicts[name] for case in CASES if name in case.verdicts]
     assert len(verdicts) >= LEAST, f"{name} has {len(verdicts)} golden cases"
     assert {True, False} <= set(verdicts), f"the golden cases of {name} all have one verdict"
@@ -73,7 +75,9 @@ def test_every_rule_has_golden_cases(name: str) -> None:
 
 def test_every_case_is_of_its_own_room() -> None:
     room_of = {
-        rule.name: module.__name__.rpartition(".")[2] for module in rooms() for rule in module.RULES
+        scorer.name: module.__name__.rpartition(".")[2]
+        for module in rooms()
+        for scorer in module.SCORERS
     }
     stray = [
         (case.room, name) for case in CASES for name in case.verdicts if room_of[name] != case.room

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from gradeschool import Problem, get_rule, normalize
+from gradeschool import Problem, get_scorer, normalize
 from gradeschool.verdict import Outcome
+from tests.test_wide_run import marked
 
 Problems = Sequence[Problem]
 
@@ -38,10 +39,10 @@ FORMS: dict[str, Callable[[Problem], str]] = {
 RIGHT_FORMS = list(FORMS)[: list(FORMS).index("no comma")]
 
 
-def correct(rule_name: str, form: str, problems: Problems) -> int:
-    """How many problems a rule calls right when all are answered in a form."""
-    rule, write = get_rule(rule_name), FORMS[form]
-    outcomes = [rule.outcome(write(problem), rule.reference(problem)) for problem in problems]
+def correct(scorer_name: str, form: str, problems: Problems) -> int:
+    """How many problems a scorer calls right when all are answered in a form."""
+    scorer, write = get_scorer(scorer_name), FORMS[form]
+    outcomes = [scorer.outcome(write(problem), scorer.reference(problem)) for problem in problems]
     return outcomes.count(Outcome.CORRECT)
 
 
@@ -68,8 +69,8 @@ WIDE_RUN = {
 }
 
 
-@pytest.mark.parametrize("name", WIDE_RUN)
-def test_a_rule_gives_the_counts_of_the_real_scorer_over_all_problems(
+@pytest.mark.parametrize("name", marked(WIDE_RUN))
+def test_a_scorer_gives_the_counts_of_the_real_scorer_over_all_problems(
     name: str, gsm8k_test: Problems
 ) -> None:
     with_comma = [problem for problem in gsm8k_test if "," in problem.gold]
@@ -80,8 +81,8 @@ def test_a_rule_gives_the_counts_of_the_real_scorer_over_all_problems(
 
 
 def test_opencompass_misses_exactly_the_14_golds_with_commas(gsm8k_test: Problems) -> None:
-    rule = get_rule("opencompass/gsm8k")
-    missed = [p.gold for p in gsm8k_test if not rule.judge(p.solution, p).correct]
+    scorer = get_scorer("opencompass/gsm8k")
+    missed = [p.gold for p in gsm8k_test if not scorer.judge(p.solution, p).correct]
     assert missed == [problem.gold for problem in gsm8k_test if "," in problem.gold]
     assert len(missed) == 14
 

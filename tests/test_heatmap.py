@@ -149,7 +149,7 @@ def test_the_page_holds_no_markup_of_a_token(hostile: Path) -> None:
     assert page.count("<script") == 1
 
 
-def test_kinds_are_told_apart_by_rule_and_score(tmp_path: Path) -> None:
+def test_kinds_are_told_apart_by_scorer_and_score(tmp_path: Path) -> None:
     texts = ["#### 5", "#### 6", "so 5", "so 6"]
     problems, answers = scored(tmp_path, texts, [0.9, 0.8, 0.2, 0.1])
     done = run_script("report", answers, "-d", problems, "--heatmap", tmp_path / "heat.html")
@@ -207,7 +207,12 @@ def open_heatmap(chromium: Any, path: Path, **options: Any) -> tuple[Any, list[s
     requests: list[str] = []
     page.on("console", lambda message: console.append(message.text))
     page.on("pageerror", lambda error: console.append(str(error)))
-    page.on("dialog", lambda dialog: (console.append("a dialog"), dialog.dismiss()))
+
+    def dismiss(dialog: Any) -> None:
+        console.append("a dialog")
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
     page.on("request", lambda request: requests.append(request.url))
     page.goto(path.as_uri())
     return page, console, requests

@@ -1,4 +1,4 @@
-"""Every rule on hostile texts: it ends, in time linear in the length, with an outcome.
+"""Every scorer on hostile texts: it ends, in time linear in the length, with an outcome.
 
 GRADESCHOOL_HOSTILE=10000000 makes the texts longer (characters; minutes at 10 million).
 """
@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool import Outcome, Problem, all_rules, judge
-from gradeschool.rule import Rule
+from gradeschool import Outcome, Problem, all_scorers, judge
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.matrix import Matrix
 
 LENGTH = int(os.environ.get("GRADESCHOOL_HOSTILE") or 100_000)
-# Of 100,000 characters the slowest rule takes 0.3 s on a busy machine; anything quadratic takes
-# longer. A rule is timed for linearity on the text that costs it most, where that is measurable.
+# Of 100,000 characters the slowest scorer takes 0.3 s on a busy machine; anything quadratic takes
+# longer. A scorer is timed for linearity on the text that costs it most, where that is measurable.
 SECONDS_PER_MILLION = 30
 PROBE = 10_000
 MEASURABLE = 0.004
@@ -74,20 +74,20 @@ ENDS = ("", "x", " x 5", "}", "\n", "####", "5.")
 GOLD = Problem.from_gold("18")
 
 
-def distinct_rules() -> list[Rule]:
-    """Rules with a reader of their own; those that call a library have a time limit instead."""
-    own = {rule.read: rule for rule in all_rules().values() if not rule.extra}
-    return sorted(own.values(), key=lambda rule: rule.name)
+def distinct_scorers() -> list[Scorer]:
+    """Scorers with a reader of their own; those that call a library have a time limit instead."""
+    own = {scorer.read: scorer for scorer in all_scorers().values() if not scorer.extra}
+    return sorted(own.values(), key=lambda scorer: scorer.name)
 
 
-RULES = distinct_rules()
+SCORERS = distinct_scorers()
 
 
 class Cost(NamedTuple):
-    """What one text cost one rule."""
+    """What one text cost one scorer."""
 
     seconds: float
-    rule: str
+    scorer: str
     text: str
 
 
@@ -95,11 +95,11 @@ def hostile(unit: str, length: int, end: str = "") -> str:
     return (unit * (length // len(unit) + 1))[: length - len(end)] + end
 
 
-def cost(rule: Rule, text: str) -> float:
+def cost(scorer: Scorer, text: str) -> float:
     """Judge a text and return the seconds of CPU it took: a busy machine disturbs them little."""
-    reference = rule.reference(GOLD)
+    reference = scorer.reference(GOLD)
     start = time.process_time()
-    outcome = rule.outcome(text, reference)
+    outcome = scorer.outcome(text, reference)
     seconds = time.process_time() - start
     assert isinstance(outcome, Outcome)
     return seconds
@@ -107,24 +107,24 @@ def cost(rule: Rule, text: str) -> float:
 
 @pytest.fixture(scope="module")
 def costs(request: pytest.FixtureRequest) -> Iterator[list[Cost]]:
-    """What every text cost every rule; the dearest are printed at the end."""
+    """What every text cost every scorer; the dearest are printed at the end."""
     found: list[Cost] = []
     yield found
     capture = request.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():
-        print(f"\nslowest rules on hostile texts of {LENGTH} characters, seconds per million:")
-        for seconds, rule, text in sorted(found, reverse=True)[:5]:
-            print(f"  {seconds * 1e6 / LENGTH:.2f}  {rule}, {text}")
+        print(f"\nslowest scorers on hostile texts of {LENGTH} characters, seconds per million:")
+        for seconds, scorer, text in sorted(found, reverse=True)[:5]:
+            print(f"  {seconds * 1e6 / LENGTH:.2f}  {scorer}, {text}")
 
 
 @pytest.mark.parametrize("name", UNITS)
-def test_every_rule_ends(name: str, costs: list[Cost]) -> None:
-    """Each rule has an outcome on a long run of one unit, in seconds, not minutes."""
+def test_every_scorer_ends(name: str, costs: list[Cost]) -> None:
+    """Each scorer has an outcome on a long run of one unit, in seconds, not minutes."""
     text = hostile(UNITS[name], LENGTH)
-    for rule in RULES:
-        seconds = cost(rule, text)
-        costs.append(Cost(seconds, rule.name, name))
-        assert seconds < SECONDS_PER_MILLION * max(LENGTH, 10**5) / 1e6, rule.name
+    for scorer in SCORERS:
+        seconds = cost(scorer, text)
+        costs.append(Cost(seconds, scorer.name, name))
+        assert seconds < SECONDS_PER_MILLION * max(LENGTH, 10**5) / 1e6, scorer.name
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -133,46 +133,46 @@ def test_runs_that_almost_match(end: str, costs: list[Cost]) -> None:
     length = LENGTH // 5
     for name, unit in UNITS.items():
         text = hostile(unit, length, end)
-        for rule in RULES:
-            assert cost(rule, text) < SECONDS_PER_MILLION * max(length, 10**5) / 1e6, (
-                rule.name,
+        for scorer in SCORERS:
+            assert cost(scorer, text) < SECONDS_PER_MILLION * max(length, 10**5) / 1e6, (
+                scorer.name,
                 name,
             )
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_a_rule_is_linear(rule: Rule) -> None:
+@pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: scorer.name)
+def test_a_scorer_is_linear(scorer: Scorer) -> None:
     """On its dearest text four times the length takes about four times the time: not sixteen.
 
     The least of several tries of each, taken in turn, for the machine does other things too.
     """
-    dearest = max(UNITS, key=lambda name: cost(rule, hostile(UNITS[name], PROBE)))
+    dearest = max(UNITS, key=lambda name: cost(scorer, hostile(UNITS[name], PROBE)))
     short, long = (hostile(UNITS[dearest], length) for length in (LENGTH // 4, LENGTH))
     least = [float("inf"), float("inf")]
     for _ in range(TRIES):
-        least = [min(least[0], cost(rule, short)), min(least[1], cost(rule, long))]
+        least = [min(least[0], cost(scorer, short)), min(least[1], cost(scorer, long))]
         if least[1] < max(LARGEST_RATIO * least[0], MEASURABLE):
             return
     pytest.fail(f"{least[1] / least[0]:.1f} times the time on {dearest!r}")
 
 
 @pytest.mark.parametrize("name", UNITS)
-def test_all_rules_at_once_are_each_rule_alone(name: str) -> None:
+def test_all_scorers_at_once_are_each_scorer_alone(name: str) -> None:
     """Reading short parts instead of the whole changes nothing on hostile texts either."""
-    matrix = Matrix(RULES)
+    matrix = Matrix(SCORERS)
     for end in ENDS:
         text = hostile(UNITS[name], 2_000, end)
         together = [outcome.value for outcome in matrix.outcomes(text, GOLD)]
-        assert together == [rule.judge(text, GOLD).outcome.value for rule in RULES], end
+        assert together == [scorer.judge(text, GOLD).outcome.value for scorer in SCORERS], end
 
 
-@pytest.mark.parametrize("name", [rule.name for rule in all_rules().values() if rule.extra])
-def test_a_rule_that_calls_a_library_ends(name: str) -> None:
-    """Such a rule is bounded by time; on short hostile texts it has an outcome and never raises."""
-    rule = all_rules()[name]
-    pytest.importorskip(rule.extra.replace("-", "_"), reason=f"needs the extra {rule.extra!r}")
+@pytest.mark.parametrize("name", [scorer.name for scorer in all_scorers().values() if scorer.extra])
+def test_a_scorer_that_calls_a_library_ends(name: str) -> None:
+    """It is bounded by time; on short hostile texts it has an outcome and never raises."""
+    scorer = all_scorers()[name]
+    pytest.importorskip(scorer.extra.replace("-", "_"), reason=f"needs the extra {scorer.extra!r}")
     for unit in UNITS.values():
-        assert cost(rule, hostile(unit, 300)) < 60
+        assert cost(scorer, hostile(unit, 300)) < 60
 
 
 PIECES = st.sampled_from(
@@ -183,10 +183,10 @@ TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".jo
 
 @given(text=TEXTS)
 def test_any_text_has_an_outcome(text: str) -> None:
-    """No text makes a rule raise; verdict and outcome agree, and a span lies in the text."""
-    for rule in RULES:
-        verdict = rule.judge(text, GOLD)
-        assert verdict.outcome is rule.outcome(text, rule.reference(GOLD))
+    """No text makes a scorer raise; verdict and outcome agree, and a span lies in the text."""
+    for scorer in SCORERS:
+        verdict = scorer.judge(text, GOLD)
+        assert verdict.outcome is scorer.outcome(text, scorer.reference(GOLD))
         assert len(verdict.reason) < 400
         if verdict.answer is not None and verdict.answer.span is not None:
             start, end = verdict.answer.span
@@ -202,12 +202,12 @@ def test_judge_takes_any_text(text: str) -> None:
 
 @given(gold=st.one_of(TEXTS, st.integers()))
 def test_any_gold_gives_a_verdict_or_a_message(gold: str | int) -> None:
-    """A gold that cannot be used is an InputError, in every rule, and nothing else."""
+    """A gold that cannot be used is an InputError, in every scorer, and nothing else."""
     from gradeschool.errors import InputError
 
-    for rule in RULES:
+    for scorer in SCORERS:
         try:
-            verdict = judge("#### 18", gold, rule=rule.name)
+            verdict = judge("#### 18", gold, scorer=scorer.name)
         except InputError:
             continue
         assert isinstance(verdict.outcome, Outcome)

@@ -13,7 +13,7 @@ import gradeschool as package
 from gradeschool import Scores, load_dataset
 from gradeschool.answers.numbers import normalize
 from gradeschool.errors import InputError
-from gradeschool.integrations import DEFAULT_RULE
+from gradeschool.integrations import DEFAULT_SCORER
 from gradeschool.integrations.callables import asked
 from gradeschool.integrations.lm_eval_tasks import filters
 from gradeschool.integrations.verifiers import exact_match, reader, reply, rows, sampling
@@ -36,20 +36,22 @@ def test_score_counts_and_says_why() -> None:
     assert scores.ci95[0] < 1 / 3 < scores.ci95[1]
     assert [at for at, _ in scores.misses()] == [1, 2]
     assert "'711' is not '11'" in scores.describe_misses()
-    assert [verdict.rule for verdict in scores.verdicts] == [DEFAULT_RULE] * 3
+    assert [verdict.scorer for verdict in scores.verdicts] == [DEFAULT_SCORER] * 3
 
 
-def test_score_takes_several_rules_and_equal_golds_are_different_problems() -> None:
-    scores = package.score(["#### 1", "1", "#### 1", "2"], ["1"] * 4, ["openai/2021", DEFAULT_RULE])
-    assert [one.correct for one in scores.run.rules] == [2, 3]
+def test_score_takes_several_scorers_and_equal_golds_are_different_problems() -> None:
+    scores = package.score(
+        ["#### 1", "1", "#### 1", "2"], ["1"] * 4, ["openai/2021", DEFAULT_SCORER]
+    )
+    assert [one.correct for one in scores.run.scorers] == [2, 3]
     alone = package.score(["#### 1", "1", "#### 1", "2"], ["1"] * 4)
     assert alone.ci95 == package.score(["#### 1", "1", "#### 1", "2"], [1, "1", "#### 1", 1.0]).ci95
 
 
 def test_a_result_prints_a_table_and_renders_in_a_notebook() -> None:
-    scores = package.score(TEXTS, GOLDS, [DEFAULT_RULE, "inspect/match-numeric@<=0.3.220"])
+    scores = package.score(TEXTS, GOLDS, [DEFAULT_SCORER, "inspect/match-numeric@<=0.3.220"])
     head, *lines = str(scores).splitlines()
-    assert head.split()[:3] == ["rule", "correct", "accuracy"]
+    assert head.split()[:3] == ["scorer", "correct", "accuracy"]
     assert [line.split()[1] for line in lines] == ["1", "2"]
     page = scores._repr_html_()
     assert page.count("<tr>") == 3
@@ -62,22 +64,22 @@ def test_many_misses_are_counted_not_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "golds", "rule", "said"),
+    ("texts", "golds", "scorer", "said"),
     [
-        (["a"], [], DEFAULT_RULE, "1 texts but 0 golds"),
-        ([], [], DEFAULT_RULE, "no texts"),
-        ([3], ["1"], DEFAULT_RULE, "text 0 is a int: '?3"),
-        (["a"], [None], DEFAULT_RULE, "gold 0 is <class 'NoneType'>"),
-        (["a"], [" "], DEFAULT_RULE, "empty"),
-        (["a"], ["1"], [], "no rule"),
+        (["a"], [], DEFAULT_SCORER, "1 texts but 0 golds"),
+        ([], [], DEFAULT_SCORER, "no texts"),
+        ([3], ["1"], DEFAULT_SCORER, "text 0 is a int: '?3"),
+        (["a"], [None], DEFAULT_SCORER, "gold 0 is <class 'NoneType'>"),
+        (["a"], [" "], DEFAULT_SCORER, "empty"),
+        (["a"], ["1"], [], "no scorer"),
         (["a"], ["1"], "openai/2020", "openai/2021"),
     ],
 )
 def test_score_refuses_what_it_cannot_use(
-    texts: list[str], golds: list[object], rule: str, said: str
+    texts: list[str], golds: list[object], scorer: str, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
-        package.score(texts, golds, rule)
+        package.score(texts, golds, scorer)
 
 
 # evaluate

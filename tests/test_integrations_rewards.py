@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool import all_rules, judge
+from gradeschool import all_scorers, judge
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.integrations import DEFAULT_RULE, openrlhf, verl
+from gradeschool.integrations import DEFAULT_SCORER, openrlhf, verl
 from gradeschool.integrations.rewards import LONGEST, Grader, Reward, has_format, text_of
 from gradeschool.integrations.trl import RewardFunction, reward
 from gradeschool.verdict import Outcome
 
 GRADER = Grader()
-NO_EXTRA = [name for name, rule in all_rules().items() if not rule.extra]
+NO_EXTRA = [name for name, scorer in all_scorers().items() if not scorer.extra]
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
     lambda inner: (
@@ -79,16 +79,16 @@ def test_no_completion_and_no_gold_raises(completion: object, gold: object) -> N
 
 
 @given(st.text(max_size=200), st.integers(-999, 99_999))
-def test_the_value_is_the_verdict_of_the_rule(text: str, gold: int) -> None:
-    verdict = judge(text, gold, rule=DEFAULT_RULE)
+def test_the_value_is_the_verdict_of_the_scorer(text: str, gold: int) -> None:
+    verdict = judge(text, gold, scorer=DEFAULT_SCORER)
     earned = GRADER.grade(text, gold)
     assert (earned.outcome, earned.reason) == (verdict.outcome, verdict.reason)
     assert earned.value == (None if verdict.outcome is Outcome.ERROR else float(verdict.correct))
 
 
-@pytest.mark.parametrize("rule", NO_EXTRA)
-def test_every_rule_is_a_reward(rule: str) -> None:
-    assert [one.value for one in Grader(rule).grade_all(["", "x"], ["18", "18"])] in (
+@pytest.mark.parametrize("scorer", NO_EXTRA)
+def test_every_scorer_is_a_reward(scorer: str) -> None:
+    assert [one.value for one in Grader(scorer).grade_all(["", "x"], ["18", "18"])] in (
         [0.0, 0.0],
         [None, None],
         [None, 0.0],
@@ -147,7 +147,7 @@ def test_partial_credit_is_for_a_lost_sign_and_a_scale(text: str, value: float) 
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
-        ({"rule": "openai/2020"}, UnknownNameError, "openai/2021"),
+        ({"scorer": "openai/2020"}, UnknownNameError, "openai/2021"),
         ({"format": "json"}, InputError, "'json'"),
         ({"format_credit": float("inf")}, InputError, "inf"),
         ({"partial_credit": "much"}, InputError, "'much'"),
@@ -261,7 +261,7 @@ def test_the_file_for_openrlhf_holds_the_function_that_it_looks_for() -> None:
 
 
 def test_openrlhf_gets_tensors() -> None:
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
     found = openrlhf.reward_func(["Q 18", "Q 7", "Q none"], ["Q"] * 3, ["18", "#### 11", "1"])
     assert found["rewards"].tolist() == found["scores"].tolist() == [1.0, 0.0, 0.0]
     assert found["extra_logs"]["answered"].tolist() == [1.0, 1.0, 0.0]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool import Outcome, all_rules
+from gradeschool import Outcome, all_scorers
 from gradeschool.answers.parse import ANY_NUMBER, read_answer
 from gradeschool.problem import Problem
 from gradeschool.protocols.inspect_ai import spelling
@@ -67,8 +67,8 @@ def test_many_different_characters() -> None:
     """More than a table has room for: read one by one, to the same outcome."""
     text = "".join(map(chr, range(0x4E00, 0x4E00 + 3_000)))
     assert spelled(text, digit) == "".join(map(digit, text))
-    rule = all_rules()["inspect/match-numeric@>=0.3.253"]
-    assert rule.outcome(text, rule.reference(Problem.from_gold("18"))) is Outcome.NO_ANSWER
+    scorer = all_scorers()["inspect/match-numeric@>=0.3.253"]
+    assert scorer.outcome(text, scorer.reference(Problem.from_gold("18"))) is Outcome.NO_ANSWER
 
 
 PIECES = st.sampled_from(

@@ -1,4 +1,4 @@
-"""The matrix: as fast as it may be, with the verdicts of each rule asked alone."""
+"""The matrix: as fast as it may be, with the verdicts of each scorer asked alone."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_rules
-from gradeschool.rule import Rule, RuleFailure
+from gradeschool.protocols.registry import all_scorers
 from gradeschool.scan import Scan
+from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring import matrix as matrices
 from gradeschool.scoring.matrix import Matrix
 
-CLOSED = [rule for rule in all_rules().values() if not rule.extra]
-CLAIMS = [(rule, claim) for rule in CLOSED for claim in rule.claims]
-SHORTCUTS = [rule for rule in CLOSED if rule.at_once is not None]
+CLOSED = [scorer for scorer in all_scorers().values() if not scorer.extra]
+CLAIMS = [(scorer, claim) for scorer in CLOSED for claim in scorer.claims]
+SHORTCUTS = [scorer for scorer in CLOSED if scorer.at_once is not None]
 GOLDS = ["18", "-10", "2,125", "131250", "0"]
 PIECES = [
     "18", "7", "-10", "10", "2,125", "2125", "1,2,3", "18.", "18.0",
@@ -44,8 +44,8 @@ def outcomes(matrix: Matrix, text: str, problem: Problem) -> list[str]:
     return [outcome.value for outcome in matrix.outcomes(text, problem)]
 
 
-def alone(rules: Sequence[Rule], text: str, problem: Problem) -> list[str]:
-    return [rule.judge(text, problem).outcome.value for rule in rules]
+def alone(scorers: Sequence[Scorer], text: str, problem: Problem) -> list[str]:
+    return [scorer.judge(text, problem).outcome.value for scorer in scorers]
 
 
 @settings(max_examples=300, deadline=None)
@@ -54,7 +54,7 @@ def alone(rules: Sequence[Rule], text: str, problem: Problem) -> list[str]:
 @example(text="x\n\n", gold="18")
 @example(text="", gold="18")
 @example(text="18\n", gold="18")
-def test_the_matrix_gives_every_rule_the_outcome_that_it_has_alone(text: str, gold: str) -> None:
+def test_the_matrix_gives_every_scorer_the_outcome_that_it_has_alone(text: str, gold: str) -> None:
     problem = Problem.from_gold(gold)
     matrix = Matrix(CLOSED)
     expected = alone(CLOSED, text, problem)
@@ -66,21 +66,21 @@ def test_the_matrix_gives_every_rule_the_outcome_that_it_has_alone(text: str, go
 @given(text=TEXTS, gold=st.sampled_from(GOLDS))
 @example(text="The answer is $18. The answer is 18", gold="18")
 @example(text="1, 18 eggs", gold="18")
-def test_rules_are_held_to_the_parts_that_they_claim(text: str, gold: str) -> None:
-    """Where a part settles a rule, its outcome there is its outcome on the whole text."""
+def test_scorers_are_held_to_the_parts_that_they_claim(text: str, gold: str) -> None:
+    """Where a part settles a scorer, its outcome there is its outcome on the whole text."""
     scan, problem = Scan(text), Problem.from_gold(gold)
-    for rule, claim in CLAIMS:
+    for scorer, claim in CLAIMS:
         part = claim.part(scan) if claim.holds(scan.holds) else None
         if part is None:
             continue
-        reference = rule.reference(problem)
+        reference = scorer.reference(problem)
         try:
-            answer = rule.read(part, reference)
-        except RuleFailure:
+            answer = scorer.read(part, reference)
+        except ScorerFailure:
             continue
         if claim.settles(part, answer):
-            on_part, on_text = (rule.judge_against(one, reference) for one in (part, text))
-            assert on_part.outcome == on_text.outcome, (rule.name, claim.part.__name__, part)
+            on_part, on_text = (scorer.judge_against(one, reference) for one in (part, text))
+            assert on_part.outcome == on_text.outcome, (scorer.name, claim.part.__name__, part)
 
 
 @settings(max_examples=500, deadline=None)
@@ -90,15 +90,15 @@ def test_rules_are_held_to_the_parts_that_they_claim(text: str, gold: str) -> No
 @example(text="so 18 = x", gold="18")
 def test_an_outcome_that_is_seen_at_once_is_that_of_the_answer(text: str, gold: str) -> None:
     problem = Problem.from_gold(gold)
-    for rule in SHORTCUTS:
-        assert rule.at_once is not None
-        seen = rule.at_once(text, rule.reference(problem))
-        assert seen in (None, rule.judge(text, problem).outcome), rule.name
+    for scorer in SHORTCUTS:
+        assert scorer.at_once is not None
+        seen = scorer.at_once(text, scorer.reference(problem))
+        assert seen in (None, scorer.judge(text, problem).outcome), scorer.name
 
 
 @pytest.mark.parametrize("text", ["", "18", "#### 18", "\\boxed{18}", "the ANSWER is: 18\nQ: 5?"])
-def test_rules_that_look_at_more_than_the_gold_are_not_confused(text: str) -> None:
-    """Problems with the same gold share what was read, unless a rule reads them differently."""
+def test_scorers_that_look_at_more_than_the_gold_are_not_confused(text: str) -> None:
+    """Problems with the same gold share what was read, unless a scorer reads them differently."""
     matrix = Matrix(CLOSED)
     for gold, question in (("18", "How many eggs?"), ("18", "How many days?"), ("5", "How many?")):
         problem = Problem(question, question, gold, f"#### {gold}")
@@ -115,6 +115,7 @@ def test_memory_is_bounded_and_forgetting_changes_nothing(monkeypatch: pytest.Mo
         assert outcomes(matrix, text, problem) == alone(CLOSED, text, problem)
 
 
+@pytest.mark.official
 def test_the_matrix_agrees_on_real_completions(data: Path, gsm8k_test: Sequence[Problem]) -> None:
     matrix = Matrix(CLOSED)
     compared = 0
@@ -131,14 +132,14 @@ def test_the_matrix_agrees_on_real_completions(data: Path, gsm8k_test: Sequence[
     assert compared > 1900 * len(CLOSED)
 
 
-def test_rules_that_read_and_compare_alike_are_asked_once() -> None:
-    flexible = [rule for rule in CLOSED if rule.name.endswith("/flexible-extract")]
+def test_scorers_that_read_and_compare_alike_are_asked_once() -> None:
+    flexible = [scorer for scorer in CLOSED if scorer.name.endswith("/flexible-extract")]
     assert len(Matrix(flexible).groups) <= 2  # the whole solution or the gold alone as reference
 
 
-def test_the_order_and_the_number_of_rules_do_not_matter() -> None:
+def test_the_order_and_the_number_of_scorers_do_not_matter() -> None:
     problem = Problem.from_gold("18")
     texts = ["#### 18", "The answer is 18.", "so 9*2 = 18 eggs"]
     for text, step in product(texts, (1, -1)):
-        rules = CLOSED[::step]
-        assert outcomes(Matrix(rules), text, problem) == alone(rules, text, problem)
+        scorers = CLOSED[::step]
+        assert outcomes(Matrix(scorers), text, problem) == alone(scorers, text, problem)

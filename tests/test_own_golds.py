@@ -1,4 +1,4 @@
-"""Every gold of 8,792, written in each protocol's own form, is right under the protocol's rules.
+"""Every gold of 8,792, written in each protocol's own form, is right under the protocol's scorers.
 
 Where it is not, the fault is the published code's, and the room lists the problems by id.
 """
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from gradeschool import Problem, all_protocols, all_rules, get_rule
+from gradeschool import Problem, all_protocols, all_scorers, get_scorer
 from gradeschool.prompts.rendering import rationale
 from gradeschool.prompts.shape import shape
 from gradeschool.protocols.sources import room_of, source_text
@@ -54,9 +54,9 @@ ASKED = {
     "zero-shot/cot": SENTENCE,
 }
 PROBES = [Problem(str(number), "", "", "") for number in range(3)]
-EVERY = 12  # rows of train for each that a library rule reads; all were read once
+EVERY = 12  # rows of train for each that a library scorer reads; all were read once
 MISSED = re.compile(
-    r"`(?P<rule>[^`]+)` calls (?P<count>\d+) of the 8,792 golds wrong in its own form, "
+    r"`(?P<scorer>[^`]+)` calls (?P<count>\d+) of the 8,792 golds wrong in its own form, "
     r"(?P<why>[^:]+): test (?P<test>none|[\d ]+); train (?P<train>[\d ]+)\."
 )
 
@@ -72,10 +72,10 @@ def own_form(name: str) -> str:
 
 
 FORMS = sorted(
-    {(rule, own_form(name)) for name, one in all_protocols().items() for rule in one.rules}
+    {(scorer, own_form(name)) for name, one in all_protocols().items() for scorer in one.scorers}
 )
-CLOSED = [(rule, form) for rule, form in FORMS if not all_rules()[rule].extra]
-LIBRARY = [(rule, form) for rule, form in FORMS if all_rules()[rule].extra]
+CLOSED = [(scorer, form) for scorer, form in FORMS if not all_scorers()[scorer].extra]
+LIBRARY = [(scorer, form) for scorer, form in FORMS if all_scorers()[scorer].extra]
 
 
 def written(form: str, problem: Problem) -> str:
@@ -83,55 +83,55 @@ def written(form: str, problem: Problem) -> str:
     return form.replace("{reasoning}", rationale(problem)).replace("{answer}", problem.gold)
 
 
-def missed(rule_name: str, form: str, problems: Problems) -> list[str]:
-    """The ids of the problems whose gold a rule does not call right."""
-    rule = get_rule(rule_name)
-    pairs = [(written(form, problem), rule.reference(problem)) for problem in problems]
-    if rule.ahead is not None:
-        rule.ahead(pairs)
+def missed(scorer_name: str, form: str, problems: Problems) -> list[str]:
+    """The ids of the problems whose gold a scorer does not call right."""
+    scorer = get_scorer(scorer_name)
+    pairs = [(written(form, problem), scorer.reference(problem)) for problem in problems]
+    if scorer.ahead is not None:
+        scorer.ahead(pairs)
     return [
         problem.id
         for problem, pair in zip(problems, pairs, strict=True)
-        if rule.outcome(*pair) is not Outcome.CORRECT
+        if scorer.outcome(*pair) is not Outcome.CORRECT
     ]
 
 
-def listed(rule: str) -> tuple[list[str], list[str]]:
-    """The ids that a rule's room lists as missed: of test, of train."""
-    text = " ".join(source_text(room_of(rule)).split())
+def listed(scorer: str) -> tuple[list[str], list[str]]:
+    """The ids that a scorer's room lists as missed: of test, of train."""
+    text = " ".join(source_text(room_of(scorer)).split())
     for found in MISSED.finditer(text):
-        if found["rule"] == rule:
+        if found["scorer"] == scorer:
             ids = found["test"].replace("none", "").split(), found["train"].split()
             assert int(found["count"]) == len(ids[0]) + len(ids[1])
             return ids
     return [], []
 
 
-@pytest.mark.parametrize(("rule", "form"), CLOSED)
+@pytest.mark.parametrize(("scorer", "form"), CLOSED)
 def test_golds_in_a_protocols_own_form(
-    rule: str, form: str, gsm8k_test: Problems, gsm8k_train: Problems
+    scorer: str, form: str, gsm8k_test: Problems, gsm8k_train: Problems
 ) -> None:
-    assert (missed(rule, form, gsm8k_test), missed(rule, form, gsm8k_train)) == listed(rule)
+    assert (missed(scorer, form, gsm8k_test), missed(scorer, form, gsm8k_train)) == listed(scorer)
 
 
-@pytest.mark.parametrize(("rule", "form"), LIBRARY)
-def test_golds_under_library_rules(
-    rule: str, form: str, gsm8k_test: Problems, gsm8k_train: Problems
+@pytest.mark.parametrize(("scorer", "form"), LIBRARY)
+def test_golds_under_library_scorers(
+    scorer: str, form: str, gsm8k_test: Problems, gsm8k_train: Problems
 ) -> None:
-    """All of test; of train, which takes half a minute of each rule, a part and what is listed."""
-    if reason := missing_extra(get_rule(rule)):
+    """All of test; of train, half a minute a scorer, a part and what is listed."""
+    if reason := missing_extra(get_scorer(scorer)):
         pytest.skip(reason)
-    test, train = listed(rule)
+    test, train = listed(scorer)
     some = [
         problem for problem in gsm8k_train if int(problem.id) % EVERY == 0 or problem.id in train
     ]
-    found = missed(rule, form, gsm8k_test), missed(rule, form, some)
-    assert found in ((test, train), ([], []))  # a rule's list is of the form that it fails on
-    assert found == (test, train) or len({form for name, form in LIBRARY if name == rule}) > 1
+    found = missed(scorer, form, gsm8k_test), missed(scorer, form, some)
+    assert found in ((test, train), ([], []))  # a scorer's list is of the form that it fails on
+    assert found == (test, train) or len({form for name, form in LIBRARY if name == scorer}) > 1
 
 
 @pytest.mark.parametrize(
-    ("rule", "is_missed", "right"),
+    ("scorer", "is_missed", "right"),
     [
         ("opencompass/gsm8k", lambda problem: "," in problem.gold, 1305),
         ("deepseek-math/few-shot-cot", lambda problem: "," in problem.gold, 1305),
@@ -141,15 +141,15 @@ def test_golds_under_library_rules(
     ],
 )
 def test_what_the_lists_hold(
-    rule: str, is_missed: Callable[[Problem], bool], right: int, gsm8k_test: Problems,
+    scorer: str, is_missed: Callable[[Problem], bool], right: int, gsm8k_test: Problems,
     gsm8k_train: Problems,
 ) -> None:  # fmt: skip
     """Every gold of that kind and no other: 14 golds of test have a comma, 2 a sign."""
     kinds = tuple(
         [p.id for p in problems if is_missed(p)] for problems in (gsm8k_test, gsm8k_train)
     )
-    assert listed(rule) == kinds
-    assert 1319 - len(listed(rule)[0]) == right
+    assert listed(scorer) == kinds
+    assert 1319 - len(listed(scorer)[0]) == right
 
 
 def test_every_form_that_is_asked_for_belongs_to_a_protocol() -> None:

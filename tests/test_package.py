@@ -25,19 +25,19 @@ FLOORS = {
     **dict.fromkeys(
         (
             "protocol",
-            "rule",
+            "scorer",
             "scan",
             "latex",
             "vote",
             "tables",
-            "library_rule",
+            "library_scorer",
             "worker",
             "worker_main",
         ),
         0,
     ),
     **dict.fromkeys(("answers", "prompts", "calculator"), 1),
-    **dict.fromkeys(("protocols", "datasets", "recordings"), 2),
+    **dict.fromkeys(("protocols", "datasets", "formats"), 2),
     **dict.fromkeys(("scoring", "auditing"), 3),
     "models": 4,
     "runs": 5,
@@ -110,7 +110,7 @@ def test_importing_gradeschool_loads_no_module_of_its_own_until_a_name_is_used()
 def test_scoring_a_text_needs_no_third_party_module() -> None:
     code = """if True:
         import sys, gradeschool
-        assert gradeschool.judge("#### 18", 18, rule="openai/2021").correct
+        assert gradeschool.judge("#### 18", 18, scorer="openai/2021").correct
         assert len(gradeschool.load_dataset("sample")) == 48
         print(*{name.split(".")[0] for name in sys.modules})
     """

@@ -7,11 +7,11 @@ import pytest
 from gradeschool import Problem, load_dataset
 from gradeschool.datasets.platinum import REMOVED, REVISED
 from gradeschool.errors import InputError
-from gradeschool.recordings.recorded import Reference
+from gradeschool.formats.samples import Reference
 from gradeschool.scoring.matching import Matcher
+from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 
 def test_the_rows_that_are_left(data: Path) -> None:
@@ -52,9 +52,9 @@ def test_recordings_of_the_official_split_are_scored(
         for row in (*REVISED, REMOVED[0])
     ]
     path = jsonl(tmp_path / "answers.jsonl", rows)
-    words = ("score", path, "-d", "gsm8k-platinum", "--rule", "numeric-equality", "--json")
+    words = ("score", path, "-d", "gsm8k-platinum", "--scorer", "numeric-equality", "--json")
     done = gradeschool(*words)
-    found = done.json()["runs"][0]["rules"]["numeric-equality"]
+    found = done.json()["runs"][0]["scorers"]["numeric-equality"]
     assert (done.status, found["correct"], found["wrong"], found["error"]) == (3, 10, 0, 1)
 
 

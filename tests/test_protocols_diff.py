@@ -5,34 +5,35 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool import Problem, all_protocols, all_rules, get_rule
-from gradeschool.protocols.card import protocol_card, rule_card
+from gradeschool import Problem, all_protocols, all_scorers, get_scorer
+from gradeschool.protocols.card import protocol_card, scorer_card
 from gradeschool.protocols.contrast import (
     prompt_difference,
     prompt_lines,
     protocol_differences,
-    rule_splits,
+    scorer_splits,
 )
 from gradeschool.scoring.collect import Run, Sample
 from gradeschool.scoring.moves import move
+from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 BEFORE, AFTER = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.253"
 GOLDS = {0: "18", 1: "3", 2: "70000"}  # of the first rows of the test split
 
 
+@pytest.mark.official
 def test_the_fields_that_differ(gradeschool: Command, data: Path) -> None:
     found = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k", "--json").json()
     fields = {one["field"]: (one["one"], one["other"]) for one in found["fields"]}
     assert set(fields) == {
-        *("rules", "prompt: shot", "prompt: question", "decoding: max_tokens", "decoding: stop")
+        *("scorers", "prompt: shot", "prompt: question", "decoding: max_tokens", "decoding: stop")
     }
     assert fields["decoding: max_tokens"] == (256, 512)
     assert fields["prompt: question"] == ("Q: {question}\nA:", "Question: {question}\nAnswer:")
     assert "-A: There are 15 trees originally." in "\n".join(found["prompt_diff"])
-    assert found["rules"] == ["lm-eval/gsm8k-cot/strict-match", "olmes/gsm8k-tulu"]
+    assert found["scorers"] == ["lm-eval/gsm8k-cot/strict-match", "olmes/gsm8k-tulu"]
     assert found["runs"] == []
     assert len(set(found["prompt_sha256"])) == 2
     shown = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k").out
@@ -45,7 +46,7 @@ def test_protocols_of_the_same_prompt(gradeschool: Command, data: Path) -> None:
     shown = gradeschool("protocols", "diff", "olmes/gsm8k", "olmo-eval/gsm8k").out
     assert "the prompts of problem 0 of gsm8k are the same" in shown
     assert "integers" not in shown  # summaries say in words what other fields say
-    assert "It is 10" in shown  # the lost sign, a known quirk of one of their rules
+    assert "It is 10" in shown  # the lost sign, a known quirk of one of their scorers
     same = gradeschool("protocols", "diff", "olmes/gsm8k", "olmes/gsm8k")
     assert same.out.startswith("every field is the same\n")
 
@@ -77,7 +78,7 @@ def test_forms_of_a_chat_are_compared_by_turns() -> None:
     assert [one.field for one in protocol_differences(cards[0], cards[0])] == []
 
 
-def test_rules_with_the_completions_they_are_known_to_read_apart(gradeschool: Command) -> None:
+def test_scorers_with_the_completions_they_are_known_to_read_apart(gradeschool: Command) -> None:
     found = gradeschool("protocols", "diff", BEFORE, AFTER, "--json").json()
     says = {(one["completion"], one["gold"]): one["says"] for one in found["quirks"]}
     assert says["ANSWER: 711", "11"] == ["correct", "wrong"]
@@ -87,14 +88,14 @@ def test_rules_with_the_completions_they_are_known_to_read_apart(gradeschool: Co
     assert "they agree on every completion that either is known to read oddly" in agree
 
 
-def test_every_split_is_what_the_rules_say() -> None:
-    names = [name for name, rule in all_rules().items() if not rule.extra][:12]
+def test_every_split_is_what_the_scorers_say() -> None:
+    names = [name for name, scorer in all_scorers().items() if not scorer.extra][:12]
     for one, other in pairwise(names):
-        for split in rule_splits(rule_card(one), rule_card(other)):
+        for split in scorer_splits(scorer_card(one), scorer_card(other)):
             problem = Problem.from_gold(split.quirk.gold)
             text = split.quirk.completion
-            assert get_rule(one).judge(text, problem).outcome == split.one != split.other
-            assert get_rule(other).judge(text, problem).outcome == split.other
+            assert get_scorer(one).judge(text, problem).outcome == split.one != split.other
+            assert get_scorer(other).judge(text, problem).outcome == split.other
 
 
 @pytest.fixture
@@ -108,6 +109,7 @@ def recording(tmp_path: Path, data: Path) -> Path:
     return jsonl(tmp_path / "runs.jsonl", rows)
 
 
+@pytest.mark.official
 def test_recorded_runs_move(gradeschool: Command, recording: Path) -> None:
     words = ("protocols", "diff", BEFORE, AFTER, "--runs", recording)
     suffix, plain = gradeschool(*words, "--json").json()["runs"]
@@ -123,27 +125,28 @@ def test_recorded_runs_move(gradeschool: Command, recording: Path) -> None:
     assert as_arguments == shown
 
 
-def test_protocols_move_runs_by_their_first_rules(gradeschool: Command, recording: Path) -> None:
+@pytest.mark.official
+def test_protocols_move_runs_by_their_first_scorers(gradeschool: Command, recording: Path) -> None:
     found = gradeschool(
         *("protocols", "diff", "openai/2021", "inspect/gsm8k", recording, "--json")
     ).json()
-    assert found["rules"] == ["openai/2021", AFTER]
+    assert found["scorers"] == ["openai/2021", AFTER]
     assert [run["correct"] for run in found["runs"]] == [[0, 1], [0, 1]]
 
 
-def test_a_move_counts_what_both_rules_judge() -> None:
+def test_a_move_counts_what_both_scorers_judge() -> None:
     problem = Problem.from_gold(18)
     samples = [
         Sample(problem, 0, "#### 18.", "", 1),
         Sample(problem, 1, "#### 18", "", 2),
         Sample(problem, 2, "", "timeout", 3),
         Sample(None, 0, "", "no such problem", 4),
-        Sample(problem, 3, "9" * 10_000, "", 5),  # one of the rules fails on it
+        Sample(problem, 3, "9" * 10_000, "", 5),  # one of the scorers fails on it
     ]
-    one, other = get_rule("openai/2021"), get_rule("lm-eval/gsm8k/strict-match")
+    one, other = get_scorer("openai/2021"), get_scorer("lm-eval/gsm8k/strict-match")
     moved = move(Run("run", samples), one, other)
     assert (moved.n, moved.before, moved.after, moved.lost, moved.gained) == (3, 1, 2, 0, 1)
-    failing = move(Run("run", samples), one, get_rule("multi-pattern"))
+    failing = move(Run("run", samples), one, get_scorer("multi-pattern"))
     assert failing.n == 2
     empty = move(Run("run", samples[2:4]), one, other)
     assert (empty.n, empty.points, empty.p) == (0, 0.0, 1.0)
@@ -153,8 +156,11 @@ def test_a_move_counts_what_both_rules_judge() -> None:
     ("words", "message"),
     [
         (["openai/2021", "multi-pattern"], None),
-        (["lm-eval/gsm8k", "multi-pattern"], "'multi-pattern' is a rule and the other a protocol"),
-        (["lm-eval/gsm8k", "nope"], "no protocol or rule is called 'nope'"),
+        (
+            ["lm-eval/gsm8k", "multi-pattern"],
+            "'multi-pattern' is a scorer and the other a protocol",
+        ),
+        (["lm-eval/gsm8k", "nope"], "no protocol or scorer is called 'nope'"),
         (["openai/2021", "nanochat/gsm8k", "no.jsonl"], "'no.jsonl' does not exist"),
     ],
 )

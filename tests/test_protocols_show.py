@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool import Problem, all_protocols, all_rules, load_dataset
+from gradeschool import Problem, all_protocols, all_scorers, load_dataset
 from gradeschool.completion import Prompt
 from gradeschool.datasets.load import is_here
 from gradeschool.prompts.rendering import rationale
 from gradeschool.prompts.shape import SHOT_NAME, shape
-from gradeschool.protocols.card import protocol_card, rule_card
+from gradeschool.protocols.card import protocol_card, scorer_card
 from gradeschool.protocols.prompt_json import messages, prompt_bytes
 from gradeschool.protocols.registry import all_votes, rooms
 from gradeschool.protocols.sources import links, quirks, room_of
@@ -95,6 +95,7 @@ def test_the_parts_make_the_prompt(name: str) -> None:
         assert flat == found.opening + found.joiner.join([*blocks, found.question])
 
 
+@pytest.mark.official
 def test_the_exact_prompt_and_its_digest(gradeschool: Command, data: Path) -> None:
     found = gradeschool("protocols", "show", "lm-eval/gsm8k-cot", "--json").json()
     example = found["example"]
@@ -114,12 +115,17 @@ def test_a_card_holds_everything(gradeschool: Command, data: Path, name: str) ->
     assert found["digest"] == protocol.digest()
     assert found["decoding"]["stop"] == list(protocol.decoding.stop)
     assert found["decoding"]["max_tokens"] == protocol.decoding.max_tokens
-    assert [rule["name"] for rule in found["rules"]] == list(protocol.rules)
-    assert all(rule["quirks"] for rule in found["rules"])
+    assert [scorer["name"] for scorer in found["scorers"]] == list(protocol.scorers)
+    assert all(scorer["quirks"] for scorer in found["scorers"])
     assert found["shots"]["count"] == len(found["shots"]["rows"]) == protocol.shot_count
     assert all(link.startswith("https://") for link in found["links"])
     shown = gradeschool("protocols", "show", name, columns=100).out
-    for part in (protocol.digest(), protocol.summary, found["example"]["sha256"], *protocol.rules):
+    for part in (
+        protocol.digest(),
+        protocol.summary,
+        found["example"]["sha256"],
+        *protocol.scorers,
+    ):
         assert part in shown
     problem = load_dataset("gsm8k").problems[0]
     assert problem.question in shown
@@ -142,15 +148,15 @@ def test_a_chat_is_shown_by_turns(gradeschool: Command, data: Path) -> None:
     assert "  answer begun  'Answer:'" in shown
 
 
-def test_a_rule_is_shown_with_its_quirks(gradeschool: Command) -> None:
+def test_a_scorer_is_shown_with_its_quirks(gradeschool: Command) -> None:
     found = gradeschool("protocols", "show", "multi-pattern", "--json").json()
-    assert (found["kind"], found["protocols"]) == ("rule", [])
-    assert {"completion", "gold", "says", "shows", "rule"} == set(found["quirks"][0])
+    assert (found["kind"], found["protocols"]) == ("scorer", [])
+    assert {"completion", "gold", "says", "shows", "scorer"} == set(found["quirks"][0])
     shown = gradeschool("protocols", "show", "lm-eval/gsm8k/strict-match").out
     assert "#### 18..              18    wrong      a second one stays" in shown
     assert "  part of  lm-eval/gsm8k " in shown
     library = gradeschool("protocols", "show", "evalscope/gsm8k", "--json").json()
-    assert library["rules"][0]["extra"] == "math-verify"
+    assert library["scorers"][0]["extra"] == "math-verify"
 
 
 def test_a_vote_is_shown(gradeschool: Command) -> None:
@@ -164,7 +170,7 @@ def test_a_vote_is_shown(gradeschool: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["lm-eval/gsm9k"], "no protocol or rule is called 'lm-eval/gsm9k'; did you mean"),
+        (["lm-eval/gsm9k"], "no protocol or scorer is called 'lm-eval/gsm9k'; did you mean"),
         (
             ["openai/2021", "-d", "sample", "--problem", "x"],
             "no problem of 'sample' has the id 'x'; its ids go from '0' to '47'",
@@ -197,9 +203,10 @@ def test_without_the_data_everything_but_the_prompt_is_shown(
 
 
 def test_every_name_has_a_room_and_a_card() -> None:
-    for name in all_rules():
-        card = rule_card(name)
-        assert card.protocols == tuple(p.name for p in all_protocols().values() if name in p.rules)
+    for name in all_scorers():
+        assert scorer_card(name).protocols == tuple(
+            p.name for p in all_protocols().values() if name in p.scorers
+        )
     for protocol in all_protocols().values():
         card = protocol_card(protocol)
         assert card.example is None

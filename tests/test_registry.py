@@ -1,4 +1,4 @@
-"""Names of protocols, rules and votes: found in the room that they begin with, or in any."""
+"""Names of protocols, scorers and votes: found in the room that they begin with, or in any."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from gradeschool.errors import UnknownNameError
 from gradeschool.protocols.registry import (
     all_protocols,
-    all_rules,
+    all_scorers,
     all_votes,
     get_protocol,
-    get_rule,
+    get_scorer,
     get_vote,
 )
 
@@ -21,16 +21,16 @@ from gradeschool.protocols.registry import (
 def test_a_name_is_the_same_object_however_it_is_found() -> None:
     for name, protocol in all_protocols().items():
         assert get_protocol(name) is protocol
-    for name, rule in all_rules().items():
-        assert get_rule(name) is rule
+    for name, scorer in all_scorers().items():
+        assert get_scorer(name) is scorer
     for name, vote in all_votes().items():
         assert get_vote(name) is vote
 
 
-def test_one_protocol_and_its_rules_read_no_other_room() -> None:
+def test_one_protocol_and_its_scorers_read_no_other_room() -> None:
     code = (
-        "import sys; from gradeschool.protocols.registry import get_protocol, get_rule; "
-        "rules = get_protocol('zero-shot/chat').rules; [get_rule(name) for name in rules]; "
+        "import sys; from gradeschool.protocols.registry import get_protocol, get_scorer; "
+        "scorers = get_protocol('zero-shot/chat').scorers; [get_scorer(name) for name in scorers]; "
         "print(*(name.split('.')[2] for name in sys.modules"
         " if name.startswith('gradeschool.protocols.')))"
     )
@@ -40,6 +40,6 @@ def test_one_protocol_and_its_rules_read_no_other_room() -> None:
 
 @pytest.mark.parametrize("name", ["lm-eval/no", "registry/x", "../registry", "", "no-such/room"])
 def test_a_name_of_nothing_is_an_error(name: str) -> None:
-    for get in (get_protocol, get_rule, get_vote):
+    for get in (get_protocol, get_scorer, get_vote):
         with pytest.raises(UnknownNameError):
             get(name)

@@ -82,8 +82,8 @@ def test_a_run_folder_fills_the_page(
     page = report(gradeschool, tmp_path / "page.html", run_folder)
     manifest = json.loads((run_folder / "run.json").read_bytes())
     plain = " ".join("".join(Elements(page).texts[tag]) for tag in ("span", "p", "code", "dd"))
-    rule = json.loads((run_folder / "results.json").read_bytes())["rules"]
-    accuracy = next(iter(rule.values()))["accuracy"]
+    scorer = json.loads((run_folder / "results.json").read_bytes())["scorers"]
+    accuracy = next(iter(scorer.values()))["accuracy"]
     assert f"{100 * accuracy:.2f}" in plain
     assert manifest["protocol"]["digest"] in plain
     assert manifest["dataset"]["sha256"] in plain
@@ -92,20 +92,20 @@ def test_a_run_folder_fills_the_page(
     assert "not recorded" in plain  # precision, cost, latency
 
 
-def test_the_page_and_the_terminal_set_the_same_rules_aside(
+def test_the_page_and_the_terminal_set_the_same_scorers_aside(
     gradeschool: Command, tmp_path: Path
 ) -> None:
-    """One number in both sentences: rules that find nothing, or nothing right, are not counted."""
+    """One number in both sentences: scorers that find nothing right are not counted."""
     run = f"{SAMPLE_FILE}#handwritten/cot"
     page = report(gradeschool, tmp_path / "page.html", run, "-d", "sample")
     table = gradeschool("score", SAMPLE_FILE, "-d", "sample", "--json").json()["runs"]
-    [rules] = [one["rules"] for one in table if one["run"] == "handwritten/cot"]
+    [scorers] = [one["scorers"] for one in table if one["run"] == "handwritten/cot"]
     shares = [
         100 * one["accuracy"]
-        for one in rules.values()
+        for one in scorers.values()
         if one["correct"] and one["correct"] + one["wrong"] > one["no_answer"]
     ]
-    aside = f"{len(rules) - len(shares)} of them find no answer in most, or nothing right."
+    aside = f"{len(scorers) - len(shares)} of them find no answer in most, or nothing right."
     assert aside in page
     assert f"those that find answers are {max(shares) - min(shares):.1f} points apart" in page
 
@@ -132,8 +132,8 @@ def test_the_policy_names_the_one_script_and_style(
 def test_the_data_is_every_completion(
     gradeschool: Command, run_folder: Path, tmp_path: Path
 ) -> None:
-    """Texts, outcomes and readings come back from the blocks as the rules gave them."""
-    from gradeschool import get_rule, load_dataset
+    """Texts, outcomes and readings come back from the blocks as the scorers gave them."""
+    from gradeschool import get_scorer, load_dataset
 
     found = blocks(report(gradeschool, tmp_path / "page.html", run_folder))
     facts = json.loads(found["problems"])
@@ -143,14 +143,14 @@ def test_the_data_is_every_completion(
     ]
     assert [row[0] for row in texts] == [row["completion"] for row in stored]
     assert [one[0] for one in facts["problems"]] == [row["problem_id"] for row in stored]
-    count, rules = len(stored), facts["rules"]
+    count, scorers = len(stored), facts["scorers"]
     codes = found["columns"][count * 18 :]
-    assert len(codes) == count * len(rules)
+    assert len(codes) == count * len(scorers)
     problems = {problem.id: problem for problem in load_dataset("sample").problems}
     outcomes = ("correct", "wrong", "no_answer", "error")
-    for at, name in enumerate(rules):
+    for at, name in enumerate(scorers):
         for number, row in enumerate(stored):
-            verdict = get_rule(name).judge(row["completion"], problems[row["problem_id"]])
+            verdict = get_scorer(name).judge(row["completion"], problems[row["problem_id"]])
             assert outcomes[codes[at * count + number]] == verdict.outcome.value
             if verdict.answer and verdict.answer.span:
                 marked = facts["marked"].index(at)
@@ -219,26 +219,27 @@ def test_an_axis_holds_its_intervals(counts: list[tuple[int, int]]) -> None:
     assert axis_over([Interval(0.5, 0.5)]).low < axis_over([Interval(0.5, 0.5)]).high
 
 
+@pytest.mark.official
 def test_platinum_labels_beside_the_official_ones(
     gradeschool: Command, data: Path, tmp_path: Path
 ) -> None:
-    """Counted anew here: removed problems out, revised golds compared, by the same rule."""
-    from gradeschool import get_rule, load_gsm8k
+    """Counted anew here: removed problems out, revised golds compared, by the same scorer."""
+    from gradeschool import get_scorer, load_gsm8k
     from gradeschool.datasets.platinum import platinum_problems
     from gradeschool.scoring.load import load_runs
 
     solutions = data / "gsm8k" / "example_model_solutions.jsonl"
     page = report(
-        gradeschool, tmp_path / "page.html", f"{solutions}#6b_verification", "--rule",
-        "openai/example-solutions", "--rule", "openai/2021",
+        gradeschool, tmp_path / "page.html", f"{solutions}#6b_verification", "--scorer",
+        "openai/example-solutions", "--scorer", "openai/2021",
     )  # fmt: skip
     kept = {problem.id: problem for problem in platinum_problems(load_gsm8k("test"))}
     (run,) = [
         run for run in load_runs(solutions, None, lambda _: None) if run.name == "6b_verification"
     ]
-    rule = get_rule("openai/example-solutions")
+    scorer = get_scorer("openai/example-solutions")
     right = sum(
-        rule.judge(sample.text, kept[sample.problem.id]).correct
+        scorer.judge(sample.text, kept[sample.problem.id]).correct
         for sample in run.samples
         if sample.problem is not None and sample.problem.id in kept
     )

@@ -198,10 +198,10 @@ def test_the_list_is_worked_by_keys_and_holds_only_what_is_seen(
     assert page.evaluate("document.activeElement.id") == "detail"
 
 
-def test_a_rule_of_the_table_leads_to_where_it_disagrees(open_page: Open, hostile: Path) -> None:
+def test_a_scorer_of_the_table_leads_to_where_it_disagrees(open_page: Open, hostile: Path) -> None:
     """The links of the static part are links into the explorer."""
     page = open_page(hostile).page
-    link = page.locator(".rules a[href^='#vs=']").first
+    link = page.locator(".scorers a[href^='#vs=']").first
     name = link.inner_text()
     link.click()
     until(page, "location.hash.includes('vs=')", "True")

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from gradeschool.reports.exports import FORMULA, _cell, plain_cell
 from gradeschool.reports.printable import printable
-from gradeschool.rule import clip
+from gradeschool.scorer import clip
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.hostile_report import HOSTILE
@@ -39,8 +39,8 @@ def answers(tmp_path: Path) -> Path:
 
 
 def exported(gradeschool: Command, path: Path, *specs: object) -> str:
-    done = gradeschool("report", *specs, "-d", "sample", "-o", path, "--rule", "openai/2021",
-                       "--rule", "multi-pattern")  # fmt: skip
+    done = gradeschool("report", *specs, "-d", "sample", "-o", path, "--scorer", "openai/2021",
+                       "--scorer", "multi-pattern")  # fmt: skip
     assert done.status == 0, done.err
     return path.read_text(encoding="utf-8")
 
@@ -73,7 +73,7 @@ def test_a_markdown_cell_is_text(text: str) -> None:
 def test_csv_has_a_row_for_each_completion(
     gradeschool: Command, answers: Path, tmp_path: Path
 ) -> None:
-    """Read back by the csv module: outcomes of both rules; no cell is a formula."""
+    """Read back by the csv module: outcomes of both scorers; no cell is a formula."""
     written = exported(gradeschool, tmp_path / "a.csv", answers)
     rows = list(csv.DictReader(io.StringIO(written)))
     assert len(rows) == 4 + len(HOSTILE)

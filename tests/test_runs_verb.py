@@ -25,8 +25,8 @@ def run(gradeschool: Command, tmp_path: Path) -> Path:
 
 
 def accuracy(run: Path) -> str:
-    """The figure of the headline rule, as it is shown."""
-    (figures,) = json.loads((run / "results.json").read_text())["rules"].values()
+    """The figure of the headline scorer, as it is shown."""
+    (figures,) = json.loads((run / "results.json").read_text())["scorers"].values()
     return f"{100 * figures['accuracy']:.2f} %"
 
 
@@ -156,7 +156,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda run: manifest(run, '"protocol"', '"protocols"'),
         "run.json is not as gradeschool wrote it",
     ),
-    "results by another rule": (
+    "results by another scorer": (
         lambda run: manifest(run, "gradeschool/reader", "openai/2021", "results.json"),
         "results.json is by openai/2021, the run's own are gradeschool/reader",
     ),
@@ -165,8 +165,8 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "is not what gradeschool/reader makes of these rows: correct 44, not 43",
     ),
     "no scores": (
-        lambda run: manifest(run, '"rules"', '"ruled"', "results.json"),
-        "results.json is by no rule",
+        lambda run: manifest(run, '"scorers"', '"ruled"', "results.json"),
+        "results.json is by no scorer",
     ),
     "a later schema": (
         lambda run: manifest(run, '"schema": 1', '"schema": 9'),
@@ -210,7 +210,7 @@ def test_merge_keeps_each_sample_once_and_scores_it(
     assert faults(gradeschool, merged) == []
     assert sorted(lines(merged)) == sorted(lines(run))
     whole, joined = (
-        json.loads((folder / "results.json").read_text())["rules"] for folder in (run, merged)
+        json.loads((folder / "results.json").read_text())["scorers"] for folder in (run, merged)
     )
     assert whole == joined
     # the merged folder is a run like another: nothing is asked for again

@@ -13,13 +13,13 @@ from pyarrow import parquet
 from gradeschool.errors import InputError
 from gradeschool.scoring.cluster import ClusterSource, cluster_sources, in_order, parts_of
 from gradeschool.scoring.cluster_tasks import Chunk, OnRay, Stretch, packed, stretches, unpacked
-from gradeschool.scoring.load import choose_rules
+from gradeschool.scoring.load import choose_scorers
 from gradeschool.scoring.sources import sources
 from gradeschool.scoring.stream import Part, score_sources
 from gradeschool.scoring.verdicts import Scored
 from tests.support.real_rows import NAMES
 
-RULES = choose_rules(NAMES)
+SCORERS = choose_scorers(NAMES)
 TEXTS = ["#### 13", "It is 13.", "", "é #### 1,000", None]
 
 
@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def here(name: str) -> list[tuple[str, int, Scored]]:
-    return placed(score_sources(sources([name], "sample"), RULES))
+    return placed(score_sources(sources([name], "sample"), SCORERS))
 
 
 def chunks(source: ClusterSource, found: Sequence[Stretch]) -> Iterator[Chunk]:

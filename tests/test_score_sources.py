@@ -12,7 +12,7 @@ from gradeschool.scoring.sources import parted
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
-RULES = ("--rule", "openai/2021", "multi-pattern")
+SCORERS = ("--scorer", "openai/2021", "multi-pattern")
 PROBLEMS, SAMPLES = 6, 2
 
 
@@ -44,14 +44,14 @@ def answers(tmp_path: Path) -> Path:
 
 
 def correct(done_json: dict[str, list[dict[str, dict[str, dict[str, int]]]]]) -> dict[str, int]:
-    return {str(run["run"]): run["rules"]["openai/2021"]["correct"] for run in done_json["runs"]}
+    return {str(run["run"]): run["scorers"]["openai/2021"]["correct"] for run in done_json["runs"]}
 
 
 @pytest.mark.parametrize("more", [(), ("--jobs", "2")])
 def test_one_run_of_several_is_scored_alone_and_as_among_the_others(
     gradeschool: Command, answers: Path, problems: Path, more: tuple[str, ...]
 ) -> None:
-    where = ("-d", problems, *RULES, "--json", "--causes", *more)
+    where = ("-d", problems, *SCORERS, "--json", "--causes", *more)
     both = gradeschool("score", answers, *where).json()["runs"]
     [high] = gradeschool("score", f"{answers}#high", *where).json()["runs"]
     assert high == next(run for run in both if run["run"] == "high")
@@ -62,7 +62,7 @@ def test_one_run_of_several_is_scored_alone_and_as_among_the_others(
 def test_a_run_that_a_file_does_not_hold_is_named_with_those_that_it_holds(
     gradeschool: Command, answers: Path, problems: Path
 ) -> None:
-    done = gradeschool("score", f"{answers}#mid", "-d", problems, *RULES)
+    done = gradeschool("score", f"{answers}#mid", "-d", problems, *SCORERS)
     held = f"it holds '{answers}#low', '{answers}#high'"
     assert (done.status, done.err.strip().endswith(held)) == (2, True)
 
@@ -70,7 +70,7 @@ def test_a_run_that_a_file_does_not_hold_is_named_with_those_that_it_holds(
 def test_the_table_of_one_run_and_its_shards_hold_its_rows_alone(
     gradeschool: Command, answers: Path, problems: Path, tmp_path: Path
 ) -> None:
-    where = (f"{answers}#low", "-d", problems, *RULES)
+    where = (f"{answers}#low", "-d", problems, *SCORERS)
     gradeschool("score", *where, "-o", tmp_path / "whole.jsonl")
     for part in (1, 2):
         gradeschool("score", *where, "--shard", f"{part}/2", "-o", tmp_path / f"{part}.jsonl")
@@ -92,10 +92,10 @@ def test_standard_input_is_a_file_like_others_and_leaves_nothing_behind(
 
     def scored(*more: str) -> str:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(answers.read_bytes())))
-        return gradeschool("score", "-", "-d", problems, *RULES, *more).out
+        return gradeschool("score", "-", "-d", problems, *SCORERS, *more).out
 
     assert correct(json.loads(scored("--json"))) == {"low": 3 * SAMPLES, "high": 5 * SAMPLES}
-    assert "gradeschool explain" in gradeschool("score", answers, "-d", problems, *RULES).out
+    assert "gradeschool explain" in gradeschool("score", answers, "-d", problems, *SCORERS).out
     assert "gradeschool explain" not in scored()  # a file that is gone explains nothing
     assert list(kept.iterdir()) == []
 

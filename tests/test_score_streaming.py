@@ -4,6 +4,7 @@ import os
 import tracemalloc
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as arrow
 import pytest
@@ -13,11 +14,11 @@ from pyarrow import parquet
 
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import GradeschoolError, InputError
+from gradeschool.formats.samples import FileSample, Reference, faulty
 from gradeschool.problem import Problem
-from gradeschool.recordings.recorded import Recorded, Reference, faulty
 from gradeschool.scoring import stream
 from gradeschool.scoring.collect import collect
-from gradeschool.scoring.load import choose_rules
+from gradeschool.scoring.load import choose_scorers
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.repeats import Repeats
@@ -35,8 +36,8 @@ PROBLEMS = tuple(
     Problem.from_row(str(at), f"Question {at}?", f"So it is\n#### {at}") for at in range(6)
 )
 NUMBERS = Dataset("numbers", PROBLEMS, "")
-RULES = choose_rules(NAMES)
-COLUMNS = Columns(NAMES, Matrix(RULES).group_of)
+SCORERS = choose_scorers(NAMES)
+COLUMNS = Columns(NAMES, Matrix(SCORERS).group_of)
 
 
 def source(path: Path, dataset: Dataset = NUMBERS) -> Source:
@@ -45,7 +46,7 @@ def source(path: Path, dataset: Dataset = NUMBERS) -> Source:
 
 def scores(found: Sequence[Source], jobs: int = 1) -> tuple[Totals, list[str]]:
     notes: list[str] = []
-    parts = score_sources(found, RULES, jobs)
+    parts = score_sources(found, SCORERS, jobs)
     runs = {one.name: one.run for one in found}
     return total(parts, COLUMNS, runs.__getitem__, notes.append), notes
 
@@ -103,15 +104,15 @@ ROWS = st.lists(
 )
 
 
-def recorded(rows: Sequence[tuple[str, int, int | None, str, str]]) -> list[Recorded]:
+def recorded(rows: Sequence[tuple[str, int, int | None, str, str]]) -> list[FileSample]:
     found = []
     for row, (run, at, sample, text, error) in enumerate(rows, start=1):
         if error == "fault" or not run:
             found.append(faulty(row, run, "is bad"))
         elif error:
-            found.append(Recorded(row, run, Reference(position=at), "", sample, error=error))
+            found.append(FileSample(row, run, Reference(position=at), "", sample, error=error))
         else:
-            found.append(Recorded(row, run, Reference(position=at), text, sample))
+            found.append(FileSample(row, run, Reference(position=at), text, sample))
     return found
 
 
@@ -128,12 +129,14 @@ def test_a_stream_counts_what_a_collection_holds(
     rows = [row for row in rows if (row[2] is None) == numbered[row[0]]]
     notes: tuple[list[str], list[str]] = [], []
     tally = FileTally("f", "f")
-    for one in Judge(PROBLEMS, "numbers", RULES).judge(recorded(rows)):
+    for one in Judge(PROBLEMS, "numbers", SCORERS).judge(recorded(rows)):
         tally.add(one, "f")
     try:
         named = [one if one.run else faulty(one.row, "f", one.fault) for one in recorded(rows)]
         if len(runs := {one.run for one in recorded(rows) if one.run}) == 1:
-            named = [faulty(one.row, *runs, one.fault) if one.run == "f" else one for one in named]
+            named = [
+                faulty(one.row, min(runs), one.fault) if one.run == "f" else one for one in named
+            ]
         held = collect(named, Matcher(PROBLEMS, "numbers"), "f", notes[0].append)
     except InputError as error:
         with pytest.raises(InputError) as caught:
@@ -142,7 +145,7 @@ def test_a_stream_counts_what_a_collection_holds(
     else:
         totals = Totals()
         totals.add(tally, COLUMNS, notes[1].append)
-        assert totals.scores == [score_run(run, RULES) for run in held]
+        assert totals.scores == [score_run(run, SCORERS) for run in held]
         assert totals.faults == sum(run.faults for run in held)
     assert notes[0] == notes[1]
 
@@ -228,7 +231,7 @@ def test_parquet_in_gives_the_same(
     """One file of small row groups, and several files that are one table."""
     rows = [row.fields for row in read_rows(real)]
     names = ("model", "index", "sample", "completion")
-    cells = [{name: row.get(name) for name in names} for row in rows]
+    cells: list[dict[str, Any]] = [{name: row.get(name) for name in names} for row in rows]
     for row in cells:
         row["completion"] = row["completion"].replace("\ud800", "_")
     table = arrow.Table.from_pylist(cells)

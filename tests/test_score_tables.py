@@ -7,7 +7,7 @@ import pytest
 from pyarrow import parquet
 
 from gradeschool.errors import InputError
-from gradeschool.scoring.load import choose_rules
+from gradeschool.scoring.load import choose_scorers
 from gradeschool.scoring.shards import Shard
 from gradeschool.scoring.sources import sources
 from gradeschool.scoring.verdicts import digest
@@ -35,11 +35,11 @@ def test_shards_join_to_the_whole(
     gradeschool: Command, real: Path, tmp_path: Path, ending: str
 ) -> None:
     """The same table on the terminal, messages included, and the same table of verdicts."""
-    rules = ("--rule", *NAMES)
-    whole = gradeschool("score", real, *rules, "-o", tmp_path / f"whole.{ending}")
+    scorers = ("--scorer", *NAMES)
+    whole = gradeschool("score", real, *scorers, "-o", tmp_path / f"whole.{ending}")
     tables = [tmp_path / f"{at}.{ending}" for at in (1, 2, 3)]
     for at, table in enumerate(tables, start=1):
-        done = gradeschool("score", real, *rules, "--shard", f"{at}/3", "-o", table, "--jobs", 1)
+        done = gradeschool("score", real, *scorers, "--shard", f"{at}/3", "-o", table, "--jobs", 1)
         assert (done.status, done.out) == (0, "")
         assert f"shard {at}/3: 70{'0' if at == 3 else '1'} completions in" in done.err
     joined = gradeschool("score", "--merge", *tables[::-1], "-o", tmp_path / f"joined.{ending}")
@@ -55,17 +55,17 @@ def test_shards_join_to_the_whole(
     assert len(read[0]) == sum(1 for _ in read_rows(real))
 
 
-def test_the_table_says_what_the_rules_say(
+def test_the_table_says_what_the_scorers_say(
     gradeschool: Command, real: Path, tmp_path: Path
 ) -> None:
-    """A row for every completion with the outcome of each rule by name, in both formats."""
+    """A row for every completion with the outcome of each scorer by name, in both formats."""
     for ending in ("jsonl", "parquet"):
         assert gradeschool("score", real, "-o", tmp_path / f"t.{ending}").status == 3
     written = [[row.fields for row in read_rows(tmp_path / f"t.{e}")] for e in ("jsonl", "parquet")]
     for mine, theirs in zip(*written, strict=True):
         assert {**mine, "run": ""} == {**theirs, "run": ""}
     rows = list(read_rows(real))
-    rules = choose_rules([])
+    scorers = choose_scorers([])
     golds = {str(at): p for at, p in enumerate(sources([str(real)], None)[0].dataset.problems)}
     for row, verdicts in list(zip(rows, written[0], strict=True))[::97]:
         problem = golds[str(row.fields["index"])]
@@ -73,17 +73,17 @@ def test_the_table_says_what_the_rules_say(
         assert (verdicts["row"], verdicts["sample"]) == (row.number, row.fields["sample"])
         text = row.fields["completion"]
         assert verdicts["digest"] == f"{digest(text):016x}"
-        for rule in rules:
-            assert verdicts[rule.name] == rule.judge(text, problem).outcome.value
+        for scorer in scorers:
+            assert verdicts[scorer.name] == scorer.judge(text, problem).outcome.value
     faults = [row for row in written[0] if row["problem"] is None]
     assert [row["row"] for row in faults] == [5, 901]
-    assert all(row[rule.name] == "error" for row in faults for rule in rules)
+    assert all(row[scorer.name] == "error" for row in faults for scorer in scorers)
 
 
 # What goes wrong
 
 
-SAMPLE = ("-d", "sample", "--rule", *NAMES)
+SAMPLE = ("-d", "sample", "--scorer", *NAMES)
 
 
 @pytest.fixture
@@ -144,11 +144,11 @@ def test_half_a_table_is_no_table(
 
 
 def test_tables_that_do_not_join(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
-    """A missing shard, one twice, other rules, another split, no table: each is said."""
+    """A missing shard, one twice, other scorers, another split, no table: each is said."""
 
-    def table(name: str, shard: str, *rules: str) -> Path:
+    def table(name: str, shard: str, *scorers: str) -> Path:
         path = tmp_path / f"{name}.jsonl"
-        words = ("--rule", *rules) if rules else SAMPLE[2:]
+        words = ("--scorer", *scorers) if scorers else SAMPLE[2:]
         given = (answers, "-d", "sample", *words, "--shard", shard, "-o", path)
         assert gradeschool("score", *given).status == 0
         return path
@@ -158,7 +158,7 @@ def test_tables_that_do_not_join(gradeschool: Command, answers: Path, tmp_path: 
     for tables, message in [
         ((one, two), "shards are missing: 3/3; give their tables too"),
         ((one, two, again), "hold the same rows (shard 1/3)"),
-        ((one, two, other), "hold the verdicts of different rules"),
+        ((one, two, other), "hold the verdicts of different scorers"),
         ((one, two, split), "shards of different splits: 1/3, 2/3, 3/4"),
         ((one, answers), "is no table of verdicts"),
         ((one, tmp_path / "none.jsonl"), "does not exist"),
@@ -182,7 +182,7 @@ def test_more_shards_than_rows(gradeschool: Command, answers: Path, tmp_path: Pa
     "options",
     [
         ("--shard", "1/2"),
-        ("--merge", "--rule", "openai/2021"),
+        ("--merge", "--scorer", "openai/2021"),
         ("--merge", "--shard", "1/2"),
         ("--jobs", "-1"),
         ("--shard", "1/2", "-o", "t.jsonl", "--engine", "ray"),

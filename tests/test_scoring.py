@@ -2,19 +2,20 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gradeschool import Outcome, Problem, Verdict, all_rules, get_rule, judge
+from gradeschool import Outcome, Problem, Verdict, all_scorers, get_scorer, judge
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
-from gradeschool.recordings.recorded import Recorded, Reference, faulty
-from gradeschool.rule import Rule, RuleFailure
+from gradeschool.formats.samples import FileSample, Reference, faulty
+from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.collect import Run, Sample, collect
 from gradeschool.scoring.explain import disagreements
-from gradeschool.scoring.load import choose_rules, load_runs
+from gradeschool.scoring.load import choose_scorers, load_runs
 from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.score import RuleScore, score_run
+from gradeschool.scoring.score import ScorerResult, score_run
 from gradeschool.scoring.statistics import clustered_wilson, wilson
 from gradeschool.verdict import Answer
 
@@ -22,7 +23,7 @@ PROBLEMS = [
     Problem.from_row(str(at), f"Question {at}?", f"So it is\n#### {at}") for at in range(20)
 ]
 MATCHER = Matcher(PROBLEMS, "numbers")
-READER = get_rule("openai/2021")
+READER = get_scorer("openai/2021")
 
 
 # Matching
@@ -114,11 +115,11 @@ def test_a_log_without_an_answer_is_told() -> None:
 
 def recorded(
     row: int, index: int, text: str, sample: int | None = None, run: str = "r"
-) -> Recorded:
-    return Recorded(row, run, Reference(position=index), text, sample)
+) -> FileSample:
+    return FileSample(row, run, Reference(position=index), text, sample)
 
 
-def collected(*rows: Recorded) -> tuple[list[Run], list[str]]:
+def collected(*rows: FileSample) -> tuple[list[Run], list[str]]:
     notes: list[str] = []
     return collect(rows, MATCHER, "f.jsonl", notes.append), notes
 
@@ -183,7 +184,7 @@ def test_faults_are_errors_with_their_row() -> None:
         (True, 2),
         (True, 3),
     ]
-    score = score_run(run, [READER]).rules[0]
+    score = score_run(run, [READER]).scorers[0]
     assert (score.correct, score.wrong, score.no_answer, score.error) == (1, 0, 0, 2)
     assert score.accuracy == 1.0
     assert notes[0] == "row 2 of 'f.jsonl' is bad"
@@ -210,17 +211,17 @@ def test_no_usable_row_is_an_error() -> None:
 # Scores
 
 
-def scored(*outcomes: tuple[int, Outcome]) -> RuleScore:
-    """Score samples (problem, outcome) with a rule that reads the outcome from the text."""
+def scored(*outcomes: tuple[int, Outcome]) -> ScorerResult:
+    """Score samples (problem, outcome) with a scorer that reads the outcome from the text."""
 
     def read(text: str, reference: str) -> Answer | None:
         if text == Outcome.ERROR:
-            raise RuleFailure(text)
+            raise ScorerFailure(text)
         return None if text == Outcome.NO_ANSWER else Answer(text, text, None, "")
 
-    rule = Rule("test", "", "", lambda _: "", read, lambda value, _: value == Outcome.CORRECT)
+    scorer = Scorer("test", "", "", lambda _: "", read, lambda value, _: value == Outcome.CORRECT)
     samples = [Sample(PROBLEMS[at], 0, outcome, "", 1) for at, outcome in outcomes]
-    return score_run(Run("r", samples), [rule]).rules[0]
+    return score_run(Run("r", samples), [scorer]).scorers[0]
 
 
 RIGHT, WRONG, SILENT, ERROR = Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR
@@ -247,16 +248,16 @@ def test_totals_of_errors_alone() -> None:
     assert (score.accuracy, score.ci95) == (0.0, (0.0, 1.0))
 
 
-def test_a_gold_that_a_rule_cannot_read_is_an_error() -> None:
+def test_a_gold_that_a_scorer_cannot_read_is_an_error() -> None:
     """The published code would fail on the problem, so there is no verdict; failed requests too."""
 
     def reference(problem: Problem) -> str:
-        raise RuleFailure("no")
+        raise ScorerFailure("no")
 
-    rule = Rule("test", "", "", reference, lambda *_: None, lambda *_: True)
+    scorer = Scorer("test", "", "", reference, lambda *_: None, lambda *_: True)
     samples = [Sample(PROBLEMS[0], 0, "a", "", 1), Sample(PROBLEMS[0], 1, "", "timeout", 2)]
-    assert score_run(Run("r", samples), [rule]).rules[0].error == 2
-    assert score_run(Run("r", samples), [READER]).rules[0].error == 1
+    assert score_run(Run("r", samples), [scorer]).scorers[0].error == 2
+    assert score_run(Run("r", samples), [READER]).scorers[0].error == 1
 
 
 def test_score_as_json() -> None:
@@ -267,7 +268,7 @@ def test_score_as_json() -> None:
         "run": "r",
         "n": 2,
         "forms": {"n": 1, "empty": 0, "truncated": 0, "run_on": 0, "thinking": 0},
-        "rules": {
+        "scorers": {
             "openai/2021": {
                 "correct": 1,
                 "wrong": 0,
@@ -280,23 +281,25 @@ def test_score_as_json() -> None:
     }
 
 
-def test_choosing_rules() -> None:
-    """By default all that call no library; a name twice is one rule; a misspelt one is told."""
-    usual = choose_rules([])
-    assert usual == [rule for rule in all_rules().values() if not rule.extra]
-    assert set(usual) <= set(choose_rules(["multi-pattern", "all"])) <= set(all_rules().values())
-    assert [rule.name for rule in choose_rules(["openai/2021"] * 2)] == ["openai/2021"]
+def test_choosing_scorers() -> None:
+    """By default all that call no library; a name twice is one scorer; a misspelt one is told."""
+    usual = choose_scorers([])
+    assert usual == [scorer for scorer in all_scorers().values() if not scorer.extra]
+    assert (
+        set(usual) <= set(choose_scorers(["multi-pattern", "all"])) <= set(all_scorers().values())
+    )
+    assert [scorer.name for scorer in choose_scorers(["openai/2021"] * 2)] == ["openai/2021"]
     with pytest.raises(UnknownNameError, match="'openai/2022'; did you mean openai/2021"):
-        choose_rules(["openai/2022"])
+        choose_scorers(["openai/2022"])
 
 
-def test_a_rule_whose_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scorer_whose_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """By its name it is one line with the pip command; in "all" it is left out."""
     monkeypatch.setattr("gradeschool.protocols.registry.find_spec", lambda name: None)
     name = "math-verify/default"
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[math-verify\]'"):
-        choose_rules([name])
-    assert choose_rules(["all"]) == choose_rules([])
+        choose_scorers([name])
+    assert choose_scorers(["all"]) == choose_scorers([])
 
 
 # One text
@@ -313,10 +316,10 @@ def test_a_rule_whose_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         {"question": "How?", "answer": "so\n#### 1,250"},
     ],
 )
-def test_judge_takes_a_gold_in_any_form(gold: object) -> None:
+def test_judge_takes_a_gold_in_any_form(gold: Any) -> None:
     """The number, the solution, a row and a problem give the same verdict."""
-    assert judge("#### 1,250", gold, rule="openai/2021").correct
-    verdict = judge("#### 1,251", gold, rule="openai/2021")
+    assert judge("#### 1,250", gold, scorer="openai/2021").correct
+    verdict = judge("#### 1,251", gold, scorer="openai/2021")
     assert verdict == Verdict(
         "openai/2021",
         Outcome.WRONG,
@@ -327,21 +330,21 @@ def test_judge_takes_a_gold_in_any_form(gold: object) -> None:
 
 def test_judge_keeps_signs() -> None:
     """-10 is not 10."""
-    assert judge("#### -10", -10, rule="openai/2021").correct
-    assert not judge("#### 10", -10, rule="openai/2021").correct
+    assert judge("#### -10", -10, scorer="openai/2021").correct
+    assert not judge("#### 10", -10, scorer="openai/2021").correct
 
 
 @pytest.mark.parametrize(
     "gold", ["", "  ", "so ####", {"question": "How?"}, pytest.param(10**5000, id="long")]
 )
-def test_judge_refuses_a_gold_that_is_none(gold: object) -> None:
+def test_judge_refuses_a_gold_that_is_none(gold: Any) -> None:
     """An empty gold would make every empty answer right."""
     with pytest.raises(InputError):
         judge("#### 1", gold)
 
 
 @pytest.mark.parametrize("text", [None, 18, b"18", ["18"], float("nan")])
-def test_judge_refuses_what_is_no_text(text: object) -> None:
+def test_judge_refuses_what_is_no_text(text: Any) -> None:
     """A column of a data frame holds None and NaN; the message shows the value."""
     with pytest.raises(InputError, match=r"the completion is a \w+: .*; give its text"):
         judge(text, "18")
@@ -355,10 +358,10 @@ def test_judge_refuses_what_is_no_text(text: object) -> None:
         ("openai/2021/strict", "openai/2021"),
     ],
 )
-def test_judge_names_close_rules(name: str, close: str) -> None:
-    """A misspelt rule is answered with the names that are near."""
+def test_judge_names_close_scorers(name: str, close: str) -> None:
+    """A misspelt scorer is answered with the names that are near."""
     with pytest.raises(UnknownNameError, match=f"did you mean {close}"):
-        judge("1", 1, rule=name)
+        judge("1", 1, scorer=name)
 
 
 # Disagreements
@@ -369,8 +372,8 @@ def test_disagreements() -> None:
     texts = ["#### 0", "It is 1", "nothing", "#### 4 or 3", "It is 5."]
     samples = [Sample(PROBLEMS[at], 0, text, "", at + 1) for at, text in enumerate(texts)]
     unusable = [Sample(None, 0, "", "bad", 9), Sample(PROBLEMS[6], 0, "6", "timeout", 10)]
-    rules = choose_rules(["openai/2021", "lm-eval/gsm8k/flexible-extract"])
-    found = list(disagreements([Run("r", [*samples, *unusable])], rules))
+    scorers = choose_scorers(["openai/2021", "lm-eval/gsm8k/flexible-extract"])
+    found = list(disagreements([Run("r", [*samples, *unusable])], scorers))
     assert [(one.row, one.kind) for one in found] == [
         (2, "no_answer / correct"),
         (4, "wrong / correct"),
@@ -386,11 +389,11 @@ def test_disagreements() -> None:
 
 
 @pytest.fixture(scope="module")
-def published(data: Path) -> dict[str, dict[str, RuleScore]]:
-    """Every rule over the solutions that OpenAI published: run -> rule -> score."""
+def published(data: Path) -> dict[str, dict[str, ScorerResult]]:
+    """Every scorer over the solutions that OpenAI published: run -> scorer -> score."""
     runs = load_runs(data / "completions" / "openai_example.jsonl", None, pytest.fail)
-    scores = [score_run(run, choose_rules([])) for run in runs]
-    return {score.run: {rule.rule: rule for rule in score.rules} for score in scores}
+    scores = [score_run(run, choose_scorers([])) for run in runs]
+    return {score.run: {scorer.scorer: scorer for scorer in score.scorers} for score in scores}
 
 
 FLAGS = {
@@ -401,43 +404,46 @@ FLAGS = {
 }
 
 
+@pytest.mark.official
 @pytest.mark.parametrize(
-    "rule",
+    "scorer",
     [
         "openai/example-solutions",
         "lm-eval/gsm8k/flexible-extract",
         "inspect/match-numeric@>=0.3.253",
     ],
 )
-def test_the_sources_own_flags(published: dict[str, dict[str, RuleScore]], rule: str) -> None:
-    """Three rules find what the source's `is_correct` flags say: 21.7, 39.0, 34.7 and 56.3 %."""
-    assert {run: rules[rule].correct for run, rules in published.items()} == FLAGS
+def test_the_sources_own_flags(published: dict[str, dict[str, ScorerResult]], scorer: str) -> None:
+    """Three scorers find what the source's `is_correct` flags say: 21.7, 39.0, 34.7 and 56.3 %."""
+    assert {run: scorers[scorer].correct for run, scorers in published.items()} == FLAGS
     assert {
-        sum(rules[rule].as_json()[name] for name in Outcome) for rules in published.values()
+        sum(scorers[scorer].as_json()[name] for name in Outcome) for scorers in published.values()
     } == {1319}
 
 
-def test_rules_that_differ_on_the_published_solutions(
-    published: dict[str, dict[str, RuleScore]],
+@pytest.mark.official
+def test_scorers_that_differ_on_the_published_solutions(
+    published: dict[str, dict[str, ScorerResult]],
 ) -> None:
     """The official extractor reads none; OLMES loses signs (8 more); OpenCompass splits commas."""
-    for rules in published.values():
-        assert rules["openai/2021"].no_answer == 1319
-        assert rules["openai/2021"].correct == 0
-    olmes = sum(rules["olmes/gsm8k-tulu"].correct for rules in published.values())
+    for scorers in published.values():
+        assert scorers["openai/2021"].no_answer == 1319
+        assert scorers["openai/2021"].correct == 0
+    olmes = sum(scorers["olmes/gsm8k-tulu"].correct for scorers in published.values())
     assert olmes == sum(FLAGS.values()) + 8
     assert published["175b_finetuning"]["opencompass/gsm8k"].correct == 456
 
 
+@pytest.mark.official
 def test_each_of_the_sources_flags(data: Path, gsm8k_test: Sequence[Problem]) -> None:
     """Completion by completion `openai/example-solutions` says what the source says."""
     from gradeschool.tables import read_rows
 
-    rule = get_rule("openai/example-solutions")
+    scorer = get_scorer("openai/example-solutions")
     differ = [
         row.number
         for row in read_rows(data / "completions" / "openai_example.jsonl")
-        if rule.judge(row.fields["completion"], gsm8k_test[row.fields["index"]]).correct
+        if scorer.judge(row.fields["completion"], gsm8k_test[row.fields["index"]]).correct
         != row.fields["reported_correct"]
     ]
     assert differ == []

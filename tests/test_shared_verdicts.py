@@ -1,4 +1,4 @@
-"""The verdicts of real scorers that lie beside the shared data, for every rule that we have."""
+"""The verdicts of real scorers that lie beside the shared data, for every scorer that we have."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool.protocols.registry import all_rules, get_rule
+from gradeschool.protocols.registry import all_scorers, get_scorer
 from tests.peers.shared_cases import shared_cases
 from tests.peers.views import missing_extra, view
 
@@ -18,9 +18,10 @@ FLAGGED = {"6b_finetuning": 286, "6b_verification": 515, "175b_finetuning": 458}
 FLAGGED["175b_verification"] = 742
 
 
-@pytest.mark.parametrize("name", all_rules())
+@pytest.mark.official
+@pytest.mark.parametrize("name", all_scorers())
 def test_shared_verdicts(name: str, data: Path) -> None:
-    if reason := missing_extra(get_rule(name)):
+    if reason := missing_extra(get_scorer(name)):
         pytest.skip(reason)
     cases = [shared for shared in shared_cases(data) if name in shared.verdicts]
     if not cases:
@@ -30,19 +31,23 @@ def test_shared_verdicts(name: str, data: Path) -> None:
         for shared in cases
     }
     ours = {
-        shared.case.name: view(get_rule(name), shared.case.completion, shared.case.problem).verdict
+        shared.case.name: view(
+            get_scorer(name), shared.case.completion, shared.case.problem
+        ).verdict
         for shared in cases
     }
     assert ours == wanted
 
 
+@pytest.mark.official
 def test_every_shared_scorer_is_known_by_its_name(data: Path) -> None:
-    names = json.loads((data.parent / "specs" / "rule_names.json").read_text("utf-8"))
+    names = json.loads((data.parent / "specs" / "scorer_names.json").read_text("utf-8"))
     assert {name for shared in shared_cases(data) for name in shared.verdicts} == set(names)
 
 
+@pytest.mark.official
 def test_published_flags_of_the_example_solutions(data: Path) -> None:
-    rule = get_rule("openai/example-solutions")
+    scorer = get_scorer("openai/example-solutions")
     right: Counter[str] = Counter()
     rows = (data / "completions" / "openai_example.jsonl").read_text("utf-8").split("\n")[:-1]
     golds = [
@@ -51,7 +56,7 @@ def test_published_flags_of_the_example_solutions(data: Path) -> None:
     ]
     for line in rows:
         row = json.loads(line)
-        verdict = rule.judge_against(row["completion"], golds[row["index"]])
+        verdict = scorer.judge_against(row["completion"], golds[row["index"]])
         assert verdict.correct == row["reported_correct"], (row["model"], row["index"])
         right[row["model"]] += verdict.correct
     assert right == FLAGGED

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from gradeschool import Problem
 from gradeschool.errors import InputError
-from gradeschool.protocols.registry import all_protocols, all_rules, all_votes
+from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
 from gradeschool.scoring.collect import Run, Sample
 from gradeschool.scoring.votes import elections, score_vote
 from gradeschool.verdict import Outcome
+from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 MAJ_8 = all_votes()["lm-eval/gsm8k-cot-self-consistency/maj@8"]
 MAJ_64 = all_votes()["lm-eval/gsm8k-cot-self-consistency/maj@64"]
@@ -88,7 +88,7 @@ def test_protocols_name_votes_that_exist_and_samples_enough() -> None:
     for protocol in all_protocols().values():
         for name in protocol.votes:
             assert all_votes()[name].voters <= protocol.samples
-    assert not set(all_votes()) & {*all_rules(), *all_protocols()}
+    assert not set(all_votes()) & {*all_scorers(), *all_protocols()}
 
 
 @pytest.fixture
@@ -104,20 +104,20 @@ def sampled(tmp_path: Path, data: Path) -> Path:
 
 
 def test_score_counts_a_vote(gradeschool: Command, sampled: Path) -> None:
-    words = ("score", sampled, "--rule", "numeric-equality", "--vote", MAJ_8.name)
+    words = ("score", sampled, "--scorer", "numeric-equality", "--vote", MAJ_8.name)
     found = gradeschool(*words, "--json").json()
     [counted] = found["votes"]
     assert (counted["run"], counted["vote"], counted["problems"]) == ("sampled", MAJ_8.name, 3)
     assert (counted["correct"], counted["wrong"], counted["no_answer"]) == (1, 1, 1)
-    assert found["runs"][0]["rules"]["numeric-equality"]["correct"] == 11
+    assert found["runs"][0]["scorers"]["numeric-equality"]["correct"] == 11
     shown = gradeschool(*words).out
     assert f"{MAJ_8.name}  3         33.33 %" in shown
-    alone = gradeschool("score", sampled, "--rule", "numeric-equality", "--json").json()
+    alone = gradeschool("score", sampled, "--scorer", "numeric-equality", "--json").json()
     assert "votes" not in alone
 
 
 def test_a_vote_that_cannot_be_counted(gradeschool: Command, sampled: Path) -> None:
-    done = gradeschool("score", sampled, "--rule", "openai/2021", "--vote", MAJ_64.name)
+    done = gradeschool("score", sampled, "--scorer", "openai/2021", "--vote", MAJ_64.name)
     assert done.status == 2
     assert "counts 64 samples of a problem, but problem '0' has 8" in done.err
     done = gradeschool("score", sampled, "--vote", "maj@8")

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool import Problem, get_rule, worker
-from gradeschool.rule import Rule
+from gradeschool import Problem, get_scorer, worker
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
 from gradeschool.worker import Child, Pool, WorkerFailure
 from tests.peers.views import missing_extra
@@ -314,10 +314,10 @@ def test_a_forked_process_has_children_of_its_own(module: str) -> None:
     assert process == again != forked
 
 
-# Rules on texts that Math-Verify hangs on
+# Scorers on texts that Math-Verify hangs on
 
 needs_library = pytest.mark.skipif(
-    bool(missing_extra(get_rule("math-verify/default"))),
+    bool(missing_extra(get_scorer("math-verify/default"))),
     reason="Math-Verify is not installed: pip install 'gradeschool[math-verify]'",
 )
 HOSTILE = {
@@ -332,10 +332,10 @@ HOSTILE = {
 
 @needs_library
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("rule", ["math-verify/default", "qwen2.5-math/gsm8k"])
-def test_hostile_texts_have_an_outcome_in_bounded_time(name: str, rule: str) -> None:
+@pytest.mark.parametrize("scorer", ["math-verify/default", "qwen2.5-math/gsm8k"])
+def test_hostile_texts_have_an_outcome_in_bounded_time(name: str, scorer: str) -> None:
     start = time.monotonic()
-    outcome = get_rule(rule).judge(HOSTILE[name], Problem.from_gold("18")).outcome
+    outcome = get_scorer(scorer).judge(HOSTILE[name], Problem.from_gold("18")).outcome
     assert time.monotonic() - start < PATIENCE
     assert isinstance(outcome, Outcome)
 
@@ -343,11 +343,11 @@ def test_hostile_texts_have_an_outcome_in_bounded_time(name: str, rule: str) -> 
 @needs_library
 @POSIX
 def test_a_hanging_text_is_an_error_and_the_others_go_on() -> None:
-    rule: Rule = get_rule("math-verify/default")
+    scorer: Scorer = get_scorer("math-verify/default")
     pairs = [(text, "18") for text in ("#### 18", HOSTILE["a tower of powers"], "#### 5", "18")]
-    assert rule.ahead is not None
-    rule.ahead(pairs)
-    outcomes = [rule.outcome(*pair) for pair in pairs]
+    assert scorer.ahead is not None
+    scorer.ahead(pairs)
+    outcomes = [scorer.outcome(*pair) for pair in pairs]
     assert outcomes == [Outcome.CORRECT, Outcome.ERROR, Outcome.WRONG, Outcome.CORRECT]
-    reason = rule.judge(HOSTILE["a tower of powers"], Problem.from_gold("18")).reason
+    reason = scorer.judge(HOSTILE["a tower of powers"], Problem.from_gold("18")).reason
     assert "no answer within 5 s of computing" in reason

@@ -1,6 +1,6 @@
 """What MkDocs calls while it builds: pages that are made from the package, and their order.
 
-Nothing that is made here is stored: the pages of protocols, rules, harnesses, commands and of the
+Nothing that is made here is stored: the pages of protocols, scorers, harnesses, commands and of the
 Python API are of the package that is installed beside MkDocs.
 """
 
@@ -17,7 +17,7 @@ import command_pages
 import protocol_pages
 import reference_pages
 import room_pages
-import rule_pages
+import scorer_pages
 from names import check_distinct
 from navigation import nav
 
@@ -36,7 +36,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     root = Path(config.config_file_path).parent
     written = {file.src_uri for file in files if file.is_documentation_page()}
     made = {"changelog.md": (root / CHANGELOG).read_text("utf-8")}
-    for room in (protocol_pages, rule_pages, room_pages, command_pages, reference_pages):
+    for room in (protocol_pages, scorer_pages, room_pages, command_pages, reference_pages):
         made |= room.pages()
     for path, text in made.items():
         files.append(File.generated(config, path, content=text))

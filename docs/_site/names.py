@@ -1,4 +1,4 @@
-"""Where the page of a protocol, rule or harness lies, and Markdown that shows texts as they are."""
+"""Where the page of a protocol, scorer or harness lies, and Markdown that shows texts verbatim."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from types import ModuleType
 
-from gradeschool.protocols.registry import all_protocols, all_rules
+from gradeschool.protocols.registry import all_protocols, all_scorers
 
 LINE_BREAK = "⏎"
 CODE = re.compile(r"(^(?: {4}|\t).*$|^```.*?^```|`+[^`]+`+)", re.MULTILINE | re.DOTALL)
@@ -25,9 +25,9 @@ def protocol_page(name: str) -> str:
     return f"protocols/{slug(name)}.md"
 
 
-def rule_page(name: str) -> str:
-    """Return the file of a rule's page."""
-    return f"rules/{slug(name)}.md"
+def scorer_page(name: str) -> str:
+    """Return the file of a scorer's page."""
+    return f"scorers/{slug(name)}.md"
 
 
 def room_page(room: ModuleType) -> str:
@@ -37,7 +37,7 @@ def room_page(room: ModuleType) -> str:
 
 def room_name(room: ModuleType) -> str:
     """Return the first part of the names that a room holds."""
-    first = next(iter((*room.PROTOCOLS, *room.RULES)))
+    first = next(iter((*room.PROTOCOLS, *room.SCORERS)))
     return str(first.name.split("/")[0])
 
 
@@ -48,8 +48,8 @@ def room_title(room: ModuleType) -> str:
 
 
 def check_distinct() -> None:
-    """Raise ValueError where two protocols or two rules would have one page."""
-    for names in (all_protocols(), all_rules()):
+    """Raise ValueError where two protocols or two scorers would have one page."""
+    for names in (all_protocols(), all_scorers()):
         if len({slug(name) for name in names}) != len(names):
             raise ValueError(f"two names have one page: {sorted(names)}")
 

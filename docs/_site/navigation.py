@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from command_pages import VERBS
-from gradeschool.protocols.registry import all_rules
-from names import rule_page
+from gradeschool.protocols.registry import all_scorers
+from names import scorer_page
 from reference_pages import titles
 from room_pages import rooms_with_pages
 
@@ -66,7 +66,7 @@ def _protocols() -> list[Any]:
     harnesses = [{name: [page, *inner]} for name, page, inner in rooms_with_pages()]
     return [
         "protocols/index.md",
-        {"Rules": ["rules/index.md", *map(rule_page, all_rules())]},
+        {"Scorers": ["scorers/index.md", *map(scorer_page, all_scorers())]},
         {"Votes": "votes.md"},
         {"Harnesses": harnesses},
     ]

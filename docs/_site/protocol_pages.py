@@ -15,7 +15,7 @@ from gradeschool.datasets.sources import SOURCES
 from gradeschool.problem import Problem
 from gradeschool.prompts.shape import QUESTION, SHOT_NAME
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.card import ProtocolCard, RuleCard, protocol_card
+from gradeschool.protocols.card import ProtocolCard, ScorerCard, protocol_card
 from gradeschool.protocols.prompt_json import messages
 from gradeschool.protocols.registry import all_protocols
 from gradeschool.protocols.sources import room_of
@@ -28,11 +28,11 @@ from names import (
     protocol_page,
     room_name,
     room_page,
-    rule_page,
+    scorer_page,
     slug,
     table,
 )
-from rule_pages import quirk_table
+from scorer_pages import quirk_table
 
 PAGE = """\
 # {name}
@@ -65,7 +65,7 @@ Harness [{room}]({room_page}), digest `{digest}`. To evaluate a server under it:
 
 ## How the answer is read
 
-{rules}
+{scorers}
 
 ## Where this is written
 
@@ -76,7 +76,7 @@ Harness [{room}]({room_page}), digest `{digest}`. To evaluate a server under it:
 What is kept of upstream, which versions it holds for, published numbers and how it is tested:
 [{room}]({room_page}).
 """
-LEFT_TO_SECTIONS = ("rules", "source")
+LEFT_TO_SECTIONS = ("scorers", "source")
 
 
 def pages() -> dict[str, str]:
@@ -100,7 +100,7 @@ def page(protocol: Protocol, sample: Sequence[Problem]) -> str:
         prompt_note=prompt_note(card),
         prompt=prompt(example(card, sample), exemplars_in_turns(card)),
         parts=indented(part_table(card)),
-        rules="\n\n".join(rule(one, first=not at) for at, one in enumerate(card.rules))
+        scorers="\n\n".join(scorer(one, first=not at) for at, one in enumerate(card.scorers))
         + "".join(f"\n\n{vote_line(vote.name, vote.summary)}" for vote in card.votes),
         source=f"{protocol.source}.",
         links=links(card.links),
@@ -194,17 +194,17 @@ def indented(text: str) -> str:
     return "\n".join(f"    {line}" for line in text.split("\n"))
 
 
-def rule(card: RuleCard, first: bool) -> str:
-    """Return the section of a rule, with what it reads unlike a careful reader."""
-    name = card.rule.name
+def scorer(card: ScorerCard, first: bool) -> str:
+    """Return the section of a scorer, with what it reads unlike a careful reader."""
+    name = card.scorer.name
     headline = "" if not first else " (headline)"
     lines = [
         f"### {name}{headline} {{: #{slug(name)} }}",
-        f"{card.rule.summary[:1].upper()}{card.rule.summary[1:]}.",
+        f"{card.scorer.summary[:1].upper()}{card.scorer.summary[1:]}.",
     ]
     if card.quirks:
         lines.append(quirk_table(card))
-    lines.append(f"More: {link(name, rule_page(name))}.")
+    lines.append(f"More: {link(name, scorer_page(name))}.")
     return "\n\n".join(lines)
 
 

@@ -18,7 +18,7 @@ GROUPS = {
     ),
     "answers": (
         "Reading answers",
-        "Functions on texts and numbers, without problems or rules.",
+        "Functions on texts and numbers, without problems or scorers.",
         (
             *("parse_gsm8k_answer", "normalize", "answers_match", "majority_vote"),
             *("extract_answer", "is_correct", "detect_answer_failure", "Failure"),
@@ -30,11 +30,11 @@ GROUPS = {
         ("Problem", "Prompt", "Decoding", "Completion", "Answer", "Outcome", "Verdict"),
     ),
     "protocols": (
-        "Protocols and rules",
+        "Protocols and scorers",
         "Finding them by name, and what they are made of.",
         (
-            *("get_protocol", "all_protocols", "get_rule", "all_rules"),
-            *("Protocol", "Rule", "format_chat"),
+            *("get_protocol", "all_protocols", "get_scorer", "all_scorers"),
+            *("Protocol", "Scorer", "format_chat"),
         ),
     ),
     "data": ("Datasets", "Problems by name or from a file.", ("load_dataset", "load_gsm8k")),

@@ -1,11 +1,11 @@
-"""One page for each harness: its protocols and rules, and its room's SOURCE.md; and the indexes."""
+"""One page for each harness: its protocols and scorers, its SOURCE.md, and the indexes."""
 
 from __future__ import annotations
 
 import re
 from types import ModuleType
 
-from gradeschool.protocols.registry import all_protocols, all_rules, rooms
+from gradeschool.protocols.registry import all_protocols, all_scorers, rooms
 from gradeschool.protocols.sources import source_text
 from names import (
     code,
@@ -15,7 +15,7 @@ from names import (
     room_name,
     room_page,
     room_title,
-    rule_page,
+    scorer_page,
     slug,
     table,
 )
@@ -27,7 +27,7 @@ PAGE = """\
 
 {protocols}
 
-{rules}
+{scorers}
 
 {votes}
 
@@ -38,7 +38,8 @@ PAGE = """\
 PROTOCOLS = """\
 # Protocols
 
-A protocol is everything between a problem and its verdict: the prompt, the decoding, and the rules
+A protocol is everything between a problem and its verdict: the prompt, the decoding, and the
+scorers
 that read the answer. {protocols} protocols of {rooms} harnesses, each frozen under its name: where
 a harness changed, there are two names. Every page below is made from the protocol itself.
 
@@ -48,14 +49,14 @@ a harness changed, there are two names. Every page below is made from the protoc
 
 {tables}
 """
-RULES = """\
-# Rules
+SCORERS = """\
+# Scorers
 
-A rule reads a completion's text and compares what it finds with the gold; it sees nothing else. All
-{rules} run on the same recorded completions: `gradeschool score answers.jsonl --rule all`.
+A scorer reads a completion's text and compares what it finds with the gold; it sees nothing else.
+All {scorers} run on the same recorded completions: `gradeschool score answers.jsonl --scorer all`.
 
 <input class="filter" type="search" placeholder="Filter: boxed, last number, math-verify"
-  aria-label="Filter rules" hidden>
+  aria-label="Filter scorers" hidden>
 <p class="filter-count" role="status" hidden></p>
 
 {tables}
@@ -67,7 +68,7 @@ Votes, which count the samples of a problem together, are [on a page of their ow
 def pages() -> dict[str, str]:
     """Return the Markdown of every harness's page and of the two indexes by file."""
     found = {room_page(room): page(room) for room in rooms()}
-    return found | {"protocols/index.md": protocol_index(), "rules/index.md": rule_index()}
+    return found | {"protocols/index.md": protocol_index(), "scorers/index.md": scorer_index()}
 
 
 def page(room: ModuleType) -> str:
@@ -78,7 +79,7 @@ def page(room: ModuleType) -> str:
         title=room_title(room),
         about=plain(doc),
         protocols=f"## Protocols\n\n{_protocols(room, '../../')}" if room.PROTOCOLS else "",
-        rules=f"## Rules\n\n{_rules(room, '../../')}" if room.RULES else "",
+        scorers=f"## Scorers\n\n{_scorers(room, '../../')}" if room.SCORERS else "",
         votes="## Votes\n\n" * bool(votes)
         + "\n".join(
             f"- [`{vote.name}`](../../votes.md#{slug(vote.name)}): {vote.summary}" for vote in votes
@@ -107,14 +108,14 @@ def protocol_index() -> str:
     return PROTOCOLS.format(protocols=len(all_protocols()), rooms=count, tables="\n\n".join(tables))
 
 
-def rule_index() -> str:
-    """Return the index of rules by harness."""
+def scorer_index() -> str:
+    """Return the index of scorers by harness."""
     tables = (
-        f"## {room_name(room)}\n\n{_about(room)}\n\n{_rules(room, '../')}"
+        f"## {room_name(room)}\n\n{_about(room)}\n\n{_scorers(room, '../')}"
         for room in _sorted()
-        if room.RULES
+        if room.SCORERS
     )
-    return RULES.format(rules=len(all_rules()), tables="\n\n".join(tables))
+    return SCORERS.format(scorers=len(all_scorers()), tables="\n\n".join(tables))
 
 
 def _sorted() -> list[ModuleType]:
@@ -138,12 +139,16 @@ def _protocols(room: ModuleType, up: str) -> str:
     return table(("protocol", "form", "what it is"), rows)
 
 
-def _rules(room: ModuleType, up: str) -> str:
+def _scorers(room: ModuleType, up: str) -> str:
     rows = [
-        (link(one.name, rule_page(one.name), up), plain(one.summary), one.extra and code(one.extra))
-        for one in sorted(room.RULES, key=lambda one: one.name)
+        (
+            link(one.name, scorer_page(one.name), up),
+            plain(one.summary),
+            one.extra and code(one.extra),
+        )
+        for one in sorted(room.SCORERS, key=lambda one: one.name)
     ]
-    return table(("rule", "how it reads", "calls"), rows)
+    return table(("scorer", "how it reads", "calls"), rows)
 
 
 def rooms_with_pages() -> list[tuple[str, str, list[str]]]:

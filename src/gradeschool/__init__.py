@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from gradeschool.protocols.openai.official import extract_answer, is_correct
     from gradeschool.protocols.registry import (
         all_protocols,
-        all_rules,
+        all_scorers,
         get_protocol,
-        get_rule,
+        get_scorer,
     )
-    from gradeschool.rule import Rule
+    from gradeschool.scorer import Scorer
     from gradeschool.scoring.judge import judge
     from gradeschool.verdict import Answer, Outcome, Verdict
 
@@ -48,11 +48,11 @@ _HOMES = {
     "Problem": "problem",
     "Prompt": "completion",
     "Protocol": "protocol",
-    "Rule": "rule",
+    "Scorer": "scorer",
     "Scores": "integrations.scores",
     "Verdict": "verdict",
     "all_protocols": "protocols.registry",
-    "all_rules": "protocols.registry",
+    "all_scorers": "protocols.registry",
     "answers_match": "answers.numbers",
     "audit": "auditing.audit",
     "detect_answer_failure": "answers.failures",
@@ -60,7 +60,7 @@ _HOMES = {
     "extract_answer": "protocols.openai.official",
     "format_chat": "prompts.rendering",
     "get_protocol": "protocols.registry",
-    "get_rule": "protocols.registry",
+    "get_scorer": "protocols.registry",
     "is_correct": "protocols.openai.official",
     "judge": "scoring.judge",
     "load_dataset": "datasets.load",
@@ -83,12 +83,12 @@ __all__ = [
     "Problem",
     "Prompt",
     "Protocol",
-    "Rule",
+    "Scorer",
     "Scores",
     "Verdict",
     "__version__",
     "all_protocols",
-    "all_rules",
+    "all_scorers",
     "answers_match",
     "audit",
     "detect_answer_failure",
@@ -96,7 +96,7 @@ __all__ = [
     "extract_answer",
     "format_chat",
     "get_protocol",
-    "get_rule",
+    "get_scorer",
     "is_correct",
     "judge",
     "load_dataset",

@@ -2,7 +2,7 @@
 
     GradeschoolError
     ├── InputError            what the user gave cannot be used (exit status 2)
-    │   ├── UnknownNameError  no rule, protocol or dataset has that name
+    │   ├── UnknownNameError  no scorer, protocol or dataset has that name
     │   ├── DataError         a data file is missing, or is not what its digest promises
     │   └── StoreError        a run folder is locked, damaged or cannot be written
     ├── MissingExtraError     an optional dependency is not installed (exit status 2)
@@ -20,9 +20,9 @@ from collections.abc import Iterable
 
 MOST_NAMES = 16  # in a message; of more the command that lists them is named
 LISTED_BY = {
-    "rule": "gradeschool protocols list",
+    "scorer": "gradeschool protocols list",
     "protocol": "gradeschool protocols list",
-    "protocol or rule": "gradeschool protocols list",
+    "protocol or scorer": "gradeschool protocols list",
 }
 
 
@@ -35,7 +35,7 @@ class InputError(GradeschoolError, ValueError):
 
 
 class UnknownNameError(InputError, LookupError):
-    """No rule, protocol or dataset has that name."""
+    """No scorer, protocol or dataset has that name."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         from shlex import quote

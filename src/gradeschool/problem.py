@@ -17,7 +17,7 @@ class Problem:
     id: unique within its dataset; GSM8K rows are "0", "1", ... in the order of the official file.
     gold: the final answer as the data writes it: sign and thousands commas kept ("-10", "2,125").
     solution: the whole reference solution, the line "#### gold" included.
-    meta: facts about the problem (its dataset, for one); never read by a rule.
+    meta: facts about the problem (its dataset, for one); never read by a scorer.
     """
 
     id: str
@@ -53,7 +53,7 @@ class Problem:
 
     @classmethod
     def from_gold(cls, gold: str | int) -> Problem:
-        """Build a problem that rules can score against, from a number or a reference solution."""
+        """Build a problem that scorers can score against, from a number or a reference solution."""
         text = str(gold)
         if MARKER in text:
             return cls.from_row("?", "", text)

@@ -1,4 +1,4 @@
-"""A protocol: how problems become prompts, how the model is decoded, which rules read it."""
+"""A protocol: how problems become prompts, how the model is decoded, which scorers read it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Protocol:
     order matters where a harness draws shots from one random stream.
     shots: the dataset that few-shot examples come from ("gsm8k:train", "wei2022"), "" for none.
     shot_count: how many examples a prompt holds.
-    rules: the rules that the published number is made of; the first is the headline.
+    scorers: the scorers that the published number is made of; the first is the headline.
     votes: what counts the samples of a problem together (`gradeschool.vote`). source: repository,
     commit and files. answers_file: name of the extra file that the published script writes
     ("{model}" is filled in), "" for none. dataset: what it is published on. samples: completions
@@ -38,7 +38,7 @@ class Protocol:
     source: str
     render: Render
     decoding: Decoding
-    rules: tuple[str, ...]
+    scorers: tuple[str, ...]
     shots: str = ""
     shot_count: int = 0
     is_chat: bool = False
@@ -54,7 +54,7 @@ class Protocol:
     def digest(self) -> str:
         """Return 12 hex digits that change when anything that the protocol does changes.
 
-        Hashes the decoding, the rules and the prompts of two probe problems with probe shots.
+        Hashes the decoding, the scorers and the prompts of two probe problems with probe shots.
         """
         return _digest(self)
 
@@ -63,7 +63,7 @@ class Protocol:
 def _digest(protocol: Protocol) -> str:
     prompts = [asdict(prompt) for prompt in _probe_prompts(protocol)]
     decoding = asdict(protocol.decoding)
-    facts: list[Any] = [protocol.name, prompts, decoding, protocol.rules, protocol.shots]
+    facts: list[Any] = [protocol.name, prompts, decoding, protocol.scorers, protocol.shots]
     if (protocol.samples, protocol.votes) != (1, ()):
         facts += [protocol.samples, protocol.votes]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]

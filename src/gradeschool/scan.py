@@ -1,8 +1,10 @@
-r"""A scan of a completion: which markers are in it, and the short parts that rules depend on.
+r"""A scan of a completion: which markers are in it, and the short parts that scorers depend on.
 
-Scoring looks for the markers of a text once and asks each rule about a part of a few words instead
-of the whole (`rule.Claim`); parts repeat ("#### 18", "18."), so most have been read before. A part
-function returns None where it cannot tell; a test holds every rule to the parts that it claims.
+Scoring looks for the markers of a text once and asks each scorer about a part of a few words
+instead
+of the whole (`scorer.Claim`); parts repeat ("#### 18", "18."), so most have been read before. A
+part
+function returns None where it cannot tell; a test holds every scorer to the parts that it claims.
 """
 
 from __future__ import annotations
@@ -31,13 +33,14 @@ HAS_LAST_LINE = 1 << 16  # and it begins on the last line
 
 # Letters that Python's (?i) takes for "s", "i" and "k"; one character each, so places stay.
 FOLDED = str.maketrans("ſİıK", "siik")
-# What may stand behind the last word with a digit and is read by no rule, if no two periods touch.
+# What may stand behind the last word with a digit and is read by no scorer, if no two periods
+# touch.
 PROSE = string.ascii_letters + " \n.!?'"
 NO_DIGITS = "".join(map(chr, sorted(set(range(128)) - set(range(48, 58)))))
 DIGIT = re.compile(r"[0-9]")
 TO_SPACE = re.compile(r"[^ \n]*")
 COLON = re.compile(r"answer\s*:")
-# Rules that read the last 300 characters alone must find the number among them.
+# Scorers that read the last 300 characters alone must find the number among them.
 NEAR = 250
 MOST_WORDS, MOST_BRACES = 24, 8
 # A word of ASCII with one of these is a number in no version of inspect_ai.
@@ -109,7 +112,8 @@ class Scan:
 def last_number_word(text: str) -> tuple[int, str | None]:
     """Return the last word with a digit and where it begins; (-1, None) where there is none.
 
-    A rule whose pattern matches no white space finds its last match in the text there, if it finds
+    A scorer whose pattern matches no white space finds its last match in the text there, if it
+    finds
     one there. What stands behind the word is left out if it is prose, else it belongs to the part;
     so do the words before it that a pattern might join to it ("1, 200", "$ 18").
     """
@@ -146,7 +150,7 @@ def _joins(text: str, at: int) -> bool:
 
 
 def nothing(scan: Scan) -> str:
-    """Return an empty part: for rules that read nothing without their marker."""
+    """Return an empty part: for scorers that read nothing without their marker."""
     return ""
 
 

@@ -1,4 +1,4 @@
-"""What a rule says of a completion: the answer that it read, and a verdict."""
+"""What a scorer says of a completion: the answer that it read, and a verdict."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Outcome(StrEnum):
 
 
 class Answer(NamedTuple):
-    """What a rule read in a completion.
+    """What a scorer read in a completion.
 
     text: the characters of the completion that were read. value: what is compared with the gold,
-    after the rule's own clean-up. span: (start, end) of `text` in the completion, in characters;
-    None where the rule reads something that does not stand there literally. how: in words, for
+    after the scorer's own clean-up. span: (start, end) of `text` in the completion, in characters;
+    None where the scorer reads something that does not stand there literally. how: in words, for
     people ("the last number").
     """
 
@@ -33,9 +33,9 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One rule's verdict on one completion; `reason` is one sentence for people."""
+    """One scorer's verdict on one completion; `reason` is one sentence for people."""
 
-    rule: str
+    scorer: str
     outcome: Outcome
     answer: Answer | None
     reason: str

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
-from gradeschool.rule import clip
+from gradeschool.scorer import clip
 from gradeschool.verdict import Answer, Outcome, Verdict
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradeschool import Problem, get_rule
+from gradeschool import Problem, get_scorer
 from gradeschool.answers.extractor import Confidence, extract_final_answer
 from gradeschool.answers.quantities import (
     canonical,
@@ -25,7 +25,7 @@ from gradeschool.answers.quantities import (
 )
 from gradeschool.answers.regions import committed_region
 
-RULE = "gradeschool/reader"
+SCORER = "gradeschool/reader"
 READ_BY_HAND = Path(__file__).with_name("read_by_hand.jsonl")
 CENTS = "A bottle of 240 pumps costs $24. How much does each pump cost, in cents?"
 MINUTES = "He reads 3 books of 2 hours. How many minutes does he read?"
@@ -161,16 +161,18 @@ def agreement(rows: list[dict[str, Any]]) -> tuple[Counter[str], Counter[str]]:
     return verdicts, values
 
 
+@pytest.mark.official
 def test_agreement_with_people(data: Path) -> None:
-    """At least 99 % of verdicts and 97 % of values where published rules differ; all controls."""
+    """At least 99 % of verdicts and 97 % of values where published scorers differ; all controls."""
     verdicts, values = agreement(hand_read(data / "adjudicated.jsonl", data))
     assert verdicts["control"] == values["control"] == 0
     assert verdicts["disagree"] <= 0.01 * 230
     assert values["disagree"] <= 0.03 * 230
 
 
+@pytest.mark.official
 def test_agreement_on_completions_read_before_the_reader_saw_them(data: Path) -> None:
-    """140 on which eight rules disagree and 60 others, drawn with seed 20261121."""
+    """140 on which eight scorers disagree and 60 others, drawn with seed 20261121."""
     verdicts, values = agreement(hand_read(READ_BY_HAND, data))
     assert verdicts["fresh"] == 0
     assert values["fresh"] <= 0.03 * 200
@@ -211,20 +213,20 @@ def is_number(text: str, number: int) -> bool:
 @settings(deadline=None)
 @given(st.integers(-200_000, 3_000_000), st.sampled_from(PLACES))
 def test_no_wrong_answer_near_the_gold_passes(gold: int, place: str) -> None:
-    rule, problem = get_rule(RULE), Problem.from_gold(str(gold))
-    assert rule.judge(place.format(gold), problem).correct
-    assert rule.judge(place.format(f"{gold:,}"), problem).correct
-    passed = [one for one in near(gold) if rule.judge(place.format(one), problem).correct]
+    scorer, problem = get_scorer(SCORER), Problem.from_gold(str(gold))
+    assert scorer.judge(place.format(gold), problem).correct
+    assert scorer.judge(place.format(f"{gold:,}"), problem).correct
+    passed = [one for one in near(gold) if scorer.judge(place.format(one), problem).correct]
     assert not passed
 
 
 def test_every_gold_in_every_place(gsm8k_test: Sequence[Problem]) -> None:
-    rule = get_rule(RULE)
+    scorer = get_scorer(SCORER)
     missed = [
         (problem.id, place)
         for problem in gsm8k_test
         for place in PLACES
-        if not rule.judge(place.format(problem.gold), problem).correct
+        if not scorer.judge(place.format(problem.gold), problem).correct
     ]
     assert not missed
 

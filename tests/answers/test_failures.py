@@ -66,11 +66,16 @@ def test_a_cause_is_told_from_its_examples(failure: Failure) -> None:
 
 
 def test_every_cause_that_a_text_alone_can_have_has_examples() -> None:
-    from gradeschool.scoring.causes import OF_RULES
+    from gradeschool.scoring.causes import OF_SCORERS
 
-    of_rules = {*OF_RULES.values(), Failure.FORMAT_MISSING, Failure.RUN_ON, Failure.OTHER_NUMBER}
-    elsewhere = {Failure.RULE_FAILED, Failure.PROVIDER_ERROR, Failure.SUSPECTED_LABEL}
-    assert set(Failure) - of_rules - elsewhere <= set(FAILURES)
+    of_scorers = {
+        *OF_SCORERS.values(),
+        Failure.FORMAT_MISSING,
+        Failure.RUN_ON,
+        Failure.OTHER_NUMBER,
+    }
+    elsewhere = {Failure.SCORER_FAILED, Failure.PROVIDER_ERROR, Failure.SUSPECTED_LABEL}
+    assert set(Failure) - of_scorers - elsewhere <= set(FAILURES)
 
 
 @pytest.mark.parametrize(

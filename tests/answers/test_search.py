@@ -20,13 +20,13 @@ from gradeschool.answers.search import (
 )
 from gradeschool.protocols.deepseek_math import gsm8k as deepseek
 from gradeschool.protocols.lm_eval import hrm8k
-from gradeschool.protocols.lm_eval import rules as lm_eval
-from gradeschool.protocols.multi_pattern import rules as multi_pattern
-from gradeschool.protocols.numeric_equality import rules as numeric_equality
+from gradeschool.protocols.lm_eval import scorers as lm_eval
+from gradeschool.protocols.multi_pattern import scorers as multi_pattern
+from gradeschool.protocols.numeric_equality import scorers as numeric_equality
 from gradeschool.protocols.olmes import tulu
 from gradeschool.protocols.olmo_eval import gsm8k as olmo_eval
 from gradeschool.protocols.open_instruct import verifier as open_instruct
-from gradeschool.protocols.opencompass import rules as opencompass
+from gradeschool.protocols.opencompass import scorers as opencompass
 
 FLAT = re.compile(r"\\boxed\{([^}]+)\}")
 PIECES = st.lists(st.sampled_from(["\\boxed{", "\\boxed", "{", "}", " ", "a", "1", "\\"]))

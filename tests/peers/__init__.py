@@ -1,1 +1,1 @@
-"""Differential tests: our rules and prompts beside the real harnesses, verdict by verdict."""
+"""Differential tests: our scorers and prompts beside the real harnesses, verdict by verdict."""

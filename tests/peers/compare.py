@@ -1,4 +1,4 @@
-"""Comparing our rules with a peer's scorers, completion by completion."""
+"""Comparing our scorers with a peer's peer_scorers, completion by completion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import get_rule
+from gradeschool.protocols.registry import get_scorer
 from tests.peers.peer import Peer
 from tests.peers.views import said, view
 
@@ -42,36 +42,37 @@ def recorded(data: Path, problems: Sequence[Problem]) -> list[Case]:
 def with_number_golds(cases: Sequence[Case]) -> list[Case]:
     """Keep the cases whose gold is a number as data writes it.
 
-    Rules that take "nothing found" for a value of its own find it in odd golds too, and then call a
-    completion without any answer correct; ours say that there is none.
+    Scorers that take "nothing found" for a value of its own find it in odd golds too, and then call
+    a completion without any answer correct; ours say that there is none.
     """
     return [case for case in cases if NUMBER.fullmatch(case.problem.gold)]
 
 
 def differences(
-    peer: Peer, cases: Sequence[Case], scorers: Mapping[str, str], what: str
+    peer: Peer, cases: Sequence[Case], peer_scorers: Mapping[str, str], what: str
 ) -> list[str]:
-    """Return a line for every verdict or extracted string in which a rule and its peer differ.
+    """Return a line for every verdict or extracted string in which a scorer and its peer differ.
 
-    scorers: scorer of the peer -> name of our rule. what: under which the comparison is counted.
+    peer_scorers: peer_scorer of the peer -> name of our scorer. what: under which the comparison is
+    counted.
     """
-    rules = {scorer: get_rule(name) for scorer, name in scorers.items()}
+    scorers = {peer_scorer: get_scorer(name) for peer_scorer, name in peer_scorers.items()}
     found = []
-    for case, answers in zip(cases, _answers(peer, cases, list(rules)), strict=True):
-        for scorer, rule in rules.items():
-            theirs = said(rule.name, answers[scorer])
-            ours = view(rule, case.completion, case.problem)
+    for case, answers in zip(cases, _answers(peer, cases, list(scorers)), strict=True):
+        for peer_scorer, scorer in scorers.items():
+            theirs = said(scorer.name, answers[peer_scorer])
+            ours = view(scorer, case.completion, case.problem)
             if theirs != ours:
                 text, gold = case.completion[-300:], case.problem.gold
                 found.append(
-                    f"{rule.name}: ours {ours}, theirs {theirs}: {case.name}, {gold!r}, {text!r}"
+                    f"{scorer.name}: ours {ours}, theirs {theirs}: {case.name}, {gold!r}, {text!r}"
                 )
-    COMPARED[f"{what}: verdicts of {peer.name}"] += len(cases) * len(rules)
+    COMPARED[f"{what}: verdicts of {peer.name}"] += len(cases) * len(scorers)
     return found
 
 
 def _answers(
-    peer: Peer, cases: Sequence[Case], scorers: list[str]
+    peer: Peer, cases: Sequence[Case], peer_scorers: list[str]
 ) -> Iterator[dict[str, list[bool | str | None]]]:
     return peer.ask(
         [
@@ -79,7 +80,7 @@ def _answers(
                 "completion": case.completion,
                 "gold": case.problem.gold,
                 "solution": case.problem.solution,
-                "scorers": scorers,
+                "scorers": peer_scorers,
             }
             for case in cases
         ]

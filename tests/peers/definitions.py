@@ -1,6 +1,6 @@
 """Published definitions that no program at hand runs, written down as directly as they are stated.
 
-Oracles for our rules, which find the same in linear time and other words: each takes a completion
+Oracles for our scorers, which find the same in linear time and other words: each takes a completion
 and a gold and returns [verdict, extracted string]. Slow on long texts, as the definitions are.
 """
 

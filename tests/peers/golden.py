@@ -1,7 +1,7 @@
 """Golden cases: completions with the verdicts that real harnesses gave them, one file a room.
 
-A row of `golden.jsonl`: {"id", "completion" or "parts", "gold", "verdicts": {rule: true, false or
-"error"}, "read": {rule: extracted string or null}, "source": how the verdicts were got}. A rule
+A row of `golden.jsonl`: {"id", "completion" or "parts", "gold", "verdicts": {scorer: true, false or
+"error"}, "read": {scorer: extracted string or null}, "source": how the verdicts were got}. A scorer
 that "read" does not name is held to its verdict alone. A text too long for the file is given as
 "parts": [[text, how often], ...].
 """
@@ -19,13 +19,13 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 # Of the sources, not of the installed package: wheels do not hold golden files.
 ROOMS = REPOSITORY / "src" / "gradeschool" / "protocols"
 NAME = "golden.jsonl"
-RULE = re.compile(r"[a-z][^ `]*")  # a rule's name
+SCORER = re.compile(r"[a-z][^ `]*")  # a scorer's name
 LONGEST = 2_000  # characters of a "completion"; longer ones are "parts"
 LONGEST_READ = 100  # characters of an extracted string; longer ones are left out
 
 
 class Golden(NamedTuple):
-    """A golden case of a room; verdicts and read by the name of the rule."""
+    """A golden case of a room; verdicts and read by the name of the scorer."""
 
     room: str
     id: str
@@ -73,17 +73,17 @@ def golden_cases() -> list[Golden]:
 
 
 class Quirk(NamedTuple):
-    """A row of a table of quirks in a SOURCE.md: what our rule must say of a completion."""
+    """A row of a table of quirks in a SOURCE.md: what our scorer must say of a completion."""
 
     room: str
-    rule: str
+    scorer: str
     completion: str
     gold: str
     says: str
 
 
 def quirks() -> list[Quirk]:
-    """Return the rows of all tables that begin with a rule, a completion, a gold and a verdict.
+    """Return the rows of all tables that begin with a scorer, a completion, a gold and a verdict.
 
     A completion stands between backticks; "⏎" is a line break in it.
     """
@@ -92,7 +92,7 @@ def quirks() -> list[Quirk]:
         source = folder / "SOURCE.md"
         for line in source.read_text("utf-8").split("\n") if source.is_file() else ():
             cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-            if len(cells) == 5 and RULE.fullmatch(cells[0]) and cells[1].startswith("`"):
+            if len(cells) == 5 and SCORER.fullmatch(cells[0]) and cells[1].startswith("`"):
                 text = cells[1].strip("`").replace("⏎", "\n")
                 found.append(Quirk(room, cells[0], text, cells[2], cells[3]))
     return found

@@ -4,7 +4,7 @@
 
 A new case is a line {"id", "completion" or "parts", "gold"} at the end of a room's golden.jsonl;
 this fills in the rest. --shared adds the cases of protocol_verdicts.jsonl, and takes from it the
-verdicts of rules for which nothing can be run here. --files: a folder with the files of real code
+verdicts of scorers for which nothing can be run here. --files: a folder with the files of real code
 that no registry has (oracles.py names them); without it their verdicts stay as they are.
 Stops where a verdict that was there comes out otherwise: then look, before deleting the old line.
 """
@@ -31,21 +31,21 @@ FROM_SHARED = "shared_"
 SHARED = "as run for the shared verdicts"
 
 
-def rules_of(room: str) -> list[str]:
-    """Return the names of a room's rules."""
+def scorers_of(room: str) -> list[str]:
+    """Return the names of a room's scorers."""
     modules = {module.__name__.rpartition(".")[2]: module for module in rooms()}
-    return sorted(rule.name for rule in modules[room].RULES)
+    return sorted(scorer.name for scorer in modules[room].SCORERS)
 
 
-def shared_row(shared: Shared, rules: list[str]) -> Row:
-    """Return a shared case as a new row, with the verdicts that its file has for these rules."""
+def shared_row(shared: Shared, scorers: list[str]) -> Row:
+    """Return a shared case as a new row, with the verdicts that its file has for these scorers."""
     text = shared.case.completion
     row: Row = {"id": FROM_SHARED + shared.case.name, "completion": text}
     if len(text) > LONGEST:
         row = {"id": row["id"], "parts": [[text[:8], 1], [text[8], len(text) - 8]]}
         assert text_of(row) == text, row["id"]
     row |= {"gold": shared.case.problem.gold, "verdicts": {}, "read": {}, "source": SHARED}
-    for name in rules:
+    for name in scorers:
         if name in shared.verdicts:
             verdict = shared.verdicts[name]
             row["verdicts"][name] = "error" if verdict == "EXC" else verdict
@@ -73,9 +73,9 @@ def fill(row: Row, answers: dict[str, Any], source: str) -> None:
 def make(room: str, shared: list[Shared], files: Path | None) -> str:
     """Make a room's golden file anew; return what was done, in words."""
     path = ROOMS / room / NAME
-    rows, rules = rows_of(path), rules_of(room)
+    rows, scorers = rows_of(path), scorers_of(room)
     known = {row["id"] for row in rows}
-    rows += [row for case in shared if (row := shared_row(case, rules))["id"] not in known]
+    rows += [row for case in shared if (row := shared_row(case, scorers))["id"] not in known]
     with ExitStack() as stack:
         try:
             judges = [
@@ -101,7 +101,7 @@ def make(room: str, shared: list[Shared], files: Path | None) -> str:
 
 
 def main() -> int:
-    """Make the chosen rooms, or all that have rules."""
+    """Make the chosen rooms, or all that have scorers."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("rooms", nargs="*", metavar="ROOM")
     parser.add_argument("--shared", type=Path)
@@ -112,7 +112,7 @@ def main() -> int:
         for case in (shared_rows(chosen.shared) if chosen.shared else [])
         if case.case.name not in DATASET_TEXT
     ]
-    for room in chosen.rooms or [name for name in room_folders() if rules_of(name)]:
+    for room in chosen.rooms or [name for name in room_folders() if scorers_of(name)]:
         print(make(room, shared, chosen.files))
     return 0
 

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 from typing import Protocol
 
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_rules
+from gradeschool.protocols.registry import all_scorers
 from tests.peers.definitions import DEFINITIONS, Said
 from tests.peers.install import missing
 from tests.peers.opencompass_worker import compiled
 from tests.peers.peer import Peer
 
-Judge = Callable[[str, Problem], dict[str, Said]]  # a completion and its problem, by rule
+Judge = Callable[[str, Problem], dict[str, Said]]  # a completion and its problem, by scorer
 
 
 class Opened(Protocol):
@@ -31,8 +31,8 @@ class Needs(LookupError):
     """The oracle is not at hand; says what it needs."""
 
 
-def harness(name: str, scorers: Mapping[str, str]) -> Maker:
-    """Return the maker of a judge that asks an installed peer; scorer of the worker -> rule."""
+def harness(name: str, peer_scorers: Mapping[str, str]) -> Maker:
+    """Return the maker of a judge that asks a peer; scorer of the worker -> scorer."""
 
     def make(opened: Opened, files: Path | None) -> Judge:
         if reason := missing(name):
@@ -41,8 +41,8 @@ def harness(name: str, scorers: Mapping[str, str]) -> Maker:
 
         def judge(completion: str, problem: Problem) -> dict[str, Said]:
             row = {"completion": completion, "gold": problem.gold, "solution": problem.solution}
-            said = peer.one(row | {"scorers": list(scorers)})
-            return {rule: said[scorer] for scorer, rule in scorers.items()}
+            said = peer.one(row | {"scorers": list(peer_scorers)})
+            return {scorer: said[peer_scorer] for peer_scorer, scorer in peer_scorers.items()}
 
         return judge
 
@@ -113,12 +113,12 @@ def olmes(opened: Opened, files: Path | None) -> Judge:
 
 
 def lm_eval_scorers() -> dict[str, str]:
-    """Return the rules for which lm-eval 0.4.13 speaks; scorer of the worker -> rule."""
-    names = [name for name in all_rules() if name.startswith("lm-eval/") and "@" not in name]
+    """Return the scorers for which lm-eval 0.4.13 speaks; peer_scorer of the worker -> scorer."""
+    names = [name for name in all_scorers() if name.startswith("lm-eval/") and "@" not in name]
     return {name.removeprefix("lm-eval/"): name for name in names}
 
 
-# Filter of a gsm8k_platinum task -> the rule of gsm8k that it is to the letter.
+# Filter of a gsm8k_platinum task -> the scorer of gsm8k that it is to the letter.
 PLATINUM = {
     f"gsm8k-platinum{task}/{filter}": f"lm-eval/gsm8k{task}/{filter}"
     for task in ("", "-cot", "-cot-zeroshot", "-cot-llama")
@@ -129,7 +129,7 @@ PLATINUM = {
     )
 }
 
-# environment -> {scorer of the worker: rule}; each version is the last of its era
+# environment -> {peer_scorer of the worker: scorer}; each version is the last of its era
 INSPECT: dict[str, dict[str, str]] = {
     "inspect_ai": {"match": "inspect/match-numeric@>=0.3.253", "aime": "inspect/aime2025"},
     "inspect_ai_0_3_260": {"match": "inspect/match-numeric@0.3.253-0.3.260"},
@@ -150,16 +150,20 @@ FUNCTIONS_OF = {
 FUNCTIONS = "the real functions, compiled alone, run"
 
 
-def _only(scorers: Mapping[str, str], start: str) -> dict[str, str]:
-    return {scorer: rule for scorer, rule in scorers.items() if rule.startswith(start)}
+def _only(peer_scorers: Mapping[str, str], start: str) -> dict[str, str]:
+    return {
+        peer_scorer: scorer
+        for peer_scorer, scorer in peer_scorers.items()
+        if scorer.startswith(start)
+    }
 
 
 # room -> [(how the verdict was got, maker of the judge), ...]
 ORACLES: dict[str, list[tuple[str, Maker]]] = {
     "lm_eval": [("lm-eval 0.4.13, run", harness("lm_eval", lm_eval_scorers()))],
     "inspect_ai": [
-        ("the last inspect_ai of each era, run", harness(name, scorers))
-        for name, scorers in INSPECT.items()
+        ("the last inspect_ai of each era, run", harness(name, peer_scorers))
+        for name, peer_scorers in INSPECT.items()
     ],
     "opencompass": [(f"OpenCompass 0.5.4: {FUNCTIONS}", harness("opencompass", OPENCOMPASS))],
     **{

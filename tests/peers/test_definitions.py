@@ -1,4 +1,4 @@
-"""Our rules beside the definitions that no program at hand runs."""
+"""Our scorers beside the definitions that no program at hand runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import get_rule
+from gradeschool.protocols.registry import get_scorer
 from tests.peers.compare import COMPARED, Case, assert_none, recorded, with_number_golds
 from tests.peers.definitions import DEFINITIONS
 from tests.peers.views import said, view
@@ -17,11 +17,11 @@ pytestmark = pytest.mark.peers
 
 
 def unequal(name: str, cases: Sequence[Case]) -> list[str]:
-    rule, define = get_rule(name), DEFINITIONS[name]
+    scorer, define = get_scorer(name), DEFINITIONS[name]
     found = []
     for case in cases:
         theirs = said(name, define(case.completion, case.problem.gold))
-        ours = view(rule, case.completion, case.problem)
+        ours = view(scorer, case.completion, case.problem)
         if ours != theirs:
             found.append(f"{name}: ours {ours}, defined {theirs}: {case.completion[-200:]!r}")
     COMPARED[f"verdicts of the definition of {name}"] += len(cases)

@@ -18,15 +18,15 @@ pytestmark = [
     pytest.mark.peers,
     pytest.mark.skipif(bool(why_not(PEER)), reason=why_not(PEER)),
 ]
-RULES = ("gradeschool/reader", "openai/2021")
+SCORERS = ("gradeschool/reader", "openai/2021")
 STATED = ("--source_organization_name", "nobody", "--evaluator_relationship", "other")
 
 
 def exported(folder: Path, name: str, target: str) -> Path:
     answers = runs_file(folder / "answers.jsonl")
-    rules = (word for rule in RULES for word in ("--rule", rule))
+    scorers = (word for scorer in SCORERS for word in ("--scorer", scorer))
     done = run_script(
-        "export", answers, "-d", "sample", "--to", name, "-o", folder / target, *rules
+        "export", answers, "-d", "sample", "--to", name, "-o", folder / target, *scorers
     )
     assert done.status == 0, done.err
     return folder / target
@@ -62,7 +62,7 @@ def test_the_validator_finds_what_is_wrong(tmp_path: Path) -> None:
 
 
 def test_its_converter_reads_our_lm_eval_export(tmp_path: Path) -> None:
-    """A third reader of lm-eval's files: scores of both rules, and samples."""
+    """A third reader of lm-eval's files: scores of both scorers, and samples."""
     folder = exported(tmp_path, "lm-eval", "ours")
     (results,) = folder.glob("*/results_*.json")
     words = ("convert", "lm_eval", "--log_path", results.parent, "--output_dir", tmp_path / "data")
@@ -74,7 +74,7 @@ def test_its_converter_reads_our_lm_eval_export(tmp_path: Path) -> None:
     assert found["model_info"]["name"] == "org/model-7b"
     scores = [result["score_details"]["score"] for result in found["evaluation_results"]]
     figures = next(iter(json.loads(results.read_text())["results"].values()))
-    expected = [figures[f"exact_match,{rule}"] for rule in RULES]
+    expected = [figures[f"exact_match,{scorer}"] for scorer in SCORERS]
     assert sorted(scores) == pytest.approx(sorted(expected))
 
 

@@ -23,7 +23,7 @@ from tests.support.exports import runs_file
 from tests.support.hostile_report import HOSTILE
 
 pytestmark = pytest.mark.peers
-RULES = ("gradeschool/reader", "openai/2021", "inspect/match-numeric@<=0.3.220")
+SCORERS = ("gradeschool/reader", "openai/2021", "inspect/match-numeric@<=0.3.220")
 SECONDS = 60
 
 READING = """
@@ -61,9 +61,9 @@ def peer(request: pytest.FixtureRequest) -> str:
 def exported(folder: Path) -> Path:
     """Export hostile completions of two problems and a failed sample; return the log."""
     answers = runs_file(folder / "answers.jsonl")
-    rules = (word for rule in RULES for word in ("--rule", rule))
+    scorers = (word for scorer in SCORERS for word in ("--scorer", scorer))
     done = run_script("export", answers, "-d", "sample", "--to", "inspect", "-o",
-                      folder / "log.eval", *rules)  # fmt: skip
+                      folder / "log.eval", *scorers)  # fmt: skip
     assert done.status == 0, done.err
     return folder / "log.eval"
 
@@ -78,11 +78,11 @@ def test_reader_and_data_frames(peer: str, tmp_path: Path) -> None:
     assert (found["status"], found["model"]) == ("success", "none/org/model-7b")
     assert found["samples"] == found["summaries"] == found["frame"] == count
     assert found["epochs"] == len(HOSTILE) + 1
-    assert tuple(found["metrics"]) == RULES
+    assert tuple(found["metrics"]) == SCORERS
     assert found["errors"] == ["timeout: the server said nothing"]
     assert found["stops"].count("max_tokens") == 1
     good = next(values for values in found["values"] if values)
-    assert good == dict.fromkeys(RULES, "C")
+    assert good == dict.fromkeys(SCORERS, "C")
     assert "matches '600'" in found["explained"][0]
     assert "lone \ufffd surrogate #### 5" in found["texts"]
 
@@ -105,7 +105,7 @@ def test_inspect_score_gives_what_is_written(peer: str, tmp_path: Path) -> None:
     asked = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", run_folder)
     assert run_script("eval", *asked).status == 0
     done = run_script("export", run_folder, "--to", "inspect", "-o", tmp_path / "log.eval",
-                      *(word for rule in RULES for word in ("--rule", rule)))  # fmt: skip
+                      *(word for scorer in SCORERS for word in ("--scorer", scorer)))  # fmt: skip
     assert done.status == 0, done.err
     words = ("--scorer", "gradeschool/reader", "--action", "append", "--overwrite")
     scored = run(peer, tmp_path, "inspect", "score", "log.eval", *words, INSPECT_DISPLAY="plain")
@@ -113,11 +113,11 @@ def test_inspect_score_gives_what_is_written(peer: str, tmp_path: Path) -> None:
     read = run_python(peer, tmp_path, READING)
     assert read.returncode == 0, read.stderr[-3000:]
     found = json.loads(read.stdout.splitlines()[-1])
-    (added,) = [name for name in found["metrics"] if name not in RULES]
-    figures, expected = (found["metrics"][name] for name in (RULES[0], added))
+    (added,) = [name for name in found["metrics"] if name not in SCORERS]
+    figures, expected = (found["metrics"][name] for name in (SCORERS[0], added))
     assert figures == pytest.approx(expected, abs=1e-12)
     assert figures["accuracy"] == 43 / 48
-    assert [one[RULES[0]] for one in found["values"]] == [one[added] for one in found["values"]]
+    assert [one[SCORERS[0]] for one in found["values"]] == [one[added] for one in found["values"]]
     COMPARED["scores of inspect score"] += len(found["values"])
 
 

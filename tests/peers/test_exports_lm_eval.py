@@ -91,9 +91,9 @@ def written(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     asked = ("-m", f"recorded/{folder / 'said.jsonl'}", "-p", "lm-eval/gsm8k", "-n", PROBLEMS)
     done = run_script("eval", *asked, "-o", folder / "run")
     assert done.status == 0, done.err
-    rules = ("lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract")
+    scorers = ("lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract")
     done = run_script("export", folder / "run", "--to", "lm-eval", "-o", folder / "ours",
-                      *(word for rule in rules for word in ("--rule", rule)))  # fmt: skip
+                      *(word for scorer in scorers for word in ("--scorer", scorer)))  # fmt: skip
     assert done.status == 0, done.err
     harness = run_python("lm_eval", folder, HARNESS)
     assert harness.returncode == 0, harness.stderr[-3000:]
@@ -142,9 +142,9 @@ def test_lm_evals_own_readers_read_it(tmp_path: Path) -> None:
     if reason := why_not("lm_eval"):
         pytest.skip(reason)
     answers = runs_file(tmp_path / "answers.jsonl")
-    rules = ("--rule", "gradeschool/reader", "--rule", "openai/2021")
+    scorers = ("--scorer", "gradeschool/reader", "--scorer", "openai/2021")
     done = run_script("export", answers, "-d", "sample", "--to", "lm-eval", "-o",
-                      tmp_path / "ours", *rules)  # fmt: skip
+                      tmp_path / "ours", *scorers)  # fmt: skip
     assert done.status == 0, done.err
     assert "left out are 1 of" in done.err
     read = run_python("lm_eval", tmp_path, READERS)

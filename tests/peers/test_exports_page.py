@@ -36,7 +36,7 @@ def test_pandas_and_datasets_read_our_parquet(peer: str, tmp_path: Path) -> None
         pytest.skip(reason)
     answers = runs_file(tmp_path / "answers.jsonl")
     done = run_script("export", answers, "-d", "sample", "--to", "parquet", "-o",
-                      tmp_path / "rows.parquet", "--rule", "gradeschool/reader")  # fmt: skip
+                      tmp_path / "rows.parquet", "--scorer", "gradeschool/reader")  # fmt: skip
     assert done.status == 0, done.err
     code = """
 import json

@@ -68,21 +68,21 @@ def test_scores_hold_value_answer_reason_and_explanation(peer: str, tmp_path: Pa
     assert "(truncated)" in str(found[8]["explanation"])
     assert found[4]["answer"] == "1250"
     assert found[4]["metadata"] == {
-        "rule": "numeric-equality",
+        "scorer": "numeric-equality",
         "outcome": "correct",
         "span": [6, 12],
     }
 
 
-def test_every_rule_has_a_scorer_that_inspect_finds_by_name(tmp_path: Path) -> None:
+def test_every_scorer_has_a_scorer_that_inspect_finds_by_name(tmp_path: Path) -> None:
     code = """
-from gradeschool import all_rules
+from gradeschool import all_scorers
 from gradeschool.integrations.inspect_scorers import scorer_name
-names = ["gradeschool/" + scorer_name(rule) for rule in all_rules()]
+names = ["gradeschool/" + scorer_name(scorer) for scorer in all_scorers()]
 assert len(set(names)) == len(names)
 assert not any("@" in name or "." in name for name in names)
 found = [registry_info(registry_lookup("scorer", name)).name for name in names]
-said = [scored("gradeschool/rule", "#### 11", "11", "stop")["value"]]
+said = [scored("gradeschool/scorer", "#### 11", "11", "stop")["value"]]
 print(json.dumps([{"same": found == names, "count": len(names), "said": said}]))
 """
     (found,) = answers("inspect_ai", tmp_path, code)
@@ -99,11 +99,12 @@ def test_every_chat_protocol_is_a_task_with_our_prompts(tmp_path: Path) -> None:
 from gradeschool import all_protocols, load_dataset
 from gradeschool.datasets.load import is_here
 from gradeschool.integrations.inspect_registry import gsm8k
-from gradeschool.protocols.registry import available, get_rule
+from gradeschool.protocols.registry import available, get_scorer
 problems = load_dataset("sample").problems
 rows = []
 for name, protocol in all_protocols().items():
-    if not protocol.is_chat or not all(available(get_rule(rule)) for rule in protocol.rules):
+    if not protocol.is_chat or not all(available(get_scorer(scorer)) for scorer in
+    protocol.scorers):
         continue
     if protocol.shots and not is_here(protocol.shots):
         continue
@@ -117,7 +118,7 @@ for name, protocol in all_protocols().items():
     config, decoding = task.config, protocol.decoding
     same.append(config.temperature == decoding.temperature)
     same.append(config.max_tokens == decoding.max_tokens)
-    same.append(len(task.scorer) == len(protocol.rules))
+    same.append(len(task.scorer) == len(protocol.scorers))
     rows.append({"name": name, "same": all(same), "prompts": len(same) - 3})
 try:
     gsm8k(protocol="lm-eval/gsm8k")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gradeschool import judge, load_dataset
-from gradeschool.integrations import DEFAULT_RULE
-from gradeschool.recordings.files import read_recordings
+from gradeschool.formats.read import read_samples
+from gradeschool.integrations import DEFAULT_SCORER
 from tests.peers.pages import run_python, why_not
 
 pytestmark = pytest.mark.peers
@@ -59,7 +59,7 @@ print(json.dumps({"by_filter": by_filter, "stock": stock, "same": prompts[0] == 
 """
 
 
-def test_our_filters_say_what_our_rules_say_and_the_stock_ones_what_they_said(
+def test_our_filters_say_what_our_scorers_say_and_the_stock_ones_what_they_said(
     tmp_path: Path,
 ) -> None:
     if reason := why_not("lm_eval"):
@@ -75,10 +75,10 @@ def test_our_filters_say_what_our_rules_say_and_the_stock_ones_what_they_said(
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["same"] is True
     assert {key: found["by_filter"][key] for key in found["stock"]} == found["stock"]
-    for name, rule in (("gradeschool", DEFAULT_RULE), ("numeric-equality", "numeric-equality")):
-        right = [judge(text, one, rule).correct for text, one in zip(said, problems, strict=True)]
+    for name, scorer in (("gradeschool", DEFAULT_SCORER), ("numeric-equality", "numeric-equality")):
+        right = [judge(text, one, scorer).correct for text, one in zip(said, problems, strict=True)]
         assert found["by_filter"][name] == list(map(float, right))
         assert 0 < sum(right) < len(right)
     assert found["aggregate"] == sum(found["by_filter"]["gradeschool"]) / len(problems)
-    recorded = list(read_recordings(tmp_path / "samples_ours.jsonl"))
+    recorded = list(read_samples(tmp_path / "samples_ours.jsonl"))
     assert {one.text for one in recorded} == set(said)

@@ -14,7 +14,7 @@ import pytest
 
 from gradeschool.datasets.load import load_dataset
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import get_protocol, get_rule
+from gradeschool.protocols.registry import get_protocol, get_scorer
 from tests.peers.compare import COMPARED, SHOWN, Case, assert_none, recorded
 from tests.peers.peer import WORKERS, Peer
 from tests.peers.shared_cases import shared_cases
@@ -23,12 +23,12 @@ from tests.peers.views import missing_extra, said, view
 pytestmark = [
     pytest.mark.peers,
     pytest.mark.skipif(
-        bool(missing_extra(get_rule("math-verify/default"))),
+        bool(missing_extra(get_scorer("math-verify/default"))),
         reason="Math-Verify is not installed: pip install 'gradeschool[math-verify]'",
     ),
 ]
 
-# environment -> {scorer of the worker: rule}
+# environment -> {peer_scorer of the worker: scorer}
 SCORERS = {
     "evalscope": {"gsm8k": "evalscope/gsm8k"},
     "lighteval": {"gsm8k": "lighteval/gsm8k", "gsm8k-inspect": "lighteval/gsm8k-inspect"},
@@ -49,7 +49,7 @@ READINGS = {
     "lighteval/gsm8k": 5,
     "lighteval/gsm8k-inspect": 5,
 }
-LONGEST = 1000  # characters of a reading that a rule hands back
+LONGEST = 1000  # characters of a reading that a scorer hands back
 
 
 @pytest.fixture(params=SCORERS)
@@ -58,22 +58,22 @@ def peer(request: pytest.FixtureRequest, peers: Callable[[str], Peer]) -> Peer:
 
 
 def differences(peer: Peer, cases: Sequence[Case], what: str) -> tuple[list[str], list[str]]:
-    """Return the verdicts and the readings in which a rule and its peer differ."""
-    rules = {scorer: get_rule(name) for scorer, name in SCORERS[peer.name].items()}
-    for rule in rules.values():
-        assert rule.ahead is not None
-        rule.ahead([(case.completion, rule.reference(case.problem)) for case in cases])
+    """Return the verdicts and the readings in which a scorer and its peer differ."""
+    scorers = {peer_scorer: get_scorer(name) for peer_scorer, name in SCORERS[peer.name].items()}
+    for scorer in scorers.values():
+        assert scorer.ahead is not None
+        scorer.ahead([(case.completion, scorer.reference(case.problem)) for case in cases])
     verdicts, readings = [], []
     for case, answers in zip(cases, asked(peer, cases), strict=True):
-        for scorer, rule in rules.items():
-            theirs = said(rule.name, answers[scorer])
-            ours = view(rule, case.completion, case.problem)
-            line = f"{rule.name}: ours {ours}, theirs {theirs}: {case.name}, {case.completion!r}"
+        for peer_scorer, scorer in scorers.items():
+            theirs = said(scorer.name, answers[peer_scorer])
+            ours = view(scorer, case.completion, case.problem)
+            line = f"{scorer.name}: ours {ours}, theirs {theirs}: {case.name}, {case.completion!r}"
             if theirs.verdict != ours.verdict:
                 verdicts.append(line)
             elif (theirs.read or "")[:LONGEST] != (ours.read or "")[:LONGEST]:
                 readings.append(line)
-    COMPARED[f"{what}: verdicts of {peer.name}"] += len(cases) * len(rules)
+    COMPARED[f"{what}: verdicts of {peer.name}"] += len(cases) * len(scorers)
     return verdicts, readings
 
 

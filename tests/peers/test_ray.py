@@ -70,10 +70,10 @@ def test_ray_gives_what_this_machine_gives(
 
 
 def test_an_address(parts: Path) -> None:
-    """A folder by its address and some rules by name: the scores are those of the path."""
-    rules = ("--rule", "openai/2021", "verl/gsm8k/flexible", "--json")
-    here = score(sys.executable, parts, *rules)
-    ray = score(python_of("ray"), f"file://{parts}", *rules, "--engine", "ray")
+    """A folder by its address and some scorers by name: the scores are those of the path."""
+    scorers = ("--scorer", "openai/2021", "verl/gsm8k/flexible", "--json")
+    here = score(sys.executable, parts, *scorers)
+    ray = score(python_of("ray"), f"file://{parts}", *scorers, "--engine", "ray")
     assert (ray.stdout, ray.returncode) == (here.stdout, here.returncode)
     assert here.returncode == 3
 

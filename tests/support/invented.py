@@ -1,4 +1,4 @@
-"""Texts that were made up to confuse a rule: markers, numbers, odd characters, in any order."""
+"""Texts that were made up to confuse a scorer: markers, numbers, odd characters, in any order."""
 
 from __future__ import annotations
 

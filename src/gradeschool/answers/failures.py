@@ -23,7 +23,7 @@ class Failure(StrEnum):
     """Causes of a miss.
 
     First what keeps a completion from having an answer, then how its answer is wrong; the last
-    group is of rules alone: the text is right and the rule misses it, or the other way round.
+    group is of scorers alone: the text is right and the scorer misses it, or the other way round.
     """
 
     PROVIDER_ERROR = "provider error"
@@ -49,7 +49,7 @@ class Failure(StrEnum):
     UNIT_KEPT = "unit or zeros kept"
     AFFIX = "suffix or prefix"
     OTHER_NUMBER = "another number"
-    RULE_FAILED = "the rule failed"
+    SCORER_FAILED = "the scorer failed"
 
 
 class Cause(NamedTuple):
@@ -247,7 +247,7 @@ def is_code(text: str, region: Region) -> bool:
 
 
 SCALES = {Fraction(10) ** power: power for power in range(-9, 10) if power}
-# Numbers closer than one in ten thousand are told apart by no rule of five significant digits.
+# Numbers closer than one in ten thousand are told apart by no scorer of five significant digits.
 CLOSE = Fraction(1, 10_000)
 ORNAMENT = re.compile(r"[^\d./+-]")
 
@@ -266,7 +266,7 @@ class Near(StrEnum):
 def near(read: str, right: str) -> Near | None:
     """Return how the value that was read is near the right one, None where it is not.
 
-    Both are values as a reader gives them or as a rule leaves them ("$18.00", "18.", "250"): what
+    Both are values as a reader gives them or as a scorer leaves them ("$18.00", "18.", "250"): what
     is no digit, sign, point or slash is passed over. Never raises.
     """
     a, b = _worth(read), _worth(right)

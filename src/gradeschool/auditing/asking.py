@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gradeschool.auditing.calling import Call
-from gradeschool.auditing.child import DESCRIBE, OWN_RULE, WAIT_SECONDS, WAITED
+from gradeschool.auditing.child import DESCRIBE, OWN_SCORER, WAIT_SECONDS, WAITED
 from gradeschool.auditing.target import Target
 from gradeschool.errors import InputError
 from gradeschool.worker import Child, WorkerFailure
@@ -122,7 +122,7 @@ def _reply(answer: Any) -> Reply:
         return Reply(raised=ended, hung=ended.startswith(TIMED_OUT))
     raised = answer.get("raised", "")
     if raised:
-        own = raised.startswith(OWN_RULE)
-        raised = raised.removeprefix(OWN_RULE)
+        own = raised.startswith(OWN_SCORER)
+        raised = raised.removeprefix(OWN_SCORER)
         return Reply(raised=raised, hung=own and TIMED_OUT in raised, seconds=answer["seconds"])
     return Reply(answer["score"], answer["shown"], seconds=answer["seconds"])

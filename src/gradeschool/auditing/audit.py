@@ -22,9 +22,9 @@ from gradeschool.auditing.report import AuditReport, Fault
 from gradeschool.auditing.shrink import smallest
 from gradeschool.auditing.styles import HASHES, STYLES
 from gradeschool.auditing.suite import due, every_kind, suite
-from gradeschool.auditing.target import Target, rule_target, target_of
+from gradeschool.auditing.target import Target, scorer_target, target_of
 from gradeschool.errors import InputError
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 
 THRESHOLD = 0.5
 ENOUGH = 0.75  # of plain golds that must be accepted for a format to count as read
@@ -43,7 +43,7 @@ GOLDS_IN_WORDS = {
 
 
 def audit(
-    function: str | Callable[..., object] | Rule,
+    function: str | Callable[..., object] | Scorer,
     *,
     seed: int = 0,
     threshold: float = THRESHOLD,
@@ -52,7 +52,7 @@ def audit(
 ) -> AuditReport:
     """Run the conformance suite over a scorer or reward function.
 
-    function: "module:function", "file.py:function", a function at the top of a module, or a Rule;
+    function: "module:function", "file.py:function", a function at the top of a module, or a Scorer;
     it takes a completion and a gold and gives a bool or a number, which accepts from `threshold`
     on. It runs in a child process of its own, where a text that takes more than five seconds of
     computing or twenty of waiting is given up. seed: draws some of the golds; the same seed asks
@@ -61,7 +61,7 @@ def audit(
 
     Raises InputError for what cannot be imported, called, or accepts no plain right answer.
     """
-    target = rule_target(function.name) if isinstance(function, Rule) else target_of(function)
+    target = scorer_target(function.name) if isinstance(function, Scorer) else target_of(function)
     return audit_target(target, seed=seed, threshold=threshold, longest=longest, tell=tell)
 
 
@@ -102,8 +102,8 @@ def _audited(asker: Asker, seed: int, longest: int, tell: Callable[[str], None])
 
 
 def _in_words(call: Call, target: Target) -> str:
-    if "rule" in target.place:
-        return "a rule of gradeschool"
+    if "scorer" in target.place:
+        return "a scorer of gradeschool"
     way = IN_WORDS[call.way].format(name=call.name or "answer")
     return f"{way}, {GOLDS_IN_WORDS[call.gold]}"
 

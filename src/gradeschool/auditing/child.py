@@ -27,7 +27,7 @@ from gradeschool.worker_main import MEMORY, Raised, attempt
 # Of wall time, for a function that waits; one that computes is stopped by the worker.
 WAIT_SECONDS = 20.0
 WAITED = 75  # the exit status of a child whose function waited too long
-OWN_RULE = "RuleError: "  # how a rule of ours says what the published code raises
+OWN_SCORER = "ScorerError: "  # how a scorer of ours says what the published code raises
 DESCRIBE = "?"  # asked in place of a way to call: which ways are there
 
 
@@ -38,15 +38,17 @@ def __getattr__(name: str) -> Callable[..., Any]:
     sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123  (the parent's rows are not for it)
     sys.path.insert(0, str(Path.cwd()))
     target = json.loads(name)
-    limit = _Limits(watched="rule" not in target)  # a library that a rule calls has its own limits
+    limit = _Limits(
+        watched="scorer" not in target
+    )  # a library that a scorer calls has its own limits
     function = _loaded(target)
     limit.begin()
     return partial(_answer, function, limit)
 
 
 def _loaded(target: dict[str, str]) -> Callable[..., Any]:
-    if "rule" in target:
-        return _rule(target["rule"])
+    if "scorer" in target:
+        return _scorer(target["scorer"])
     place = target["file"] or target["module"]
     module = _from_file(place) if target["file"] else importlib.import_module(place)
     found: Any = module
@@ -68,21 +70,21 @@ def _from_file(path: str) -> Any:
     return module
 
 
-class RuleError(Exception):
-    """A rule of ours has the outcome `error`; the reason is the published code's."""
+class ScorerError(Exception):
+    """A scorer of ours has the outcome `error`; the reason is the published code's."""
 
 
-def _rule(name: str) -> Callable[[str, str], bool]:
+def _scorer(name: str) -> Callable[[str, str], bool]:
     from gradeschool.problem import Problem
-    from gradeschool.protocols.registry import get_usable_rule
+    from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.verdict import Outcome
 
-    rule = get_usable_rule(name)
+    scorer = get_usable_scorer(name)
 
     def judged(completion: str, gold: str) -> bool:
-        verdict = rule.judge(completion, Problem.from_gold(gold))
+        verdict = scorer.judge(completion, Problem.from_gold(gold))
         if verdict.outcome is Outcome.ERROR:
-            raise RuleError(verdict.reason)
+            raise ScorerError(verdict.reason)
         return verdict.correct
 
     return judged

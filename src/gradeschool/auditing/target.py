@@ -1,4 +1,4 @@
-"""What is audited: a function that a child process can import, or one of our rules."""
+"""What is audited: a function that a child process can import, or one of our scorers."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Target:
         return f"gradeschool.auditing.child:{json.dumps(self.place)}"
 
 
-def rule_target(name: str) -> Target:
-    """Return the target for a rule of ours; UnknownNameError or MissingExtraError says why not."""
-    from gradeschool.protocols.registry import get_usable_rule
+def scorer_target(name: str) -> Target:
+    """Return the target for a scorer of ours; UnknownNameError or MissingExtraError says why."""
+    from gradeschool.protocols.registry import get_usable_scorer
 
-    return Target(get_usable_rule(name).name, {"rule": name})
+    return Target(get_usable_scorer(name).name, {"scorer": name})
 
 
 def target_of(function: str | Callable[..., Any]) -> Target:

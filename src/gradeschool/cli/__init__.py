@@ -16,8 +16,8 @@ from gradeschool.errors import GradeschoolError, UnknownNameError
 # verb -> the line that --help shows; the command is `command` in gradeschool.cli.<verb>.
 VERBS = {
     "eval": "Ask a model, store its completions, score them.",
-    "score": "Score recorded completions under every rule.",
-    "explain": "Show the completions on which rules differ, and why.",
+    "score": "Score recorded completions under every scorer.",
+    "explain": "Show the completions on which scorers differ, and why.",
     "compare": "Compare runs problem by problem.",
     "diff": "Say why two results that should agree do not.",
     "report": "Write a page of runs (HTML), or Markdown, CSV, JUnit.",
@@ -31,7 +31,7 @@ VERBS = {
     "gguf": "Write a model's folder as one file for llama.cpp.",
     "reproduce": "Reproduce the paper on verifiers, from nothing to its curves.",
     "runs": "List, show, verify and merge run folders; curves over k.",
-    "protocols": "List, show and compare protocols and rules; print prompts.",
+    "protocols": "List, show and compare protocols and scorers; print prompts.",
     "data": "List, fetch, verify and generate datasets.",
     "integrations": "Print the paths and names that other tools take.",
 }

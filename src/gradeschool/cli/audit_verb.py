@@ -12,7 +12,9 @@ from gradeschool.errors import InputError
 
 @click.command()
 @click.argument("function", required=False, metavar="MODULE:FUNCTION")
-@click.option("--rule", metavar="NAME", help="A rule from `gradeschool protocols list` instead.")
+@click.option(
+    "--scorer", "--rule", metavar="NAME", help="A scorer from `gradeschool protocols list` instead."
+)
 @click.option("--allow", multiple=True, metavar="NAME",
               help="A class ('slow') or kind ('false-reject/number-words') of finding that does "
                    "not count.")  # fmt: skip
@@ -24,7 +26,7 @@ from gradeschool.errors import InputError
 @json_option
 def command(
     function: str | None,
-    rule: str | None,
+    scorer: str | None,
     allow: tuple[str, ...],
     threshold: float,
     longest: int,
@@ -41,14 +43,16 @@ def command(
     """
     from gradeschool.auditing.audit import audit_target
     from gradeschool.auditing.report import check_names
-    from gradeschool.auditing.target import rule_target, target_of
+    from gradeschool.auditing.target import scorer_target, target_of
     from gradeschool.reports.audit import print_audit
 
-    if (function is None) == (rule is None):
-        given = "both a function and a rule are" if rule else "neither a function nor a rule is"
-        raise InputError(f"{given} given; give MODULE:FUNCTION or --rule NAME")
+    if (function is None) == (scorer is None):
+        given = (
+            "both a function and a scorer are" if scorer else "neither a function nor a scorer is"
+        )
+        raise InputError(f"{given} given; give MODULE:FUNCTION or --scorer NAME")
     check_names(allow)
-    target = rule_target(rule) if rule is not None else target_of(function or "")
+    target = scorer_target(scorer) if scorer is not None else target_of(function or "")
     report = audit_target(
         target, seed=seed, threshold=threshold, longest=longest, tell=_tell_terminal
     )

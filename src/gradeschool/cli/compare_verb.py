@@ -27,15 +27,15 @@ SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--rule", metavar="NAME",
-              help="The rule that reads both; by default their protocol's own.")  # fmt: skip
+@click.option("--scorer", "--rule", metavar="NAME",
+              help="The scorer that reads both; by default their protocol's own.")  # fmt: skip
 @click.option("--common", is_flag=True,
               help="Compare on the problems that both hold where the sets differ.")  # fmt: skip
 @click.option("--unpaired", is_flag=True, help="Compare as if the problems were different ones.")
 @click.option("--at-least", type=SHARE, metavar="SHARE",
               help="Exit with 1 where a run's accuracy is below this.")  # fmt: skip
 @click.option("--not-worse-than", "floor", metavar="RUN",
-              help="Exit with 1 unless the interval rules out that a run is worse than this one "
+              help="Exit with 1 unless the interval scorers out that a run is worse than this one "
                    "by more than the margin.")  # fmt: skip
 @click.option("--margin", type=MARGIN, default=1.0, show_default=True, metavar="POINTS",
               help="For --not-worse-than.")  # fmt: skip
@@ -44,7 +44,7 @@ SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 @json_option
 def command(
     runs: tuple[str, ...],
-    rule: str | None,
+    scorer: str | None,
     common: bool,
     unpaired: bool,
     at_least: float | None,
@@ -64,10 +64,10 @@ def command(
 
     Example: gradeschool compare runs/new --at-least 0.8 --not-worse-than runs/old --margin 1
     """
-    from gradeschool.protocols.registry import all_rules, get_usable_rule
+    from gradeschool.protocols.registry import all_scorers, get_usable_scorer
     from gradeschool.reports.comparison import print_comparison
     from gradeschool.scoring.compare import compare, compare_unpaired, outcomes_of, shared_by_all
-    from gradeschool.scoring.select import choose_runs, headline_rule, protocols_of
+    from gradeschool.scoring.select import choose_runs, headline_scorer, protocols_of
     from gradeschool.scoring.thresholds import check
 
     if common and unpaired:
@@ -77,9 +77,9 @@ def command(
         raise InputError(
             f"only one run is given: {chosen[0].run.name!r}; give another, or --at-least"
         )
-    known = list(all_rules())
-    name = rule or headline_rule([one.manifest for one in chosen], known)
-    reader = get_usable_rule(name)
+    known = list(all_scorers())
+    name = scorer or headline_scorer([one.manifest for one in chosen], known)
+    reader = get_usable_scorer(name)
     if len(asked := protocols_of([one.manifest for one in chosen])) > 1:
         warn(f"the runs were asked under different protocols: {', '.join(asked)}; what differs, "
              "`gradeschool diff` tells")  # fmt: skip
@@ -90,7 +90,7 @@ def command(
     thresholds = check(outcomes, comparisons, at_least, margin if floor is not None else None)
     if as_json:
         print_json({
-            "rule": reader.name,
+            "scorer": reader.name,
             "runs": [_run_json(one) for one in outcomes],
             "comparisons": [one.as_json() for one in comparisons],
             "thresholds": [one._asdict() for one in thresholds],

@@ -23,12 +23,16 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("a")
 @click.argument("b")
-@click.option("--rule-a", metavar="NAME", help="The rule that reads A; by default its own.")
-@click.option("--rule-b", metavar="NAME", help="The rule that reads B; by default its own.")
+@click.option(
+    "--scorer-a", "--rule-a", metavar="NAME", help="The scorer that reads A; by default its own."
+)
+@click.option(
+    "--scorer-b", "--rule-b", metavar="NAME", help="The scorer that reads B; by default its own."
+)
 @dataset_option
 @json_option
 def command(
-    a: str, b: str, rule_a: str | None, rule_b: str | None, dataset: str | None, as_json: bool
+    a: str, b: str, scorer_a: str | None, scorer_b: str | None, dataset: str | None, as_json: bool
 ) -> None:
     """Say why two results that should agree do not.
 
@@ -38,7 +42,7 @@ def command(
 
     Example: gradeschool diff runs/mine samples_gsm8k_2026-11-21T03-14-00.jsonl
     """
-    from gradeschool.protocols.registry import get_usable_rule
+    from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.difference import print_difference
     from gradeschool.runs.diff.read import read_side
     from gradeschool.runs.diff.result import difference
@@ -51,8 +55,8 @@ def command(
         raise InputError(f"two results are compared, and these are {len(chosen)}: {names}; "
                          "name one run of a file with FILE#NAME")  # fmt: skip
     sides = (read_side(chosen[0]), read_side(chosen[1]))
-    rules = _rules(sides, (rule_a, rule_b))
-    found = difference(*sides, (get_usable_rule(rules[0]), get_usable_rule(rules[1])))
+    scorers = _scorers(sides, (scorer_a, scorer_b))
+    found = difference(*sides, (get_usable_scorer(scorers[0]), get_usable_scorer(scorers[1])))
     if as_json:
         print_json(found.as_json())
     else:
@@ -60,10 +64,10 @@ def command(
     warn_of_faults(sum(one.run.faults for one in chosen))
 
 
-def _rules(sides: tuple[Side, Side], asked: tuple[str | None, str | None]) -> tuple[str, str]:
-    """Return the rule of each side: as asked, its own, the other's own, or the careful reader."""
-    from gradeschool.scoring.select import DEFAULT_RULES
+def _scorers(sides: tuple[Side, Side], asked: tuple[str | None, str | None]) -> tuple[str, str]:
+    """Return the scorer of each side: as asked, its own, the other's own, or the careful reader."""
+    from gradeschool.scoring.select import DEFAULT_SCORERS
 
-    own = [side.rule for side in sides]
-    usual = (own[0] or own[1] or DEFAULT_RULES[0], own[1] or own[0] or DEFAULT_RULES[0])
+    own = [side.scorer for side in sides]
+    usual = (own[0] or own[1] or DEFAULT_SCORERS[0], own[1] or own[0] or DEFAULT_SCORERS[0])
     return asked[0] or usual[0], asked[1] or usual[1]

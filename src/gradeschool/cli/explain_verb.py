@@ -10,11 +10,11 @@ import click
 
 from gradeschool.cli.options import (
     dataset_option,
-    files_and_rules,
+    files_and_scorers,
     json_option,
     labels_option,
     print_json,
-    rules_option,
+    scorers_option,
     stdout_console,
     warn,
     warn_of_faults,
@@ -23,7 +23,7 @@ from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
     from gradeschool.problem import Problem
-    from gradeschool.rule import Rule
+    from gradeschool.scorer import Scorer
     from gradeschool.scoring.collect import Run
     from gradeschool.scoring.explain import Case
 
@@ -32,9 +32,9 @@ READER = "gradeschool/reader"
 
 @click.command()
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
-@rules_option("the run's own rule, else gradeschool/reader")
+@scorers_option("the run's own scorer, else gradeschool/reader")
 @click.option("--problem", metavar="ID",
-              help="Only this problem, right or wrong; by default under every rule.")  # fmt: skip
+              help="Only this problem, right or wrong; by default under every scorer.")  # fmt: skip
 @click.option("--cause", metavar="WORDS", help="Only causes that hold these words.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), default=10, show_default=True,
               help="Completions to show, of every cause in turn.")  # fmt: skip
@@ -43,7 +43,7 @@ READER = "gradeschool/reader"
 @json_option
 def command(
     arguments: tuple[str, ...],
-    rules: tuple[str, ...],
+    scorers: tuple[str, ...],
     problem: str | None,
     cause: str | None,
     limit: int,
@@ -51,14 +51,14 @@ def command(
     dataset: str | None,
     as_json: bool,
 ) -> None:
-    """Show why the completions of FILE are right or wrong: what a rule read, verdict, cause.
+    """Show why the completions of FILE are right or wrong: what a scorer read, verdict, cause.
 
-    FILE is a run folder or a file of completions; FILE#NAME is one run of several. With one rule,
+    FILE is a run folder or a file of completions; FILE#NAME is one run of several. With one scorer,
     all that it does not have right, and what it accepts by mistake; with two or more, those on
-    which they differ. Grouped by cause, the most frequent first. In the text, what each rule read
+    which they differ. Grouped by cause, the most frequent first. In the text, what each scorer read
     is in brackets with its letter; [!:...] is what shows the cause.
 
-    Example: gradeschool explain answers.jsonl --rule openai/2021 multi-pattern
+    Example: gradeschool explain answers.jsonl --scorer openai/2021 multi-pattern
     """
     from gradeschool.datasets.platinum import disputed
     from gradeschool.reports.explanation import print_cases
@@ -67,12 +67,12 @@ def command(
     from gradeschool.scoring.select import choose_runs
     from gradeschool.scoring.sources import sources
 
-    files, names = files_and_rules(arguments, rules)
+    files, names = files_and_scorers(arguments, scorers)
     if len(files) > 1:
         raise InputError(f"one file is explained at a time; given: {', '.join(map(repr, files))}")
     found = choose_runs(files, dataset, warn)
     path = found[0].path
-    chosen = _rules(path, names, every=problem is not None)
+    chosen = _scorers(path, names, every=problem is not None)
     [source] = sources([str(path)], dataset)
     runs = _with_problem([one.run for one in found], problem)
     faults = sum(one.run.faults for one in found)
@@ -97,41 +97,49 @@ class _Shown(NamedTuple):
 
 
 def _explain(
-    runs: Sequence[Run], rules: Sequence[Rule], changes: Mapping[str, Problem | None], how: _Shown
+    runs: Sequence[Run],
+    scorers: Sequence[Scorer],
+    changes: Mapping[str, Problem | None],
+    how: _Shown,
 ) -> None:
-    """Explain one rule, or the differences of several."""
+    """Explain one scorer, or the differences of several."""
     from gradeschool.reports.explanation import Tally, print_causes, print_disagreements
     from gradeschool.scoring.explain import cases, counts, disagreements
 
     total = sum(len(run.samples) for run in runs)
-    if len(rules) > 1:
-        found = _with(list(disagreements(runs, rules, changes)), how.cause)
+    if len(scorers) > 1:
+        found = _with(list(disagreements(runs, scorers, changes)), how.cause)
         if how.as_json:
             fields = {"completions": total, "groups": counts(found)}
             _print_json(fields, "differ", found)
         else:
-            print_disagreements(found, rules, total, how.limit, stdout_console())
+            print_disagreements(found, scorers, total, how.limit, stdout_console())
         return
-    every = list(cases(runs, rules, changes))
+    every = list(cases(runs, scorers, changes))
     right = sum(verdict.correct for case in every for verdict in case.verdicts)
     errors = sum(case.failed for case in every)
     found = _with([case for case in every if case.group], how.cause)
     if how.as_json:
-        fields = {"completions": total, "rule": rules[0].name, "correct": right, "error": errors}
+        fields = {
+            "completions": total,
+            "scorer": scorers[0].name,
+            "correct": right,
+            "error": errors,
+        }
         _print_json({**fields, "causes": counts(found)}, "cases", found)
     else:
         tally = Tally(right, total, errors)
-        print_causes(found, rules[0], tally, how.limit, stdout_console())
+        print_causes(found, scorers[0], tally, how.limit, stdout_console())
 
 
-def _rules(path: Path, names: Sequence[str], every: bool) -> list[Rule]:
-    """Return the rules that are asked for; without names every rule, or the run's own."""
-    from gradeschool.recordings.manifests import rule_of
-    from gradeschool.scoring.load import choose_rules
+def _scorers(path: Path, names: Sequence[str], every: bool) -> list[Scorer]:
+    """Return the scorers that are asked for; without names every scorer, or the run's own."""
+    from gradeschool.formats.manifests import scorer_of
+    from gradeschool.scoring.load import choose_scorers
 
     if names or every:
-        return choose_rules(names)
-    return choose_rules([rule_of(path) or READER])
+        return choose_scorers(names)
+    return choose_scorers([scorer_of(path) or READER])
 
 
 def _with_problem(runs: Sequence[Run], problem: str | None) -> list[Run]:

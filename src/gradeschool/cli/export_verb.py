@@ -10,8 +10,8 @@ import click
 
 from gradeschool.cli.options import (
     dataset_option,
-    files_and_rules,
-    rules_option,
+    files_and_scorers,
+    scorers_option,
     size_in_words,
     warn,
     warn_of_faults,
@@ -20,7 +20,7 @@ from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
     from gradeschool.reports.exchange.bundle import Bundle
-    from gradeschool.rule import Rule
+    from gradeschool.scorer import Scorer
 
 NAMES = ("lm-eval", "inspect", "eval-results", "model-index", "every-eval-ever", "parquet")
 READER = "gradeschool/reader"
@@ -31,14 +31,14 @@ READER = "gradeschool/reader"
 @click.option("--to", "name", type=click.Choice(NAMES), required=True, help="The format.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True,
               help="The file to write, of lm-eval and every-eval-ever the folder.")  # fmt: skip
-@rules_option(f"the protocol's own and {READER}; the first is the headline")
+@scorers_option(f"the protocol's own and {READER}; the first is the headline")
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 @dataset_option
 def command(
     arguments: tuple[str, ...],
     name: str,
     output: Path,
-    rules: tuple[str, ...],
+    scorers: tuple[str, ...],
     force: bool,
     dataset: str | None,
 ) -> None:
@@ -69,11 +69,11 @@ def command(
             f"{name} is read from files that end in {form.ending}, and {output.name!r} does not; "
             f"give -o {output.with_suffix(form.ending)}"
         )
-    runs, names = files_and_rules(arguments, rules)
+    runs, names = files_and_scorers(arguments, scorers)
     if len(runs) > 1:
         raise InputError(f"one run is exported at a time; given: {', '.join(map(repr, runs))}")
     found = the_run(runs[0], dataset, warn)
-    bundle = bundle_of(found, _rules(names, found.manifest), dataset, warn)
+    bundle = bundle_of(found, _scorers(names, found.manifest), dataset, warn)
     files = form.files(bundle)
     require_free(output, files, force)
     size = save(output, files)
@@ -88,21 +88,21 @@ def _tell(bundle: Bundle, name: str, size: int) -> None:
     failed = len(bundle.items) - done
     if failed and name == "lm-eval":
         warn(f"lm-eval has no place for failed samples: left out are {failed} of {failed + done}")
-    rules = ", ".join(rule.name for rule in bundle.rules)
-    click.echo(f"{done:,} completions, {size_in_words(size)}, judged by {rules}")
+    scorers = ", ".join(scorer.name for scorer in bundle.scorers)
+    click.echo(f"{done:,} completions, {size_in_words(size)}, judged by {scorers}")
 
 
-def _rules(names: Sequence[str], manifest: Mapping[str, Any]) -> list[Rule]:
-    """Return the rules to apply: those that are named, else the protocol's own and the reader."""
-    from gradeschool.protocols.registry import all_rules, available, get_rule
-    from gradeschool.scoring.load import choose_rules
-    from gradeschool.scoring.select import headline_rule
+def _scorers(names: Sequence[str], manifest: Mapping[str, Any]) -> list[Scorer]:
+    """Return the scorers to apply: those that are named, else the protocol's own and the reader."""
+    from gradeschool.protocols.registry import all_scorers, available, get_scorer
+    from gradeschool.scoring.load import choose_scorers
+    from gradeschool.scoring.select import headline_scorer
 
     if names:
-        return choose_rules(names)
-    known = all_rules()
+        return choose_scorers(names)
+    known = all_scorers()
     protocol = manifest.get("protocol")
-    listed = protocol.get("rules") if isinstance(protocol, Mapping) else None
+    listed = protocol.get("scorers") if isinstance(protocol, Mapping) else None
     own = [str(name) for name in listed] if isinstance(listed, list) else []
-    chosen = dict.fromkeys((headline_rule([manifest], list(known)), *own, READER))
-    return [get_rule(name) for name in chosen if name in known and available(get_rule(name))]
+    chosen = dict.fromkeys((headline_scorer([manifest], list(known)), *own, READER))
+    return [get_scorer(name) for name in chosen if name in known and available(get_scorer(name))]

@@ -61,47 +61,49 @@ def warn_of_faults(count: int) -> None:
         sys.exit(3)
 
 
-def rules_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option that takes several rules; `files_and_rules` reads what it left behind.
+def scorers_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option that takes several scorers; `files_and_scorers` reads what it left behind.
 
     default: what is read without it, for --help.
     """
     return click.option(
+        "--scorer",
         "--rule",
         "--rules",
-        "rules",
+        "--scorers",
+        "scorers",
         multiple=True,
         metavar="NAME...",
         help=f"Names from `gradeschool protocols list`, or 'all'; by default {default}.",
     )
 
 
-def files_and_rules(
-    arguments: Sequence[str], rules: Sequence[str]
+def files_and_scorers(
+    arguments: Sequence[str], scorers: Sequence[str]
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the files (as they were given) and the rules of a command line, each once.
+    """Return the files (as they were given) and the scorers of a command line, each once.
 
-    `--rule A B` gives "B" as an argument: a rule's name that is no file is a rule there. "-" is
-    standard input, as a file of this command's. Raises InputError where no file is left,
-    UnknownNameError for a word that is nearly a rule's name.
+    `--scorer A B` gives "B" as an argument: a scorer's name that is no file is a scorer there. "-"
+    is standard input, as a file of this command's. Raises InputError where no file is left,
+    UnknownNameError for a word that is nearly a scorer's name.
     """
-    from gradeschool.protocols.registry import all_rules
+    from gradeschool.protocols.registry import all_scorers
 
     once = dict.fromkeys(arguments)
     arguments = [_standard_input() if name == STANDARD_INPUT else name for name in once]
 
-    known = all_rules() if rules else {}
+    known = all_scorers() if scorers else {}
     absent = [name for name in arguments if not os.path.exists(name)]  # noqa: PTH110  (never raises)
     named = [name for name in absent if name in known]
     files = [name for name in dict.fromkeys(arguments) if name not in named]
     for name in files:
         if len(files) > 1 and name in absent and "#" not in name and close_names(name, known):
-            raise UnknownNameError("rule", name, known)
+            raise UnknownNameError("scorer", name, known)
     if not files:
         raise InputError(
-            f"no file is given, only rules: {', '.join(map(repr, named))}; give a FILE"
+            f"no file is given, only scorers: {', '.join(map(repr, named))}; give a FILE"
         )
-    return files, tuple(dict.fromkeys((*rules, *named)))
+    return files, tuple(dict.fromkeys((*scorers, *named)))
 
 
 def _standard_input() -> str:

@@ -34,28 +34,28 @@ def diff_command(
     dataset: str | None,
     as_json: bool,
 ) -> None:
-    """Compare two protocols, or two rules.
+    """Compare two protocols, or two scorers.
 
-    Of protocols: every field that differs, and the prompts of a problem as a text diff. Of rules:
+    Of protocols: every field that differs, and the prompts of a problem as a text diff. Of scorers:
     the completions on which they are known to differ. With recordings: the points by which the same
-    completions move when the second's rule reads them instead of the first's (a protocol's first
-    rule), and how many flip.
+    completions move when the second's scorer reads them instead of the first's (a protocol's first
+    scorer), and how many flip.
 
     Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k --runs answers.jsonl
     """
-    from gradeschool.protocols.registry import all_protocols, all_rules
+    from gradeschool.protocols.registry import all_protocols, all_scorers
 
     for name in (a, b):
-        if name not in all_protocols() and name not in all_rules():
-            raise UnknownNameError("protocol or rule", name, {*all_protocols(), *all_rules()})
+        if name not in all_protocols() and name not in all_scorers():
+            raise UnknownNameError("protocol or scorer", name, {*all_protocols(), *all_scorers()})
     paths = [Path(path) for path in dict.fromkeys((*runs, *files))]
     if a in all_protocols() and b in all_protocols():
         _protocols(a, b, paths, problem, dataset, as_json)
-    elif a in all_rules() and b in all_rules():
-        _rules(a, b, paths, dataset, as_json)
+    elif a in all_scorers() and b in all_scorers():
+        _scorers(a, b, paths, dataset, as_json)
     else:
-        rule = a if a not in all_protocols() else b
-        raise InputError(f"{rule!r} is a rule and the other a protocol; give two of a kind")
+        scorer = a if a not in all_protocols() else b
+        raise InputError(f"{scorer!r} is a scorer and the other a protocol; give two of a kind")
 
 
 def _protocols(
@@ -64,7 +64,7 @@ def _protocols(
     from gradeschool.protocols.contrast import (
         prompt_difference,
         protocol_differences,
-        rule_splits,
+        scorer_splits,
     )
     from gradeschool.protocols.registry import all_protocols
     from gradeschool.reports.protocol_contrast import (
@@ -78,9 +78,9 @@ def _protocols(
     # The same problem for both, of the first one's dataset.
     cards = [card_of(protocol, dataset, problem, usual=both[0].dataset) for protocol in both]
     found, lines = protocol_differences(*cards), prompt_difference(*cards)
-    rules = (both[0].rules[0], both[1].rules[0])
-    splits = rule_splits(cards[0].rules[0], cards[1].rules[0])
-    moves = _moves(paths, rules, dataset)
+    scorers = (both[0].scorers[0], both[1].scorers[0])
+    splits = scorer_splits(cards[0].scorers[0], cards[1].scorers[0])
+    moves = _moves(paths, scorers, dataset)
     if as_json:
         print_json(
             {
@@ -90,7 +90,7 @@ def _protocols(
                 "fields": [one._asdict() for one in found],
                 "prompt_sha256": [card.example and card.example.sha256 for card in cards],
                 "prompt_diff": list(lines),
-                "rules": list(rules),
+                "scorers": list(scorers),
                 "quirks": [one.as_json() for one in splits],
                 "runs": [one.as_json() for one in moves],
             }
@@ -99,28 +99,30 @@ def _protocols(
     console = stdout_console()
     print_fields(found, (a, b), console)
     print_prompts(lines, cards, console)
-    if rules[0] != rules[1]:
-        console.print("\ncompletions that their first rules are known to read apart", style="bold")
-        print_splits(splits, rules, console)
+    if scorers[0] != scorers[1]:
+        console.print(
+            "\ncompletions that their first scorers are known to read apart", style="bold"
+        )
+        print_splits(splits, scorers, console)
     if moves:
-        print_moves(moves, rules, console)
+        print_moves(moves, scorers, console)
 
 
-def _rules(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json: bool) -> None:
-    from gradeschool.protocols.card import rule_card
-    from gradeschool.protocols.contrast import rule_splits
-    from gradeschool.protocols.registry import get_usable_rule
+def _scorers(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json: bool) -> None:
+    from gradeschool.protocols.card import scorer_card
+    from gradeschool.protocols.contrast import scorer_splits
+    from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.protocol_contrast import print_moves, print_splits
 
-    cards = [rule_card(get_usable_rule(name).name) for name in (a, b)]
-    splits = rule_splits(*cards)
+    cards = [scorer_card(get_usable_scorer(name).name) for name in (a, b)]
+    splits = scorer_splits(*cards)
     moves = _moves(paths, (a, b), dataset)
     if as_json:
         print_json(
             {
-                "kind": "rules",
+                "kind": "scorers",
                 "names": [a, b],
-                "summaries": [card.rule.summary for card in cards],
+                "summaries": [card.scorer.summary for card in cards],
                 "quirks": [one.as_json() for one in splits],
                 "runs": [one.as_json() for one in moves],
             }
@@ -128,19 +130,19 @@ def _rules(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json: 
         return
     console = stdout_console()
     for card in cards:
-        console.print(f"{card.rule.name}: {card.rule.summary}")
+        console.print(f"{card.scorer.name}: {card.scorer.summary}")
     print_splits(splits, (a, b), console)
     if moves:
         print_moves(moves, (a, b), console)
 
 
-def _moves(paths: Sequence[Path], rules: tuple[str, str], dataset: str | None) -> list[Move]:
+def _moves(paths: Sequence[Path], scorers: tuple[str, str], dataset: str | None) -> list[Move]:
     """Return how each run of the recordings moves; nothing is read where there are none."""
-    from gradeschool.protocols.registry import get_usable_rule
+    from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.scoring.load import load_runs
     from gradeschool.scoring.moves import move
 
     if not paths:
         return []
-    one, other = (get_usable_rule(name) for name in rules)
+    one, other = (get_usable_scorer(name) for name in scorers)
     return [move(run, one, other) for path in paths for run in load_runs(path, dataset, warn)]

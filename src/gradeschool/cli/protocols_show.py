@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 @click.option("--problem", metavar="ID", help="Whose prompt to print; by default the first.")
 @json_option
 def show_command(name: str, dataset: str | None, problem: str | None, as_json: bool) -> None:
-    """Show everything about a protocol, a rule or a vote.
+    """Show everything about a protocol, a scorer or a vote.
 
     Of a protocol: the parts of its prompt to the character, where its shots come from, decoding,
-    rules, what they read unlike a careful reader, sources, and the exact prompt of a problem with
+    scorers, what they read unlike a careful reader, sources, and the exact prompt of a problem with
     its SHA-256 (of the text in UTF-8; of a chat, of its messages as JSON).
     """
-    from gradeschool.protocols.card import rule_card
-    from gradeschool.protocols.card_json import protocol_json, rule_json, vote_json
-    from gradeschool.protocols.registry import all_protocols, all_rules, all_votes
-    from gradeschool.reports.protocol_card import print_protocol, print_rule, print_vote
+    from gradeschool.protocols.card import scorer_card
+    from gradeschool.protocols.card_json import protocol_json, scorer_json, vote_json
+    from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
+    from gradeschool.reports.protocol_card import print_protocol, print_scorer, print_vote
 
     if name in all_protocols():
         card = card_of(all_protocols()[name], dataset, problem)
@@ -40,19 +40,19 @@ def show_command(name: str, dataset: str | None, problem: str | None, as_json: b
             print_json(protocol_json(card))
         else:
             print_protocol(card, stdout_console())
-    elif name in all_rules():
+    elif name in all_scorers():
         if as_json:
-            print_json(rule_json(rule_card(name)))
+            print_json(scorer_json(scorer_card(name)))
         else:
-            print_rule(rule_card(name), stdout_console())
+            print_scorer(scorer_card(name), stdout_console())
     elif name in all_votes():
         if as_json:
             print_json(vote_json(all_votes()[name]))
         else:
             print_vote(all_votes()[name], stdout_console())
     else:
-        known = {*all_protocols(), *all_rules(), *all_votes()}
-        raise UnknownNameError("protocol or rule", name, known)
+        known = {*all_protocols(), *all_scorers(), *all_votes()}
+        raise UnknownNameError("protocol or scorer", name, known)
 
 
 def card_of(

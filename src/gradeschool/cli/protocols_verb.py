@@ -22,7 +22,7 @@ LONGEST_NAME = 32
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """List, show and compare protocols and rules; print prompts."""
+    """List, show and compare protocols and scorers; print prompts."""
 
 
 command.add_command(show_command)
@@ -32,8 +32,8 @@ command.add_command(diff_command)
 @command.command("list")
 @json_option
 def list_command(as_json: bool) -> None:
-    """List every protocol and every rule."""
-    from gradeschool.protocols.registry import all_protocols, all_rules, all_votes
+    """List every protocol and every scorer."""
+    from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
 
     if as_json:
         protocols: list[dict[str, Any]] = [
@@ -45,48 +45,51 @@ def list_command(as_json: bool) -> None:
                 "shots": protocol.shot_count,
                 "dataset": protocol.dataset,
                 "samples": protocol.samples,
-                "rules": list(protocol.rules),
+                "scorers": list(protocol.scorers),
                 "votes": list(protocol.votes),
                 "source": protocol.source,
             }
             for protocol in all_protocols().values()
         ]
-        rules = [
+        scorers = [
             {
-                "name": rule.name,
-                "summary": rule.summary,
-                "source": rule.source,
-                "extra": rule.extra or None,
+                "name": scorer.name,
+                "summary": scorer.summary,
+                "source": scorer.source,
+                "extra": scorer.extra or None,
             }
-            for rule in all_rules().values()
+            for scorer in all_scorers().values()
         ]
         votes = [
             {"name": vote.name, "summary": vote.summary, "source": vote.source}
             for vote in all_votes().values()
         ]
-        print_json({"protocols": protocols, "rules": rules, "votes": votes})
+        print_json({"protocols": protocols, "scorers": scorers, "votes": votes})
         return
     _print_lists()
 
 
 def _print_lists() -> None:
     """Print names with what they stand for, beside them or, where a name is long, below."""
-    from gradeschool.protocols.registry import all_protocols, all_rules, all_votes
+    from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
 
     protocols = [
         (protocol.name, f"[{_form(protocol)}] {protocol.summary}")
         for protocol in all_protocols().values()
     ]
-    rules = [
-        (rule.name, f"{rule.summary} [extra: {rule.extra}]" if rule.extra else rule.summary)
-        for rule in all_rules().values()
+    scorers = [
+        (
+            scorer.name,
+            f"{scorer.summary} [extra: {scorer.extra}]" if scorer.extra else scorer.summary,
+        )
+        for scorer in all_scorers().values()
     ]
     votes = [(vote.name, vote.summary) for vote in all_votes().values()]
     width = stdout_console().width
     formatter = click.HelpFormatter(width=width)
     for heading, rows in (
         ("Protocols: how a model is asked", protocols),
-        ("Rules: what is read of a completion, and how it is compared", rules),
+        ("Scorers: what is read of a completion, and how it is compared", scorers),
         ("Votes: one verdict from all samples of a problem", votes),
     ):
         with formatter.section(heading):

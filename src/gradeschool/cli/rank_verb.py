@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 @click.option("--draws", type=click.IntRange(min=1), default=20, show_default=True,
               help="Random subsets a problem, for votes among fewer completions.")  # fmt: skip
 @seed_option
-@click.option("--rule", metavar="NAME",
-              help="The rule that reads the answers; by default the protocol's own.")  # fmt: skip
+@click.option("--scorer", "--rule", metavar="NAME",
+              help="The scorer that reads the answers; by default the protocol's own.")  # fmt: skip
 @dataset_option
 @json_option
 def command(
@@ -50,7 +50,7 @@ def command(
     favour: float,
     draws: int,
     seed: int,
-    rule: str | None,
+    scorer: str | None,
     dataset: str | None,
     as_json: bool,
 ) -> None:
@@ -67,7 +67,7 @@ def command(
     from gradeschool.verifier.rank_run import baseline, one_run, ready, scores_of
     from gradeschool.verifier.ways import Ways
 
-    held = one_run(run, dataset, warn, rule)
+    held = one_run(run, dataset, warn, scorer)
     name, rows = scores_of(held, verifier, generator, progress("scored"))
     prepared = ready(held, name, rows)
     if prepared.unscored:
@@ -80,7 +80,7 @@ def command(
         others[label], scores[label] = found, (accuracy, interval)
     ways = Ways(voters, favour, draws, seed)
     ranking = rank(prepared.cases, has_logprob=prepared.has_logprob, baselines=others, ways=ways)
-    facts = {"run": held.run, "verifier": name, "rule": held.rule, "failed": held.failed,
+    facts = {"run": held.run, "verifier": name, "scorer": held.scorer, "failed": held.failed,
              "unscored": prepared.unscored}  # fmt: skip
     _show(ranking, scores, facts, as_json)
 
@@ -99,5 +99,5 @@ def _show(
                 for name, (accuracy, interval) in baselines.items()}  # fmt: skip
         print_json({**facts, "baselines": told, **ranking_json(ranking)})
         return
-    click.echo(printable(f"{facts['run']} by {facts['verifier']}, read by {facts['rule']}"))
+    click.echo(printable(f"{facts['run']} by {facts['verifier']}, read by {facts['scorer']}"))
     print_ranking(ranking, baselines, stdout_console())

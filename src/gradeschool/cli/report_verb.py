@@ -9,8 +9,8 @@ import click
 
 from gradeschool.cli.options import (
     dataset_option,
-    files_and_rules,
-    rules_option,
+    files_and_scorers,
+    scorers_option,
     size_in_words,
     warn,
     warn_of_faults,
@@ -35,7 +35,7 @@ FORMS = ("svg", "pdf", "png")
               help="Of the figures; by default all three.")  # fmt: skip
 @click.option("--heatmap", type=click.Path(path_type=Path), metavar="FILE.html",
               help="Write solutions coloured by a verifier's value of each token.")  # fmt: skip
-@rules_option("the protocol's own, then all that call no library; the first heads the report")
+@scorers_option("the protocol's own, then all that call no library; the first heads the report")
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
 @dataset_option
 def command(
@@ -44,11 +44,11 @@ def command(
     figures: Path | None,
     forms: tuple[str, ...],
     heatmap: Path | None,
-    rules: tuple[str, ...],
+    scorers: tuple[str, ...],
     force: bool,
     dataset: str | None,
 ) -> None:
-    """Write a report of runs: scores under every rule, causes, every completion.
+    """Write a report of runs: scores under every scorer, causes, every completion.
 
     A RUN is a run folder or a file of completions; FILE#NAME is one run of several. The page is one
     file that asks the network for nothing: it can be sent, archived and printed. Problems and
@@ -68,7 +68,7 @@ def command(
     from gradeschool.reports.page.verdicts import judge_run
 
     _require_writable(output, figures, heatmap, force)
-    files, names = files_and_rules(runs, rules)
+    files, names = files_and_scorers(runs, scorers)
     found = gather(files, dataset, warn)
     matrix = _matrix(found, names)
     judged = [judge_run(run, matrix, 0, run.disputed) for run in found]
@@ -109,17 +109,17 @@ def _require_writable(
     require_free(output, force)
 
 
-def _matrix(found: list[PageRun], rules: tuple[str, ...]) -> Matrix:
-    """Return the rules of a report, the headline first."""
-    from gradeschool.protocols.registry import all_rules, get_usable_rule
-    from gradeschool.scoring.load import ALL, choose_rules
+def _matrix(found: list[PageRun], scorers: tuple[str, ...]) -> Matrix:
+    """Return the scorers of a report, the headline first."""
+    from gradeschool.protocols.registry import all_scorers, get_usable_scorer
+    from gradeschool.scoring.load import ALL, choose_scorers
     from gradeschool.scoring.matrix import Matrix
-    from gradeschool.scoring.select import headline_rule
+    from gradeschool.scoring.select import headline_scorer
 
     manifests = [run.manifest for run in found]
-    named = next((name for name in rules if name != ALL), None)
-    headline = get_usable_rule(named or headline_rule(manifests, list(all_rules())))
-    others = [rule for rule in choose_rules(rules) if rule is not headline]
+    named = next((name for name in scorers if name != ALL), None)
+    headline = get_usable_scorer(named or headline_scorer(manifests, list(all_scorers())))
+    others = [scorer for scorer in choose_scorers(scorers) if scorer is not headline]
     return Matrix([headline, *others])
 
 
@@ -128,6 +128,6 @@ def _write(judged: list[Judged], matrix: Matrix, output: Path) -> None:
     from gradeschool.reports.page.write import save
 
     write = WRITERS[output.suffix.lower()]
-    size = save(write(judged, matrix.rules), output)
+    size = save(write(judged, matrix.scorers), output)
     completions = sum(len(one.run.entries) for one in judged)
     click.echo(f"{completions:,} completions in {output}, {size_in_words(size)}")

@@ -17,7 +17,7 @@ from gradeschool.cli.options import (
 )
 
 FOLDER = click.Path(path_type=Path)
-DEFAULT_RULE = "gradeschool/reader"
+DEFAULT_SCORER = "gradeschool/reader"
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -117,8 +117,8 @@ def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
 
 @command.command("curve")
 @click.argument("file")
-@click.option("--rule", metavar="NAME",
-              help="A rule; by default the run's own, else gradeschool/reader.")  # fmt: skip
+@click.option("--scorer", "--rule", metavar="NAME",
+              help="A scorer; by default the run's own, else gradeschool/reader.")  # fmt: skip
 @click.option("--at", "ks", type=click.IntRange(min=1), multiple=True, metavar="K",
               help="Only these k; by default 1, 2, 4, ... and all.")  # fmt: skip
 @click.option("--count-invalid", is_flag=True, help="Samples without an answer vote, for none.")
@@ -126,7 +126,7 @@ def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
 @json_option
 def curve_command(
     file: str,
-    rule: str | None,
+    scorer: str | None,
     ks: tuple[int, ...],
     count_invalid: bool,
     dataset: str | None,
@@ -136,18 +136,18 @@ def curve_command(
 
     FILE#NAME is one run of several.
     """
-    from gradeschool.protocols.registry import get_usable_rule
+    from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.curves import curve_table
     from gradeschool.scoring.at_k import ballots_of, curve
     from gradeschool.scoring.select import choose_runs
 
     runs = choose_runs([file], dataset, warn)
-    chosen = get_usable_rule(rule or _own_rule(runs[0].path) or DEFAULT_RULE)
+    chosen = get_usable_scorer(scorer or _own_scorer(runs[0].path) or DEFAULT_SCORER)
     curves = {
         run.name: curve(ballots_of(run, chosen), ks or None, count_invalid) for run, *_ in runs
     }
     if as_json:
-        print_json({"rule": chosen.name, "curves": {
+        print_json({"scorer": chosen.name, "curves": {
             name: [at.as_json() for at in found] for name, found in curves.items()
         }})  # fmt: skip
     else:
@@ -156,11 +156,11 @@ def curve_command(
     warn_of_faults(sum(one.run.faults for one in runs))
 
 
-def _own_rule(file: Path) -> str | None:
-    """Return the headline rule of a run folder, None for another file."""
-    from gradeschool.recordings.files import MANIFEST_FILE
+def _own_scorer(file: Path) -> str | None:
+    """Return the headline scorer of a run folder, None for another file."""
+    from gradeschool.formats.read import MANIFEST_FILE
     from gradeschool.runs.manifest import plan_of
     from gradeschool.runs.store import read_json
 
     manifest = read_json(file / MANIFEST_FILE) if file.is_dir() else None
-    return None if manifest is None else plan_of(manifest).protocol.rules[0]
+    return None if manifest is None else plan_of(manifest).protocol.scorers[0]

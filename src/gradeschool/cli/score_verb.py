@@ -12,18 +12,18 @@ import click
 from gradeschool.cli.options import (
     STANDARD_INPUT,
     dataset_option,
-    files_and_rules,
+    files_and_scorers,
     json_option,
     labels_option,
     print_json,
-    rules_option,
+    scorers_option,
     stdout_console,
     warn,
     warn_of_faults,
 )
 
 if TYPE_CHECKING:
-    from gradeschool.rule import Rule
+    from gradeschool.scorer import Scorer
     from gradeschool.scoring.totals import Totals
     from gradeschool.scoring.votes import VoteScore
 
@@ -32,7 +32,7 @@ ALONE = "--shard needs -o FILE, not --engine ray, --vote, --labels, --causes"
 
 @click.command()
 @click.argument("files", nargs=-1, required=True)
-@rules_option("all that call no library")
+@scorers_option("all that call no library")
 @click.option("--vote", "votes", multiple=True, metavar="NAME",
               help="Count a published vote over the samples of each problem too.")  # fmt: skip
 @dataset_option
@@ -47,11 +47,11 @@ ALONE = "--shard needs -o FILE, not --engine ray, --vote, --labels, --causes"
               help="Where to score: here, or Parquet files on a Ray cluster.")  # fmt: skip
 @labels_option
 @click.option("--causes", is_flag=True,
-              help="Count why completions are not correct, by run and rule.")  # fmt: skip
+              help="Count why completions are not correct, by run and scorer.")  # fmt: skip
 @json_option
 def command(
     files: tuple[str, ...],
-    rules: tuple[str, ...],
+    scorers: tuple[str, ...],
     votes: tuple[str, ...],
     dataset: str | None,
     output: Path | None,
@@ -63,7 +63,7 @@ def command(
     causes: bool,
     as_json: bool,
 ) -> None:
-    """Score recorded completions under every rule.
+    """Score recorded completions under every scorer.
 
     FILES are run folders, rows in JSONL, CSV or Parquet (index, id, question_id or question for
     the problem; completion, answer, output or response for the text; run or model and sample where
@@ -72,22 +72,22 @@ def command(
     several, - is standard input (JSONL). Rows that cannot be used are counted as errors, and the
     exit status is 3.
 
-    Rules that call a library ("extra" in `gradeschool protocols list`) are about a thousand times
-    slower: `--rule all` adds them, where they are installed.
+    Scorers that call a library ("extra" in `gradeschool protocols list`) are about a thousand times
+    slower: `--scorer all` adds them, where they are installed.
 
-    Example: gradeschool score answers.jsonl --rule multi-pattern openai/2021
+    Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
     from gradeschool.scoring.cause_counts import causes_in_files
     from gradeschool.scoring.choice import Work, merged, score_shard, scored
     from gradeschool.scoring.votes import votes_on
 
     if merge:
-        if rules or votes or dataset or shard or labels or causes or engine != "local":
+        if scorers or votes or dataset or shard or labels or causes or engine != "local":
             raise click.UsageError("--merge takes tables that are scored already, and -o alone")
         totals, counted, found = merged([Path(name) for name in files], output, warn), [], {}
     else:
-        given, names = files_and_rules(files, rules)
-        chosen = _rules(names)
+        given, names = files_and_scorers(files, scorers)
+        chosen = _scorers(names)
         work = Work(given, dataset, chosen, output, jobs, engine)
         if shard is not None:
             if output is None or engine != "local" or votes or labels or causes:
@@ -116,16 +116,16 @@ def _check_labels(names: Sequence[str], dataset: str | None) -> None:
     check_labels([source.dataset for source in sources(names, dataset)])
 
 
-def _rules(names: Sequence[str]) -> list[Rule]:
-    """Return the rules of these names; say what "all" leaves out."""
-    from gradeschool.protocols.registry import all_rules
-    from gradeschool.scoring.load import ALL, choose_rules
+def _scorers(names: Sequence[str]) -> list[Scorer]:
+    """Return the scorers of these names; say what "all" leaves out."""
+    from gradeschool.protocols.registry import all_scorers
+    from gradeschool.scoring.load import ALL, choose_scorers
 
-    chosen = choose_rules(names)
-    if ALL in names and (left_out := all_rules().keys() - {rule.name for rule in chosen}):
-        extras = ", ".join(sorted({all_rules()[name].extra for name in left_out}))
+    chosen = choose_scorers(names)
+    if ALL in names and (left_out := all_scorers().keys() - {scorer.name for scorer in chosen}):
+        extras = ", ".join(sorted({all_scorers()[name].extra for name in left_out}))
         hint = f"pip install 'gradeschool[{extras}]'"
-        warn(f"{len(left_out)} rules that call a library are left out: {hint}")
+        warn(f"{len(left_out)} scorers that call a library are left out: {hint}")
     return chosen
 
 
@@ -137,8 +137,8 @@ def _print_json(
     counted = {"votes": [one.as_json() for one in votes]} if votes else {}
     runs = [score.as_json() for score in totals.scores]
     for run in runs:
-        for rule, counts in causes.get(run["run"], {}).items():
-            run["rules"][rule]["causes"] = counts
+        for scorer, counts in causes.get(run["run"], {}).items():
+            run["scorers"][scorer]["causes"] = counts
     print_json({"runs": runs, **counted})
 
 

@@ -1,4 +1,4 @@
-"""Our rules and data in the shapes that other tools expect."""
+"""Our scorers and data in the shapes that other tools expect."""
 
-# The rule of every reward, scorer and environment that names none.
-DEFAULT_RULE = "gradeschool/reader"
+# The scorer of every reward, scorer and environment that names none.
+DEFAULT_SCORER = "gradeschool/reader"

@@ -11,7 +11,7 @@ from gradeschool.answers.parse import answer_part, hashed_answer
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import UnknownNameError
 from gradeschool.problem import Problem
-from gradeschool.rule import clip
+from gradeschool.scorer import clip
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from gradeschool.errors import InputError, TransientError
 from gradeschool.integrations.scores import Scores, scores_of
 from gradeschool.models.base import Reply, Request
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.rule import clip
 from gradeschool.runs.evaluate import Asking
 from gradeschool.runs.evaluate import evaluate as run_evaluation
 from gradeschool.runs.observer import Observer
 from gradeschool.runs.plan import make_plan
+from gradeschool.scorer import clip
 from gradeschool.scoring.load import load_runs
 
 Asked = str | list[dict[str, str]]
@@ -70,7 +70,7 @@ def evaluate(
     output: str | Path | None = None,
     connections: int = CONNECTIONS,
 ) -> Scores:
-    """Ask a function under a protocol and return the scores by the protocol's rules.
+    """Ask a function under a protocol and return the scores by the protocol's scorers.
 
     model: takes a chat protocol's messages ({"role", "content"}; a last one of the assistant is to
     be continued), another protocol's text. dataset: a name or file, as `-d` takes it. name: what
@@ -94,7 +94,7 @@ def evaluate(
             )
         )
         (run,) = load_runs(folder, dataset, lambda _: None)
-    return scores_of(replace(run, name=called), chosen.rules)
+    return scores_of(replace(run, name=called), chosen.scorers)
 
 
 def asked(prompt: Prompt) -> Asked:

@@ -1,6 +1,6 @@
 """What inspect_ai finds under the name `gradeschool` (entry-point group `inspect_ai`).
 
-Tasks `gradeschool/gsm8k` and `gradeschool/aime2025`, a scorer for each rule, and
+Tasks `gradeschool/gsm8k` and `gradeschool/aime2025`, every scorer, and
 `gradeschool/numeric_equality`.
 """
 

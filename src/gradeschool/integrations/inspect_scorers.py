@@ -1,7 +1,7 @@
-"""A scorer of inspect_ai for each rule: `inspect score LOG --scorer gradeschool/reader`.
+"""Every scorer as a scorer of inspect_ai: `inspect score LOG --scorer gradeschool/reader`.
 
-The scorer of a rule is called "gradeschool/" and the rule's name, without a "gradeschool/" of its
-own; "@" and "." in it, which inspect takes for files, are ":" and "_": the rule
+There a scorer is called "gradeschool/" and its name, without a "gradeschool/" of its own; "@" and
+"." in it, which inspect takes for files, are ":" and "_":
 `inspect/match-numeric@<=0.3.220` is `gradeschool/inspect/match-numeric:<=0_3_220`. Written against
 inspect_ai 0.3.285; 0.3.220, the oldest that is tested, has no `Score.reason`.
 """
@@ -15,19 +15,21 @@ from inspect_ai.scorer import (
     INCORRECT,
     NOANSWER,
     Score,
-    Scorer,
     Target,
     accuracy,
     scorer,
     stderr,
 )
+from inspect_ai.scorer import (
+    Scorer as InspectScorer,
+)
 from inspect_ai.solver import TaskState
 
 from gradeschool.answers.failures import Failure, detect_answer_failure
-from gradeschool.integrations import DEFAULT_RULE
+from gradeschool.integrations import DEFAULT_SCORER
 from gradeschool.problem import MARKER, Problem
-from gradeschool.protocols.registry import all_rules, get_usable_rule
-from gradeschool.rule import Rule
+from gradeschool.protocols.registry import all_scorers, get_usable_scorer
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome, Verdict
 
 NUMERIC_EQUALITY = "numeric-equality"
@@ -48,19 +50,19 @@ SCORING_FAILED = "scoring_failed"
 FINISHES = {"max_tokens": "length", "model_length": "length", "content_filter": "content_filter"}
 
 
-def scorer_name(rule_name: str) -> str:
-    """Return the name of a rule's scorer, without the package's name before it."""
-    return rule_name.removeprefix(OWN).replace("@", ":").replace(".", "_")
+def scorer_name(name: str) -> str:
+    """Return a scorer's name in inspect, without the package's name before it."""
+    return name.removeprefix(OWN).replace("@", ":").replace(".", "_")
 
 
-def score_of(rule: Rule, state: TaskState, target: Target) -> Score:
-    """Return a rule's verdict on a sample as inspect's score.
+def score_of(scorer: Scorer, state: TaskState, target: Target) -> Score:
+    """Return a scorer's verdict on a sample as inspect's score.
 
-    Correct, incorrect or NOANSWER; a rule that fails leaves the sample unscored (NaN). The reason
+    Correct, incorrect or NOANSWER; a scorer that fails leaves the sample unscored (NaN). The reason
     is the cause of a miss, the explanation says what was read and where.
     """
     text, gold = state.output.completion, target.text
-    verdict = rule.judge(text, problem_of(state, gold))
+    verdict = scorer.judge(text, problem_of(state, gold))
     cause = None
     if verdict.outcome in (Outcome.WRONG, Outcome.NO_ANSWER):
         cause = detect_answer_failure(text, gold, FINISHES.get(state.output.stop_reason))
@@ -68,7 +70,7 @@ def score_of(rule: Rule, state: TaskState, target: Target) -> Score:
         value=VALUES[verdict.outcome],
         answer=verdict.answer.value if verdict.answer else None,
         explanation=verdict.reason if cause is None else f"{verdict.reason} ({cause.value})",
-        metadata={"rule": rule.name, "outcome": verdict.outcome.value, **_span(verdict)},
+        metadata={"scorer": scorer.name, "outcome": verdict.outcome.value, **_span(verdict)},
         **_reason(verdict, cause),
     )
 
@@ -98,8 +100,8 @@ def _reason(verdict: Verdict, cause: Failure | None) -> dict[str, str]:
     return {} if cause is None else {"reason": REASONS.get(cause, cause.value)}
 
 
-def _scoring(rule_name: str) -> Scorer:
-    found = get_usable_rule(rule_name)
+def _scoring(name: str) -> InspectScorer:
+    found = get_usable_scorer(name)
 
     async def score(state: TaskState, target: Target) -> Score:
         if found.extra:  # a library in a process of its own: waiting for it must not stop the rest
@@ -109,20 +111,20 @@ def _scoring(rule_name: str) -> Scorer:
     return score
 
 
-def _scorer_for(rule_name: str, name: str) -> Callable[..., Scorer]:
+def _scorer_for(ours: str, name: str) -> Callable[..., InspectScorer]:
     @scorer(metrics=[accuracy(), stderr()], name=name)
-    def for_rule() -> Scorer:
-        return _scoring(rule_name)
+    def for_scorer() -> InspectScorer:
+        return _scoring(ours)
 
-    made: Callable[..., Scorer] = for_rule
+    made: Callable[..., InspectScorer] = for_scorer
     return made
 
 
-SCORERS = {name: _scorer_for(name, scorer_name(name)) for name in all_rules()}
+SCORERS = {name: _scorer_for(name, scorer_name(name)) for name in all_scorers()}
 numeric_equality = _scorer_for(NUMERIC_EQUALITY, "numeric_equality")
 
 
 @scorer(metrics=[accuracy(), stderr()])
-def rule(rule: str = DEFAULT_RULE) -> Scorer:
-    """Score by the rule of that name: `--scorer gradeschool/rule -S rule=openai/2021`."""
+def rule(rule: str = DEFAULT_SCORER) -> InspectScorer:
+    """Score by the scorer of that name: `--scorer gradeschool/rule -S rule=openai/2021`."""
     return _scoring(rule)

@@ -1,6 +1,6 @@
 """Tasks of inspect_ai: `inspect eval gradeschool/gsm8k -T protocol=olmes/gsm8k-tulu`.
 
-Prompts, decoding and rules are those of the named protocol; what the task leaves open
+Prompts, decoding and scorers are those of the named protocol; what the task leaves open
 (temperature, length) is inspect's to decide, and its options on the command line override ours.
 """
 
@@ -25,7 +25,7 @@ from gradeschool.errors import InputError
 from gradeschool.integrations.inspect_scorers import NUMERIC_EQUALITY, SCORERS
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.registry import all_protocols, get_protocol, get_rule
+from gradeschool.protocols.registry import all_protocols, get_protocol, get_scorer
 
 TURNS = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 # vLLM's and llama.cpp's words for "go on with the last assistant message".
@@ -39,29 +39,31 @@ AIME_REVISION = "563bb8404243c5f09de6ec262f2db674fe5bce9b"
 def gsm8k(
     protocol: str = "inspect/gsm8k",
     dataset: str = "gsm8k",
-    rules: str | list[str] = "",
+    scorers: str | list[str] = "",
 ) -> Task:
     """GSM8K under a named protocol.
 
     protocol: a chat protocol of `gradeschool protocols list`. dataset: a name or file, as `-d`
-    takes it ("sample" needs no download). rules: those that score, by default the protocol's own.
+    takes it ("sample" needs no download). scorers: those that score, by default the protocol's own.
     """
-    return _task(protocol, load_dataset(dataset).problems, rules)
+    return _task(protocol, load_dataset(dataset).problems, scorers)
 
 
 @task
 def aime2025(
-    protocol: str = "inspect/aime2025", dataset: str = "", rules: str | list[str] = NUMERIC_EQUALITY
+    protocol: str = "inspect/aime2025",
+    dataset: str = "",
+    scorers: str | list[str] = NUMERIC_EQUALITY,
 ) -> Task:
     """AIME 2025, scored by numeric equality: 711 is not 11, 149 is not 49.
 
     Takes the place of inspect_evals/aime2025. dataset: a file with the columns id, problem and
     answer; by default math-ai/aime25 at the revision that inspect_evals uses.
     """
-    return _task(protocol, load_dataset(dataset).problems if dataset else _aime(), rules)
+    return _task(protocol, load_dataset(dataset).problems if dataset else _aime(), scorers)
 
 
-def _task(name: str, problems: Sequence[Problem], rules: str | list[str]) -> Task:
+def _task(name: str, problems: Sequence[Problem], scorers: str | list[str]) -> Task:
     protocol = get_protocol(name)
     if not protocol.is_chat:
         chat = [known.name for known in all_protocols().values() if known.is_chat]
@@ -72,16 +74,16 @@ def _task(name: str, problems: Sequence[Problem], rules: str | list[str]) -> Tas
             [_sample(*pair) for pair in zip(problems, prompts, strict=True)], name=name
         ),
         solver=generate(),
-        scorer=_scorers(rules or list(protocol.rules)),
+        scorer=_scorers(scorers or list(protocol.scorers)),
         config=_config(protocol.decoding, any(prompt.prefix for prompt in prompts)),
         version=protocol.digest(),
         metadata={"protocol": name, "protocol_digest": protocol.digest()},
     )
 
 
-def _scorers(rules: str | list[str]) -> list[Scorer]:
-    names = rules.split(",") if isinstance(rules, str) else rules
-    return [SCORERS[get_rule(name.strip()).name]() for name in names]
+def _scorers(scorers: str | list[str]) -> list[Scorer]:
+    names = scorers.split(",") if isinstance(scorers, str) else scorers
+    return [SCORERS[get_scorer(name.strip()).name]() for name in names]
 
 
 def _prompts(protocol: Protocol, problems: Sequence[Problem]) -> list[Prompt]:

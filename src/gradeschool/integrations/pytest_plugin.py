@@ -26,21 +26,21 @@ def check(
     golds: Sequence[object],
     *,
     at_least: float,
-    rule: str = "",
+    scorer: str = "",
     confident: bool = False,
 ) -> Scores:
     """Return the scores, or fail the test with the accuracy, its interval and the first misses.
 
-    at_least: the accuracy that is asked for, from 0 to 1. rule: how answers are read. confident:
+    at_least: the accuracy that is asked for, from 0 to 1. scorer: how answers are read. confident:
     ask it of the lower end of the 95 % interval, not of the accuracy alone.
     """
     from gradeschool.errors import InputError
-    from gradeschool.integrations import DEFAULT_RULE
+    from gradeschool.integrations import DEFAULT_SCORER
     from gradeschool.integrations.scores import score
 
     if not 0 <= at_least <= 1:
         raise InputError(f"at_least is {at_least!r}; give an accuracy from 0 to 1")
-    scores = score(texts, golds, rule or DEFAULT_RULE)
+    scores = score(texts, golds, scorer or DEFAULT_SCORER)
     found = scores.ci95[0] if confident else scores.accuracy
     if found < at_least:
         __tracebackhide__ = True

@@ -17,10 +17,10 @@ from gradeschool.answers.parse import answer_part
 from gradeschool.answers.quantities import canonical_gold, is_number
 from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
-from gradeschool.integrations import DEFAULT_RULE
+from gradeschool.integrations import DEFAULT_SCORER
 from gradeschool.problem import MARKER, Problem
-from gradeschool.protocols.registry import get_usable_rule
-from gradeschool.rule import Rule, RuleFailure, clip
+from gradeschool.protocols.registry import get_usable_scorer
+from gradeschool.scorer import Scorer, ScorerFailure, clip
 from gradeschool.verdict import Outcome, Verdict
 
 # Of a longer completion the last so many characters are read: answers stand at the end.
@@ -34,8 +34,8 @@ NEAR = (Failure.SIGN_LOST, Failure.SCALE)
 class Reward(NamedTuple):
     """What one completion earned, and why.
 
-    value: None where the gold or the rule itself fails: no reward is due for an error of ours.
-    outcome, answer, reason: those of the rule's verdict; answer is "" where none was read.
+    value: None where the gold or the scorer itself fails: no reward is due for an error of ours.
+    outcome, answer, reason: those of the scorer's verdict; answer is "" where none was read.
     """
 
     value: float | None
@@ -53,20 +53,20 @@ class Reward(NamedTuple):
 class Grader:
     r"""Rewards completions: 1 for a right answer, else 0; a call never raises.
 
-    rule: a name from `gradeschool protocols list`. format_credit: added where the text ends in the
-    form that `format` names: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it).
+    scorer: a name from `gradeschool protocols list`. format_credit: added where the text ends in
+    the form that `format` names: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it).
     partial_credit: for a wrong answer that lost its sign or is off by 100 or 1,000.
     Making one raises UnknownNameError, MissingExtraError or InputError; equal ones are equal, and
     can be pickled.
     """
 
-    rule: str = DEFAULT_RULE
+    scorer: str = DEFAULT_SCORER
     format: str = MARKER
     format_credit: float = 0.0
     partial_credit: float = 0.0
 
     def __post_init__(self) -> None:
-        get_usable_rule(self.rule)
+        get_usable_scorer(self.scorer)
         if self.format not in FORMATS:
             raise InputError(f"the format is {self.format!r}; give one of {', '.join(FORMATS)}")
         for name in ("format_credit", "partial_credit"):
@@ -87,7 +87,7 @@ class Grader:
         if problem is None:
             what = clip(gold) if isinstance(gold, str) else type(gold)
             return _none(f"the gold cannot be read: {what!r}")
-        verdict = _rule(self.rule).judge(text[-LONGEST:], problem)
+        verdict = _scorer(self.scorer).judge(text[-LONGEST:], problem)
         return Reward(
             self._value(verdict, text[-LONGEST:], problem.gold),
             verdict.outcome,
@@ -96,15 +96,15 @@ class Grader:
         )
 
     def grade_all(self, completions: Sequence[object], golds: Sequence[object]) -> list[Reward]:
-        """Return the rewards of a batch; a rule that reads batches faster is given the batch.
+        """Return the rewards of a batch; a scorer that reads batches faster is given the batch.
 
         Raises InputError where there are not as many golds as completions.
         """
         if len(completions) != len(golds):
             raise InputError(f"{len(completions)} completions but {len(golds)} golds; give as many")
-        rule = _rule(self.rule)
-        if rule.ahead is not None:
-            rule.ahead([*_pairs(rule, zip(completions, golds, strict=True))])
+        scorer = _scorer(self.scorer)
+        if scorer.ahead is not None:
+            scorer.ahead([*_pairs(scorer, zip(completions, golds, strict=True))])
         return [self.grade(*pair) for pair in zip(completions, golds, strict=True)]
 
     def _value(self, verdict: Verdict, text: str, gold: str) -> float | None:
@@ -178,13 +178,13 @@ def gold_of(gold: object) -> str | None:
     return str(gold) if gold.bit_length() < LONGEST_GOLD // 2 else None
 
 
-def _pairs(rule: Rule, rows: Iterable[tuple[object, object]]) -> Iterable[tuple[str, str]]:
-    """Yield what a rule will be asked to read, for the rows that it can read."""
+def _pairs(scorer: Scorer, rows: Iterable[tuple[object, object]]) -> Iterable[tuple[str, str]]:
+    """Yield what a scorer will be asked to read, for the rows that it can read."""
     for completion, gold in rows:
         text, problem = text_of(completion), _problem_of(gold_of(gold))
         if text is not None and problem is not None:
-            with suppress(RuleFailure):
-                yield text[-LONGEST:], rule.reference(problem)
+            with suppress(ScorerFailure):
+                yield text[-LONGEST:], scorer.reference(problem)
 
 
 def _none(reason: str) -> Reward:
@@ -192,8 +192,8 @@ def _none(reason: str) -> Reward:
 
 
 @lru_cache(64)
-def _rule(name: str) -> Rule:
-    return get_usable_rule(name)
+def _scorer(name: str) -> Scorer:
+    return get_usable_scorer(name)
 
 
 @lru_cache(4096)

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gradeschool.errors import InputError
-from gradeschool.integrations import DEFAULT_RULE
+from gradeschool.integrations import DEFAULT_SCORER
 from gradeschool.integrations.rewards import gold_of
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import get_usable_rule
-from gradeschool.rule import Rule, clip
+from gradeschool.protocols.registry import get_usable_scorer
+from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.collect import Run, Sample
-from gradeschool.scoring.score import RuleScore, RunScore, score_run
+from gradeschool.scoring.score import RunScore, ScorerResult, score_run
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verdict import Verdict
 
-HEADS = ("rule", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
+HEADS = ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
 SHOWN = 5  # misses in a description
 
 
@@ -25,7 +25,7 @@ SHOWN = 5  # misses in a description
 class Scores:
     """The scores of some completions; `print` and notebooks show a table.
 
-    run: counts, accuracy and interval of every rule; the first is the headline, whose figures are
+    run: counts, accuracy and interval of every scorer; the first is the headline, whose figures are
     `accuracy`, `ci95` and `correct`. verdicts: the headline's, in the order of the completions.
     """
 
@@ -33,13 +33,13 @@ class Scores:
     verdicts: tuple[Verdict, ...]
 
     @property
-    def headline(self) -> RuleScore:
-        """Return the score by the first rule."""
-        return self.run.rules[0]
+    def headline(self) -> ScorerResult:
+        """Return the score by the first scorer."""
+        return self.run.scorers[0]
 
     @property
     def accuracy(self) -> float:
-        """Return correct / (correct + wrong + no answer) by the first rule."""
+        """Return correct / (correct + wrong + no answer) by the first scorer."""
         return self.headline.accuracy
 
     @property
@@ -49,7 +49,7 @@ class Scores:
 
     @property
     def correct(self) -> int:
-        """Return how many completions are right by the first rule."""
+        """Return how many completions are right by the first scorer."""
         return self.headline.correct
 
     def __len__(self) -> int:
@@ -57,7 +57,7 @@ class Scores:
         return self.run.n
 
     def misses(self) -> list[tuple[int, Verdict]]:
-        """Return the place and the verdict of each completion that the first rule does not pass."""
+        """Return the place and the verdict of each completion that the first scorer rejects."""
         return [(at, verdict) for at, verdict in enumerate(self.verdicts) if not verdict.correct]
 
     def describe_misses(self) -> str:
@@ -67,16 +67,16 @@ class Scores:
         return "\n".join([*lines, *([f"  and {rest} more"] if rest > 0 else [])])
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return the cells of the table, a row for each rule."""
+        """Return the cells of the table, a row for each scorer."""
         return [
             (
-                one.rule,
+                one.scorer,
                 str(one.correct),
                 f"{one.accuracy:.2%}",
                 f"{100 * one.ci95[0]:.2f} - {100 * one.ci95[1]:.2f}",
                 *map(str, (one.wrong, one.no_answer, one.error)),
             )
-            for one in self.run.rules
+            for one in self.run.scorers
         ]
 
     def __str__(self) -> str:
@@ -103,13 +103,14 @@ class Scores:
 
 
 def score(
-    texts: Sequence[str], golds: Sequence[object], rule: str | Sequence[str] = DEFAULT_RULE
+    texts: Sequence[str], golds: Sequence[object], scorer: str | Sequence[str] = DEFAULT_SCORER
 ) -> Scores:
     """Return the scores of completions against their golds.
 
-    golds: one for each text: a number, a solution ("... #### 18"), a GSM8K row or a Problem. rule:
+    golds: one for each text: a number, a solution ("... #### 18"), a GSM8K row or a Problem.
+    scorer:
     a name or several; the first is the headline. Raises InputError where texts and golds do not
-    fit or a gold is none, UnknownNameError and MissingExtraError for a rule.
+    fit or a gold is none, UnknownNameError and MissingExtraError for a scorer.
     """
     if len(texts) != len(golds):
         raise InputError(f"{len(texts)} texts but {len(golds)} golds; give a gold for each text")
@@ -122,20 +123,20 @@ def score(
                 f"text {at} is a {type(text).__name__}: {clip(repr(text))}; give a str"
             )
         samples.append(Sample(_problem(gold, at), 0, text, "", at))
-    return scores_of(Run("", samples), [rule] if isinstance(rule, str) else list(rule))
+    return scores_of(Run("", samples), [scorer] if isinstance(scorer, str) else list(scorer))
 
 
-def scores_of(run: Run, rules: Sequence[str]) -> Scores:
-    """Return the scores of a run by the rules of these names, and the first one's verdicts."""
-    if not rules:
-        raise InputError("no rule is named; give at least one")
-    chosen = [get_usable_rule(name) for name in rules]
+def scores_of(run: Run, scorers: Sequence[str]) -> Scores:
+    """Return the scores of a run by the scorers of these names, and the first one's verdicts."""
+    if not scorers:
+        raise InputError("no scorer is named; give at least one")
+    chosen = [get_usable_scorer(name) for name in scorers]
     return Scores(score_run(run, chosen), tuple(_verdicts(run, chosen[0])))
 
 
-def _verdicts(run: Run, rule: Rule) -> list[Verdict]:
+def _verdicts(run: Run, scorer: Scorer) -> list[Verdict]:
     usable = [s for s in run.samples if s.problem is not None and not s.error]
-    return [rule.judge(s.text, s.problem) for s in usable if s.problem is not None]
+    return [scorer.judge(s.text, s.problem) for s in usable if s.problem is not None]
 
 
 def _problem(gold: object, at: int) -> Problem:

@@ -1,4 +1,4 @@
-"""The environment `gsm8k-olmes`: OLMES's gsm8k::tulu for verifiers, prompts and rule as in OLMES.
+"""The environment `gsm8k-olmes`: OLMES's gsm8k::tulu for verifiers, prompts and scorer as in OLMES.
 
 Eight examples as turns, the assistant's answer begun with "Answer:", greedy, the last number of the
 reply (behind "</think>", where there is one) equal to that of the gold. `load_environment` is for
@@ -13,7 +13,7 @@ from typing import Any
 
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import MissingExtraError
-from gradeschool.integrations import DEFAULT_RULE
+from gradeschool.integrations import DEFAULT_SCORER
 from gradeschool.integrations.rewards import Grader, text_of
 from gradeschool.protocols.registry import get_protocol
 
@@ -73,13 +73,13 @@ def sampling() -> dict[str, Any]:
 
 
 def exact_match(completion: Sequence[object] | str, answer: str, **_: object) -> float:
-    """Return 1.0 where the last number of the reply is that of the gold, by OLMES's rule."""
+    """Return 1.0 where the last number of the reply is that of the gold, by OLMES's scorer."""
     return float(_grader(PROTOCOL).grade(reply(completion), answer).correct)
 
 
 def reader(completion: Sequence[object] | str, answer: str, **_: object) -> float:
     """Return 1.0 where the house reader finds the gold; a metric beside OLMES's (weight 0)."""
-    return float(_grader(DEFAULT_RULE).grade(reply(completion), answer).correct)
+    return float(_grader(DEFAULT_SCORER).grade(reply(completion), answer).correct)
 
 
 def reply(completion: Sequence[object] | str) -> str:
@@ -89,5 +89,5 @@ def reply(completion: Sequence[object] | str) -> str:
 
 
 @lru_cache(8)
-def _grader(rule: str) -> Grader:
-    return Grader(rule)
+def _grader(scorer: str) -> Grader:
+    return Grader(scorer)

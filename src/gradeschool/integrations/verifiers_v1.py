@@ -25,7 +25,7 @@ class Gsm8kOlmesConfig(TasksetConfig):
 
 
 class Gsm8kOlmesTask(Task[Gsm8kOlmesData]):
-    """Scored by OLMES's rule; the house reader is a metric beside it."""
+    """Scored by OLMES's scorer; the house reader is a metric beside it."""
 
     @rewarded(weight=1.0)
     async def exact_match(self, trace: Trace) -> float:

@@ -1,4 +1,4 @@
-"""Everything that is known about a protocol or a rule, collected for people and programs."""
+"""Everything that is known about a protocol or a scorer, collected for people and programs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gradeschool.problem import Problem
 from gradeschool.prompts.shape import Shape, shape
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.prompt_json import prompt_bytes
-from gradeschool.protocols.registry import all_protocols, all_votes, available, get_rule
+from gradeschool.protocols.registry import all_protocols, all_votes, available, get_scorer
 from gradeschool.protocols.sources import Quirk, links, links_of, quirks, room_of
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.vote import Vote
 
 # Problems that show whether examples are drawn anew for each.
@@ -42,32 +42,32 @@ class ProtocolCard:
     digest: str
     shape: Shape
     redrawn: bool
-    rules: tuple[RuleCard, ...]
+    scorers: tuple[ScorerCard, ...]
     votes: tuple[Vote, ...]
     links: tuple[str, ...]
     example: Example | None
 
 
 @dataclass(frozen=True, slots=True)
-class RuleCard:
-    """A rule, the protocols that it is part of, and examples of what it does unlike a reader."""
+class ScorerCard:
+    """A scorer, the protocols that it is part of, and examples of what it does unlike a reader."""
 
-    rule: Rule
+    scorer: Scorer
     protocols: tuple[str, ...]
     quirks: tuple[Quirk, ...]
     links: tuple[str, ...]
     available: bool
 
 
-def rule_card(name: str) -> RuleCard:
-    """Return the card of a rule; UnknownNameError says which names are close."""
-    rule, room = get_rule(name), room_of(name)
-    return RuleCard(
-        rule=rule,
-        protocols=tuple(one.name for one in all_protocols().values() if name in one.rules),
-        quirks=tuple(quirk for quirk in quirks(room) if quirk.rule == name),
-        links=tuple(dict.fromkeys((*links_of(rule.read), *links(room)))),
-        available=available(rule),
+def scorer_card(name: str) -> ScorerCard:
+    """Return the card of a scorer; UnknownNameError says which names are close."""
+    scorer, room = get_scorer(name), room_of(name)
+    return ScorerCard(
+        scorer=scorer,
+        protocols=tuple(one.name for one in all_protocols().values() if name in one.scorers),
+        quirks=tuple(quirk for quirk in quirks(room) if quirk.scorer == name),
+        links=tuple(dict.fromkeys((*links_of(scorer.read), *links(room)))),
+        available=available(scorer),
     )
 
 
@@ -88,7 +88,7 @@ def protocol_card(
         digest=protocol.digest(),
         shape=found,
         redrawn=found.rows != other.rows,
-        rules=tuple(rule_card(name) for name in protocol.rules),
+        scorers=tuple(scorer_card(name) for name in protocol.scorers),
         votes=tuple(all_votes()[name] for name in protocol.votes),
         links=tuple(dict.fromkeys((*links_of(protocol.render), *links(room)))),
         example=_example(protocol, problems, shots, at, dataset) if problems else None,

@@ -1,26 +1,26 @@
-"""Cards of protocols, rules and votes as JSON values."""
+"""Cards of protocols, scorers and votes as JSON values."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
 
-from gradeschool.protocols.card import Example, ProtocolCard, RuleCard
+from gradeschool.protocols.card import Example, ProtocolCard, ScorerCard
 from gradeschool.protocols.prompt_json import prompt_json
 from gradeschool.protocols.registry import all_protocols
 from gradeschool.protocols.sources import links_of
 from gradeschool.vote import Vote
 
 
-def rule_json(card: RuleCard) -> dict[str, Any]:
-    """Return a rule's card as JSON values."""
+def scorer_json(card: ScorerCard) -> dict[str, Any]:
+    """Return a scorer's card as JSON values."""
     return {
-        "kind": "rule",
-        "name": card.rule.name,
-        "summary": card.rule.summary,
-        "source": card.rule.source,
+        "kind": "scorer",
+        "name": card.scorer.name,
+        "summary": card.scorer.summary,
+        "source": card.scorer.source,
         "links": list(card.links),
-        "extra": card.rule.extra or None,
+        "extra": card.scorer.extra or None,
         "available": card.available,
         "protocols": list(card.protocols),
         "quirks": [quirk._asdict() for quirk in card.quirks],
@@ -70,7 +70,7 @@ def protocol_json(card: ProtocolCard) -> dict[str, Any]:
         },
         "decoding": {**asdict(protocol.decoding), "stop": list(protocol.decoding.stop)},
         "samples": protocol.samples,
-        "rules": [rule_json(rule) for rule in card.rules],
+        "scorers": [scorer_json(scorer) for scorer in card.scorers],
         "votes": [vote_json(vote) for vote in card.votes],
         "example": _example_json(card.example),
     }

@@ -1,4 +1,4 @@
-"""What differs between two protocols or two rules, field by field."""
+"""What differs between two protocols or two scorers, field by field."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Prompt
 from gradeschool.problem import Problem
-from gradeschool.protocols.card import ProtocolCard, RuleCard
+from gradeschool.protocols.card import ProtocolCard, ScorerCard
 from gradeschool.protocols.card_json import protocol_json
 from gradeschool.protocols.sources import Quirk
 
 # What names a protocol or says in other words what other fields say.
-NAMES = ("kind", "name", "digest", "summary", "source", "links", "rules", "votes", "example")
+NAMES = ("kind", "name", "digest", "summary", "source", "links", "scorers", "votes", "example")
 CONTEXT = 1  # lines around what differs
 
 
@@ -26,7 +26,7 @@ class Difference(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A quirk's completion on which two rules differ, with what each says of it."""
+    """A quirk's completion on which two scorers differ, with what each says of it."""
 
     quirk: Quirk
     one: str
@@ -50,7 +50,7 @@ def protocol_differences(one: ProtocolCard, other: ProtocolCard) -> list[Differe
 
 def _fields(card: ProtocolCard) -> dict[str, Any]:
     values = protocol_json(card)
-    flat = {"rules": [*card.protocol.rules, *card.protocol.votes]}
+    flat = {"scorers": [*card.protocol.scorers, *card.protocol.votes]}
     for name, value in values.items():
         if name in NAMES:
             continue
@@ -61,15 +61,15 @@ def _fields(card: ProtocolCard) -> dict[str, Any]:
     return flat
 
 
-def rule_splits(one: RuleCard, other: RuleCard) -> list[Split]:
-    """Return the quirks of two rules on which they differ; none where one cannot run here."""
+def scorer_splits(one: ScorerCard, other: ScorerCard) -> list[Split]:
+    """Return the quirks of two scorers on which they differ; none where one cannot run here."""
     if not (one.available and other.available):
         return []
     found = []
     known = {(quirk.completion, quirk.gold): quirk for quirk in (*one.quirks, *other.quirks)}
     for quirk in known.values():
         problem = Problem.from_gold(quirk.gold)
-        says = [card.rule.judge(quirk.completion, problem) for card in (one, other)]
+        says = [card.scorer.judge(quirk.completion, problem) for card in (one, other)]
         if says[0].outcome != says[1].outcome:
             found.append(Split(quirk, says[0].outcome.value, says[1].outcome.value))
     return found

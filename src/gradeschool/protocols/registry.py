@@ -1,4 +1,4 @@
-"""Finding rules and protocols by name: every room is discovered, none is listed.
+"""Finding scorers and protocols by name: every room is discovered, none is listed.
 
 A name is looked for in the room that it begins with ("lm-eval/gsm8k" in `lm_eval`) before all rooms
 are imported. Of one name twice, that of this folder counts.
@@ -16,7 +16,7 @@ from typing import Any
 from gradeschool import protocols as rooms_package
 from gradeschool.errors import MissingExtraError, UnknownNameError
 from gradeschool.protocol import Protocol
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.vote import Vote
 
 ENTRY_POINTS = "gradeschool.protocols"
@@ -50,9 +50,9 @@ def _at_home(name: str, kind: str) -> Any:
 
 
 @cache
-def all_rules() -> dict[str, Rule]:
-    """Return every rule by name, sorted."""
-    found = {rule.name: rule for room in rooms() for rule in room.RULES}
+def all_scorers() -> dict[str, Scorer]:
+    """Return every scorer by name, sorted."""
+    found = {scorer.name: scorer for room in rooms() for scorer in room.SCORERS}
     return dict(sorted(found.items()))
 
 
@@ -70,26 +70,26 @@ def all_votes() -> dict[str, Vote]:
     return dict(sorted(found.items()))
 
 
-def get_rule(name: str) -> Rule:
-    """Return the rule of that name; UnknownNameError says which names are close."""
-    rule: Rule | None = _at_home(name, "RULES")
+def get_scorer(name: str) -> Scorer:
+    """Return the scorer of that name; UnknownNameError says which names are close."""
+    scorer: Scorer | None = _at_home(name, "SCORERS")
     try:
-        return rule or all_rules()[name]
+        return scorer or all_scorers()[name]
     except KeyError:
-        raise UnknownNameError("rule", name, all_rules()) from None
+        raise UnknownNameError("scorer", name, all_scorers()) from None
 
 
-def available(rule: Rule) -> bool:
-    """Whether the optional dependency that a rule calls, if it calls one, is installed."""
-    return not rule.extra or find_spec(rule.extra.replace("-", "_")) is not None
+def available(scorer: Scorer) -> bool:
+    """Whether the optional dependency that a scorer calls, if it calls one, is installed."""
+    return not scorer.extra or find_spec(scorer.extra.replace("-", "_")) is not None
 
 
-def get_usable_rule(name: str) -> Rule:
-    """Return the rule of that name; MissingExtraError where what it calls is not installed."""
-    rule = get_rule(name)
-    if not available(rule):
-        raise MissingExtraError(f"the rule {name!r}", rule.extra)
-    return rule
+def get_usable_scorer(name: str) -> Scorer:
+    """Return the scorer of that name; MissingExtraError where what it calls is not installed."""
+    scorer = get_scorer(name)
+    if not available(scorer):
+        raise MissingExtraError(f"the scorer {name!r}", scorer.extra)
+    return scorer
 
 
 def get_protocol(name: str) -> Protocol:

@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 from gradeschool.protocols.registry import rooms
 
-RULE_NAME = re.compile(r"[a-z][^ `]*")
+SCORER_NAME = re.compile(r"[a-z][^ `]*")
 LINK = re.compile(r"https?://[^\s)>\]`|]+")
-COLUMNS = 5  # rule, completion, gold, what the rule says, what the example shows
+COLUMNS = 5  # scorer, completion, gold, what the scorer says, what the example shows
 LINE_BREAK = "⏎"
 
 
 class Quirk(NamedTuple):
-    """A completion on which a rule does what a careful reader would not; `says` is its outcome."""
+    """A completion where a scorer differs from a careful reader; `says` is its outcome."""
 
-    rule: str
+    scorer: str
     completion: str
     gold: str
     says: str
@@ -28,9 +28,11 @@ class Quirk(NamedTuple):
 
 
 def room_of(name: str) -> ModuleType:
-    """Return the room that holds the protocol or rule of that name."""
+    """Return the room that holds the protocol or scorer of that name."""
     return next(
-        room for room in rooms() if any(one.name == name for one in (*room.PROTOCOLS, *room.RULES))
+        room
+        for room in rooms()
+        if any(one.name == name for one in (*room.PROTOCOLS, *room.SCORERS))
     )
 
 
@@ -48,17 +50,17 @@ def links(room: ModuleType) -> tuple[str, ...]:
 
 
 def quirks(room: ModuleType) -> tuple[Quirk, ...]:
-    """Return the rows of the tables that begin with a rule, a completion, a gold and a verdict.
+    """Return the rows of the tables that begin with a scorer, a completion, a gold and a verdict.
 
     A completion stands between backticks; "⏎" is a line break in it.
     """
     found = []
     for line in source_text(room).split("\n"):
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-        if len(cells) == COLUMNS and RULE_NAME.fullmatch(cells[0]) and cells[1].startswith("`"):
-            rule, completion, gold, says, shows = cells
+        if len(cells) == COLUMNS and SCORER_NAME.fullmatch(cells[0]) and cells[1].startswith("`"):
+            scorer, completion, gold, says, shows = cells
             text = completion.strip("`").replace(LINE_BREAK, "\n")
-            found.append(Quirk(rule, text, gold, says, shows))
+            found.append(Quirk(scorer, text, gold, says, shows))
     return tuple(found)
 
 

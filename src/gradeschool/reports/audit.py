@@ -11,7 +11,7 @@ from rich.text import Text
 
 from gradeschool.auditing.report import MEANINGS, AuditReport, Fault, Finding
 from gradeschool.reports.printable import printable
-from gradeschool.rule import clip
+from gradeschool.scorer import clip
 
 LONGEST_EXAMPLE, LONGEST_GOT, LONGEST_GOLD = 160, 80, 24
 VERDICTS = (Fault.FALSE_ACCEPT, Fault.FALSE_REJECT)

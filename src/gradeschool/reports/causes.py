@@ -1,4 +1,4 @@
-"""Causes of misses in the terminal, for each run and rule."""
+"""Causes of misses in the terminal, for each run and scorer."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gradeschool.reports.printable import printable
 def print_cause_counts(
     causes: Mapping[str, Mapping[str, Mapping[str, int]]], console: Console
 ) -> None:
-    """Print a table for each run: rules with their causes, the most frequent first."""
-    for run, rules in causes.items():
+    """Print a table for each run: scorers with their causes, the most frequent first."""
+    for run, scorers in causes.items():
         title = f"{printable(run, keep='')}: causes of misses and of wrong acceptances"
         table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
-        table.add_column("rule", overflow="fold", vertical="top")
+        table.add_column("scorer", overflow="fold", vertical="top")
         table.add_column("causes", vertical="top")
-        for rule, counts in rules.items():
+        for scorer, counts in scorers.items():
             words = [f"{count} {cause}" for cause, count in counts.items()]
-            table.add_row(rule, ", ".join(words) or "none")
+            table.add_row(scorer, ", ".join(words) or "none")
         console.print(table)

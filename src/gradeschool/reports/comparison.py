@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gradeschool.reports.printable import printable
-from gradeschool.rule import clip
+from gradeschool.scorer import clip
 from gradeschool.scoring.compare import Change, Comparison, Outcomes
 
 NAME_WIDTH = 48
@@ -18,14 +18,14 @@ POINTS = 100
 
 
 def print_comparison(
-    outcomes: Sequence[Outcomes], comparisons: Sequence[Comparison], rule: str, console: Console
+    outcomes: Sequence[Outcomes], comparisons: Sequence[Comparison], scorer: str, console: Console
 ) -> None:
     """Print the accuracies, then each run's difference from the first, and what flipped."""
     samples = sum(tally.judged for tally in outcomes[0].tallies.values())
     problems = len(outcomes[0].tallies)
     per = f", {samples / problems:g} samples each" if samples != problems else ""
     counted = f"{problems} problem{'' if problems == 1 else 's'}"
-    console.print(f"read by {rule}, {counted}{per}", soft_wrap=True)
+    console.print(f"read by {scorer}, {counted}{per}", soft_wrap=True)
     console.print(_accuracies(outcomes))
     if comparisons:
         console.print(_differences(comparisons, name(outcomes[0].run)))

@@ -12,11 +12,11 @@ from rich.table import Table
 from gradeschool.reports.comparison import name, percent
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import folded
-from gradeschool.rule import clip
 from gradeschool.runs.diff.fields import DIFFERS, SAME, UNKNOWN, Field
 from gradeschool.runs.diff.prompts import Parting
 from gradeschool.runs.diff.result import Diff
 from gradeschool.runs.diff.steps import PROMPTS, SET, TEXTS, UNPROMPTED
+from gradeschool.scorer import clip
 
 LONGEST_VALUE = 160
 # Two columns of values share what the others leave of a line.
@@ -27,14 +27,14 @@ UNTOLD = "not recorded"
 
 def print_difference(found: Diff, console: Console) -> None:
     """Print what two results are, what differs in them, and where their difference comes from."""
-    for letter, side, rule, accuracy in (
-        ("A", found.a, found.rules[0], found.ledger.accuracy_a),
-        ("B", found.b, found.rules[1], found.ledger.accuracy_b),
+    for letter, side, scorer, accuracy in (
+        ("A", found.a, found.scorers[0], found.ledger.accuracy_a),
+        ("B", found.b, found.scorers[1], found.ledger.accuracy_b),
     ):
         n = len(side.run.samples)
         console.print(
             f"{letter}  {name(side.run.name)} ({side.kind}): {percent(accuracy)} of "
-            f"{n:,} completions by {rule}",
+            f"{n:,} completions by {scorer}",
             soft_wrap=True,
         )
     console.print(f"B - A: {found.points:+.2f} points", style="bold")

@@ -12,27 +12,27 @@ from rich.text import Text
 
 from gradeschool.reports.marked import Mark, marked
 from gradeschool.reports.printable import printable
-from gradeschool.rule import Rule, clip
+from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.causes import Explained, Side
 from gradeschool.scoring.explain import LETTERS, Case, by_group
 from gradeschool.verdict import Outcome, Verdict
 
 INDENT = "  "
 STYLES = ("bold black on green", "bold black on yellow", "bold black on cyan", "bold on magenta")
-# What shows the cause, where no rule read just that.
+# What shows the cause, where no scorer read just that.
 EVIDENCE, EVIDENCE_STYLE = "!", "bold red"
 QUESTION = 400
-# Of more rules than there are styles, how many are right is told in a line, and those that read
+# Of more scorers than there are styles, how many are right is told in a line, and those that read
 # alike share one.
 MOST_KINDS = 12
 
 
 def print_disagreements(
-    found: Sequence[Case], rules: Sequence[Rule], total: int, limit: int, console: Console
+    found: Sequence[Case], scorers: Sequence[Scorer], total: int, limit: int, console: Console
 ) -> None:
-    """Print on how many completions rules differ, then groups and examples."""
-    names = f"{', '.join(rule.name for rule in rules[:-1])} and {rules[-1].name}"
-    names = f"{len(rules)} rules" if _many(len(rules)) else names
+    """Print on how many completions scorers differ, then groups and examples."""
+    names = f"{', '.join(scorer.name for scorer in scorers[:-1])} and {scorers[-1].name}"
+    names = f"{len(scorers)} scorers" if _many(len(scorers)) else names
     console.print(f"{names} differ on {len(found)} of {total} completions", soft_wrap=True)
     _print_groups(found, len(found), limit, console)
 
@@ -46,13 +46,15 @@ class Tally(NamedTuple):
 
 
 def print_causes(
-    found: Sequence[Case], rule: Rule, tally: Tally, limit: int, console: Console
+    found: Sequence[Case], scorer: Scorer, tally: Tally, limit: int, console: Console
 ) -> None:
-    """Print how many completions a rule has right, why it misses the others, and examples."""
+    """Print how many completions a scorer has right, why it misses the others, and examples."""
     judged = tally.total - tally.errors
     share = f" ({100 * tally.right / judged:.2f} %)" if judged else ""
     errors = f", {tally.errors} errors" if tally.errors else ""
-    console.print(f"{rule.name}: {tally.right} of {judged} correct{share}{errors}", soft_wrap=True)
+    console.print(
+        f"{scorer.name}: {tally.right} of {judged} correct{share}{errors}", soft_wrap=True
+    )
     _print_groups(found, tally.total, limit, console)
 
 
@@ -86,12 +88,12 @@ def _print_groups(found: Sequence[Case], total: int, limit: int, console: Consol
         console.print(f"\n{len(found) - limit} more; show them with -n {len(found)}")
 
 
-def _many(rules: int) -> bool:
-    return rules > len(STYLES)
+def _many(scorers: int) -> bool:
+    return scorers > len(STYLES)
 
 
 def _heading(case: Case, width: int) -> str:
-    """Return what a case is counted under; of many rules, how many have it right."""
+    """Return what a case is counted under; of many scorers, how many have it right."""
     if _many(len(case.verdicts)):
         outcomes = Counter(verdict.outcome for verdict in case.verdicts)
         return ", ".join(
@@ -113,7 +115,7 @@ def _fair(sizes: Sequence[int], limit: int) -> list[int]:
 
 
 class _Line(NamedTuple):
-    """A verdict that one rule has, or several alike, with its letter and style."""
+    """A verdict that one scorer has, or several alike, with its letter and style."""
 
     letter: str
     style: str
@@ -135,7 +137,7 @@ def _print_one(case: Case, console: Console) -> None:
         console.print()
     for line in lines:
         outcome = line.verdict.outcome.value.replace("_", " ")
-        who = line.names[0] if len(line.names) == 1 else f"{len(line.names)} rules"
+        who = line.names[0] if len(line.names) == 1 else f"{len(line.names)} scorers"
         reason = f"  {outcome}: {printable(line.verdict.reason)}"
         console.print(Text.assemble((f"{line.letter} {who}", line.style), reason))
         if len(line.names) > 1:
@@ -150,7 +152,7 @@ def _indented(names: Sequence[str], width: int) -> str:
 
 
 def _because(case: Case, cause: Explained, lines: Sequence[_Line]) -> Text:
-    """Return the line that tells a cause; of several rules, with the letters that it is about."""
+    """Return the line that tells a cause; of several scorers, with the letters that it is about."""
     alone = len(case.causes) == 1 or cause.side is Side.TEXT
     letters = [line.letter for line in lines if cause in line.causes]
     about = "" if alone else f"{', '.join(letters)} "
@@ -158,7 +160,7 @@ def _because(case: Case, cause: Explained, lines: Sequence[_Line]) -> Text:
 
 
 def _lines(case: Case) -> list[_Line]:
-    """Return a line for each rule; where there are many, one for all that read and judge alike."""
+    """Return a line for each scorer; where there are many, one for all that agree."""
     many = _many(len(case.verdicts))
     alike: dict[object, list[int]] = {}
     for at, verdict in enumerate(case.verdicts):
@@ -169,7 +171,7 @@ def _lines(case: Case) -> list[_Line]:
     lines = []
     for number, members in enumerate(sorted(alike.values(), key=len, reverse=many)):
         first = members[0]
-        names = tuple(case.verdicts[at].rule for at in members)
+        names = tuple(case.verdicts[at].scorer for at in members)
         style = STYLES[number % len(STYLES)]
         letter = LETTERS[number % len(LETTERS)]
         causes = tuple(case.causes[at] for at in members)
@@ -178,7 +180,7 @@ def _lines(case: Case) -> list[_Line]:
 
 
 def _marks(lines: Sequence[_Line]) -> list[Mark]:
-    """Return what each rule read, and what shows the cause where that is something else."""
+    """Return what each scorer read, and what shows the cause where that is something else."""
     marks = [
         Mark(*line.verdict.answer.span, line.letter, line.style)
         for line in lines
@@ -212,7 +214,7 @@ def as_json(case: Case) -> dict[str, Any]:
 def _verdict_json(verdict: Verdict) -> dict[str, Any]:
     answer = verdict.answer
     return {
-        "rule": verdict.rule,
+        "scorer": verdict.scorer,
         "outcome": verdict.outcome.value,
         "reason": verdict.reason,
         "read": answer.text if answer else None,

@@ -18,7 +18,7 @@ from gradeschool.reports.page.gather import Entry
 from gradeschool.reports.page.verdicts import Judged, rates_of, share_of
 from gradeschool.reports.page.write import page
 from gradeschool.reports.printable import printable
-from gradeschool.rule import Rule, clip
+from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
 from gradeschool.scoring.matrix import CORRECT, ERROR, OUTCOMES
 
@@ -30,9 +30,9 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
 LONGEST_CELL = 200
 
 
-def markdown(runs: Sequence[Judged], rules: Sequence[Rule]) -> str:
-    """Return a table of the runs for a pull request, then each rule's accuracy, folded away."""
-    headline = rules[runs[0].headline]
+def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
+    """Return a table of the runs for a pull request, then each scorer's accuracy, folded away."""
+    headline = scorers[runs[0].headline]
     differences = _differences(runs, headline)
     lines = [
         "| run | accuracy | 95 % interval | from the first | p | cut | empty | ran on | errors |",
@@ -48,13 +48,13 @@ def markdown(runs: Sequence[Judged], rules: Sequence[Rule]) -> str:
             *map(str, (rates.truncated, rates.empty, rates.run_on, rates.errors)),
         )
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", f"Read by {_cell(headline.name)}.", "", *_by_rule(runs, rules)]
+    lines += ["", f"Read by {_cell(headline.name)}.", "", *_by_scorer(runs, scorers)]
     return "\n".join(lines) + "\n"
 
 
-def _differences(runs: Sequence[Judged], rule: Rule) -> dict[int, Comparison]:
+def _differences(runs: Sequence[Judged], scorer: Scorer) -> dict[int, Comparison]:
     try:
-        outcomes = [outcomes_of(judged.run.chosen.run, rule) for judged in runs]
+        outcomes = [outcomes_of(judged.run.chosen.run, scorer) for judged in runs]
         return dict(enumerate(compare(outcomes), start=1))
     except InputError:  # other problems: the table has accuracies alone
         return {}
@@ -67,14 +67,14 @@ def _difference(one: Comparison | None) -> tuple[str, str]:
     return f"{points(one.difference)} ({points(low)} to {points(high)})", p_value(one.p_holm)
 
 
-def _by_rule(runs: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[str]:
-    yield f"<details><summary>The same completions under {len(rules)} rules</summary>"
+def _by_scorer(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[str]:
+    yield f"<details><summary>The same completions under {len(scorers)} scorers</summary>"
     yield ""
-    yield f"| rule | {' | '.join(_cell(judged.run.name) for judged in runs)} |"
+    yield f"| scorer | {' | '.join(_cell(judged.run.name) for judged in runs)} |"
     yield f"|:--|{'--:|' * len(runs)}"
-    for at, rule in enumerate(rules):
+    for at, scorer in enumerate(scorers):
         shares = (percent(share_of(judged, at).accuracy) for judged in runs)
-        yield f"| {_cell(rule.name)} | {' | '.join(shares)} |"
+        yield f"| {_cell(scorer.name)} | {' | '.join(shares)} |"
     yield ""
     yield "</details>"
 
@@ -83,12 +83,12 @@ def _cell(text: str) -> str:
     return MARKS.sub(r"\\\1", printable(clip(text, LONGEST_CELL), keep=""))
 
 
-def table(runs: Sequence[Judged], rules: Sequence[Rule]) -> str:
-    """Return CSV, a row for each completion: what was read, the cause, every rule's outcome."""
+def table(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
+    """Return CSV, a row for each completion: what was read, the cause, every scorer's outcome."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     fixed = ("run", "problem", "sample", "gold", "outcome", "cause", "read", "characters")
-    writer.writerow([*fixed, *(rule.name for rule in rules)])
+    writer.writerow([*fixed, *(scorer.name for scorer in scorers)])
     for judged in runs:
         rows = zip(judged.run.entries, judged.codes, judged.causes, judged.answers, strict=True)
         for entry, codes, cause, answer in rows:
@@ -107,8 +107,8 @@ def plain_cell(text: str) -> str:
     return f"'{shown}" if risky else shown
 
 
-def junit(runs: Sequence[Judged], rules: Sequence[Rule]) -> str:
-    """Return JUnit XML: a suite for each run, a case for each completion, by the headline rule."""
+def junit(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
+    """Return JUnit XML: a suite per run, a case per completion, by the headline scorer."""
     suites = "\n".join(_suite(judged) for judged in runs)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{suites}\n</testsuites>\n'
 
@@ -133,7 +133,7 @@ def _case(judged: Judged, entry: Entry, code: int, at: int) -> str:
     if code == CORRECT:
         return f"{start}/>"
     if code == ERROR:
-        said = entry.error or "the rule failed"
+        said = entry.error or "the scorer failed"
         message = printable(clip(said, 200), keep="")
         return f"{start}><error message={quoteattr(message)}/></testcase>"
     answer = judged.answers[at]
@@ -144,7 +144,7 @@ def _case(judged: Judged, entry: Entry, code: int, at: int) -> str:
 
 
 # Ending of the output's name -> who writes it.
-WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Rule]], str]] = {
+WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Scorer]], str]] = {
     ".html": page,
     ".md": markdown,
     ".csv": table,

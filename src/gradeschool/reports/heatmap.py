@@ -26,7 +26,7 @@ SCRIPTS = ("tokens.js",)
 
 
 class Shown(NamedTuple):
-    """One solution with its values; correct under the headline rule."""
+    """One solution with its values; correct under the headline scorer."""
 
     run: str
     entry: Entry

@@ -1,4 +1,4 @@
-"""The card of a protocol or a rule in the terminal."""
+"""The card of a protocol or a scorer in the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gradeschool.completion import Decoding
-from gradeschool.protocols.card import Example, ProtocolCard, RuleCard
+from gradeschool.protocols.card import Example, ProtocolCard, ScorerCard
 from gradeschool.protocols.card_json import vote_json
 from gradeschool.protocols.contrast import prompt_lines
 from gradeschool.protocols.prompt_json import prompt_bytes
@@ -35,26 +35,26 @@ def print_protocol(card: ProtocolCard, console: Console) -> None:
     _links(card.links, console)
     console.print("\nParts of the prompt", style="bold")
     _fields(parts(card), console)
-    for rule in card.rules:
+    for scorer in card.scorers:
         console.print()
-        _heading(rule.rule.name, "rule", rule.rule.summary, console)
-        _fields([("source", rule.rule.source)], console)
-        _quirks(rule.quirks, console)
+        _heading(scorer.scorer.name, "scorer", scorer.scorer.summary, console)
+        _fields([("source", scorer.scorer.source)], console)
+        _quirks(scorer.quirks, console)
     if card.example is not None:
         _example(card.example, console)
 
 
-def print_rule(card: RuleCard, console: Console) -> None:
-    """Print everything about a rule."""
-    rule = card.rule
-    _heading(rule.name, "rule", rule.summary, console)
+def print_scorer(card: ScorerCard, console: Console) -> None:
+    """Print everything about a scorer."""
+    scorer = card.scorer
+    _heading(scorer.name, "scorer", scorer.summary, console)
     rows = [
-        ("source", rule.source),
+        ("source", scorer.source),
         ("part of", _lines(card.protocols) or "no protocol of ours"),
     ]
-    if rule.extra:
-        state = "installed" if card.available else f"pip install 'gradeschool[{rule.extra}]'"
-        rows.append(("calls", f"{rule.extra} ({state})"))
+    if scorer.extra:
+        state = "installed" if card.available else f"pip install 'gradeschool[{scorer.extra}]'"
+        rows.append(("calls", f"{scorer.extra} ({state})"))
     _fields(rows, console)
     _links(card.links, console)
     _quirks(card.quirks, console)
@@ -77,7 +77,7 @@ def print_vote(vote: Vote, console: Console) -> None:
 def facts(card: ProtocolCard) -> list[tuple[str, str]]:
     """Return what a protocol is made of beside its prompt, in words."""
     protocol = card.protocol
-    rules = [f"{name}{' (headline)' * (not at)}" for at, name in enumerate(protocol.rules)]
+    scorers = [f"{name}{' (headline)' * (not at)}" for at, name in enumerate(protocol.scorers)]
     return [
         ("form", "chat: messages" if protocol.is_chat else "completion: one text"),
         ("dataset", protocol.dataset),
@@ -85,7 +85,7 @@ def facts(card: ProtocolCard) -> list[tuple[str, str]]:
         ("decoding", decoding(protocol.decoding)),
         ("stops", " ".join(map(repr, protocol.decoding.stop)) or "none"),
         ("samples", f"{protocol.samples} of each problem"),
-        ("rules", _lines([*rules, *(f"{vote.name} (vote)" for vote in card.votes)])),
+        ("scorers", _lines([*scorers, *(f"{vote.name} (vote)" for vote in card.votes)])),
         ("source", protocol.source),
     ]
 

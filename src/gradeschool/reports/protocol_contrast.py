@@ -1,4 +1,4 @@
-"""The difference of two protocols or two rules in the terminal."""
+"""The difference of two protocols or two scorers in the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.text import Text
 from gradeschool.protocols.card import ProtocolCard
 from gradeschool.protocols.contrast import Difference, Split
 from gradeschool.reports.printable import printable
-from gradeschool.reports.terminal import FOLDED_RULE, GAP, folded
+from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded
 from gradeschool.scoring.moves import Move
 
 STYLES = {"+": "green", "-": "red", "@": "dim"}
@@ -48,11 +48,11 @@ def print_prompts(lines: Sequence[str], cards: Sequence[ProtocolCard], console: 
 
 
 def print_splits(splits: Sequence[Split], names: tuple[str, str], console: Console) -> None:
-    """Print the known quirks on which two rules differ."""
+    """Print the known quirks on which two scorers differ."""
     if not splits:
         console.print("they agree on every completion that either is known to read oddly")
         return
-    table = _table("completion", "gold", *(folded(name, FOLDED_RULE) for name in names))
+    table = _table("completion", "gold", *(folded(name, FOLDED_SCORER) for name in names))
     for quirk, one, other in splits:
         said = (one.replace("_", " "), other.replace("_", " "))
         table.add_row(printable(quirk.completion, keep=""), quirk.gold, *said)
@@ -60,7 +60,7 @@ def print_splits(splits: Sequence[Split], names: tuple[str, str], console: Conso
 
 
 def print_moves(moves: Sequence[Move], names: tuple[str, str], console: Console) -> None:
-    """Print by how many points recorded runs move from one rule to the other."""
+    """Print by how many points recorded runs move from one scorer to the other."""
     console.print(f"the same completions read by {names[0]}, then by {names[1]}", style="bold")
     table = _table("run", "n", "first", "second", "points", "95 % interval", "flips", "p")
     for one in moves:
@@ -103,6 +103,6 @@ def _shown(field: str, value: Any, width: int) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         words = any(isinstance(one, str) for one in value)
-        lines = [folded(one, width) if field == "rules" else str(one) for one in value]
+        lines = [folded(one, width) if field == "scorers" else str(one) for one in value]
         return printable(("\n" if words else ", ").join(lines))
     return printable(repr(value) if field.startswith("prompt") else str(value))

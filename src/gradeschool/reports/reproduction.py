@@ -98,14 +98,15 @@ def _setting(preset: Preset, done: Mapping[str, Done]) -> Iterator[str]:
 
 def _claim(preset: Preset, one: Findings) -> Iterator[str]:
     held = [way for way in _by_verifier(one) if _holds(way)]
-    rule = f"by {100 * POINTS:.0f} points or more, with a 95 % interval above 0"
+    margin = f"by {100 * POINTS:.0f} points or more, with a 95 % interval above 0"
     names = " and ".join(STRATEGIES[way.name].format(voters=WAYS.voters) for way in held)
     if held:
         yield f"**The central claim holds here**: {names} beat both the fully fine-tuned baseline "
-        yield f"and the majority vote {rule} ({one.problems:,} problems)."
+        yield f"and the majority vote {margin} ({one.problems:,} problems)."
     else:
         yield "**The central claim does not hold here**: no way to use the verifier beats both the "
-        yield f"fully fine-tuned baseline and the majority vote {rule} ({one.problems:,} problems)."
+        yield f"fully fine-tuned baseline and the majority vote {margin} "
+        yield f"({one.problems:,} problems)."
     control = next((way for way in one.found if way.name == CONTROL), None)
     if control is not None:
         best = max(_by_verifier(one), key=lambda way: way.accuracy)

@@ -86,10 +86,10 @@ def print_run(run: RunSummary, console: Console) -> None:
     for name, value in lines:
         if value is not None:
             console.print(f"{name:18} {printable(str(value))}", soft_wrap=True)
-    for rule, figures in (results.get("rules") or {}).items():
+    for scorer, figures in (results.get("scorers") or {}).items():
         low, high = figures["ci95"]
         accuracy = f"{100 * figures['accuracy']:.2f} % [{100 * low:.2f}, {100 * high:.2f}]"
-        console.print(f"{printable(rule):34} {accuracy}", soft_wrap=True)
+        console.print(f"{printable(scorer):34} {accuracy}", soft_wrap=True)
 
 
 def _name(fields: Any) -> str:

@@ -13,34 +13,34 @@ from rich.console import Console
 from rich.table import Table
 
 from gradeschool.reports.printable import printable
-from gradeschool.rule import clip
-from gradeschool.scoring.score import RuleScore, RunScore
+from gradeschool.scorer import clip
+from gradeschool.scoring.score import RunScore, ScorerResult
 
 GAP = 2  # blanks between two columns
 NAME_WIDTH = 60  # a longer name of a run is cut
 # A run's name is folded to the width of its figures, but not below this.
 FOLDED_WIDTH = 17
-# A rule's name is folded where it would take more than a third of the line, but not below this.
-FOLDED_RULE = 28
+# A scorer's name is folded where it would take more than a third of the line, but not below this.
+FOLDED_SCORER = 28
 FIGURES = ("correct", "accuracy", "95 % interval", "wrong", "no\nanswer", "error")
 FIGURES_WIDTH = 61  # of the columns above, gaps and margins included
 OTHER_FIGURES = ("Platinum", "95 % interval")
 OTHER_WIDTH = 26
-# Where a rule's name is folded; a part that is still too long is folded at its hyphens.
+# Where a scorer's name is folded; a part that is still too long is folded at its hyphens.
 SEAM, HYPHEN = re.compile(r"(?<=/)|(?=[@#])"), re.compile(r"(?<=-)")
 INDENT = "  "
 
 
 def score_table(scores: Sequence[RunScore], console: Console) -> None:
-    """Print rules x runs: a row of figures for one run, cells of two lines for several.
+    """Print scorers x runs: a row of figures for one run, cells of two lines for several.
 
     Scores under the labels of GSM8K-Platinum stand beside those under the official ones.
     """
     if len(scores) == 1:
         console.print(_single(scores[0], console.width - FIGURES_WIDTH))
         return
-    longest = max(len(rule.rule) for rule in scores[0].rules)
-    names = min(longest, max(FOLDED_RULE, console.width // 3))
+    longest = max(len(scorer.scorer) for scorer in scores[0].scorers)
+    names = min(longest, max(FOLDED_SCORER, console.width // 3))
     line: list[RunScore] = []
     used = names + GAP
     for score in scores:
@@ -84,20 +84,20 @@ def _single(score: RunScore, names: int) -> Table:
     title = f"{_run_name(score)}, {_counted(score.n, 'completion')}"
     title += f", {other.n} of them in Platinum" if other else ""
     table = _table(", ".join([title, *_forms(score)]))
-    table.add_column("rule", overflow="fold", vertical="top")
+    table.add_column("scorer", overflow="fold", vertical="top")
     for name in (*FIGURES, *(OTHER_FIGURES if other else ())):
         table.add_column(name, justify="right", no_wrap=True)
     names -= OTHER_WIDTH if other else 0
-    for at, rule in enumerate(score.rules):
+    for at, scorer in enumerate(score.scorers):
         table.add_row(
-            folded(rule.rule, names),
-            str(rule.correct),
-            _accuracy(rule),
-            _interval(rule),
-            str(rule.wrong),
-            str(rule.no_answer),
-            str(rule.error),
-            *((_accuracy(other.rules[at]), _interval(other.rules[at])) if other else ()),
+            folded(scorer.scorer, names),
+            str(scorer.correct),
+            _accuracy(scorer),
+            _interval(scorer),
+            str(scorer.wrong),
+            str(scorer.no_answer),
+            str(scorer.error),
+            *((_accuracy(other.scorers[at]), _interval(other.scorers[at])) if other else ()),
         )
     return table
 
@@ -115,39 +115,39 @@ def _heading(score: RunScore) -> list[str]:
 
 def _width(score: RunScore) -> int:
     """Return the width of a run's column: of its figures, and of its name once folded."""
-    cells = (line for at in range(len(score.rules)) for line in _cell(score, at).split("\n"))
+    cells = (line for at in range(len(score.scorers)) for line in _cell(score, at).split("\n"))
     figures = max(map(len, (*cells, *_heading(score))))
     return max(figures, min(FOLDED_WIDTH, len(_run_name(score))))
 
 
 def _several(scores: Sequence[RunScore], names: int) -> Table:
     table = _table()
-    table.add_column("rule", no_wrap=True)
+    table.add_column("scorer", no_wrap=True)
     for score in scores:
         heading = "\n".join([_run_name(score), *_heading(score)])
         table.add_column(heading, justify="right", overflow="fold", width=_width(score))
-    for at, rule in enumerate(scores[0].rules):
-        table.add_row(folded(rule.rule, names), *(_cell(score, at) for score in scores))
+    for at, scorer in enumerate(scores[0].scorers):
+        table.add_row(folded(scorer.scorer, names), *(_cell(score, at) for score in scores))
     return table
 
 
 def _cell(score: RunScore, at: int) -> str:
-    rule = score.rules[at]
-    counts = ((rule.no_answer, "no answer"), (rule.error, "error"))
+    scorer = score.scorers[at]
+    counts = ((scorer.no_answer, "no answer"), (scorer.error, "error"))
     silent = [f"{count} {name}" for count, name in counts if count]
-    read_nothing = rule.correct == rule.wrong == 0
-    interval = [] if read_nothing and silent else [_interval(rule)]
-    other = [f"Platinum  {_accuracy(score.platinum.rules[at])}"] if score.platinum else []
-    return "\n".join([f"{rule.correct}  {_accuracy(rule)}", *interval, *other, *silent])
+    read_nothing = scorer.correct == scorer.wrong == 0
+    interval = [] if read_nothing and silent else [_interval(scorer)]
+    other = [f"Platinum  {_accuracy(score.platinum.scorers[at])}"] if score.platinum else []
+    return "\n".join([f"{scorer.correct}  {_accuracy(scorer)}", *interval, *other, *silent])
 
 
-def _accuracy(rule: RuleScore) -> str:
-    judged = rule.correct + rule.wrong + rule.no_answer
-    return f"{100 * rule.accuracy:.2f} %" if judged else "-"
+def _accuracy(scorer: ScorerResult) -> str:
+    judged = scorer.correct + scorer.wrong + scorer.no_answer
+    return f"{100 * scorer.accuracy:.2f} %" if judged else "-"
 
 
-def _interval(rule: RuleScore) -> str:
-    low, high = rule.ci95
+def _interval(scorer: ScorerResult) -> str:
+    low, high = scorer.ci95
     return f"{100 * low:.2f} - {100 * high:.2f}"
 
 
@@ -156,12 +156,12 @@ def _counted(count: int, name: str) -> str:
 
 
 class _Gap(NamedTuple):
-    """The largest gap between two rules of a run; whole: every rule was looked at."""
+    """The largest gap between two scorers of a run; whole: every scorer was looked at."""
 
     points: float
     run: str
-    low: RuleScore
-    high: RuleScore
+    low: ScorerResult
+    high: ScorerResult
     whole: bool
 
 
@@ -175,39 +175,41 @@ class Origin(NamedTuple):
 def spread_lines(
     scores: Sequence[RunScore], origins: Mapping[str, Origin], dataset: str | None = None
 ) -> list[str]:
-    """Return how far the rules are apart where that is most, and the command that explains it.
+    """Return how far the scorers are apart where that is most, and the command that explains it.
 
-    origins: where each run was found, by its name in the scores. Rules that find no answer in most
-    completions are set aside where two others are left: they are far from all others, and the
+    origins: where each run was found, by its name in the scores. Scorers that find no answer in
+    most completions are set aside where two others are left: they are far from all others, and the
     table shows it.
     """
     gap = max(map(_gap, scores), key=lambda found: found.points)
     if gap.low is gap.high:
         return []
-    rules = "rules" if gap.whole else "rules that find answers"
+    scorers = "scorers" if gap.whole else "scorers that find answers"
     if gap.points == 0:
-        return [f"The {rules} come to the same accuracy."]
+        return [f"The {scorers} come to the same accuracy."]
     where = f"In {clip(printable(gap.run, keep=''), NAME_WIDTH)} the" if len(scores) > 1 else "The"
     path, run = origins[gap.run]
     several = sum(origin.path == path for origin in origins.values()) > 1
     file = quoted(f"{path}#{run}" if several else str(path))
     chosen = f" -d {quoted(dataset)}" if dataset else ""
-    names = f"'{gap.high.rule}' '{gap.low.rule}'"
+    names = f"'{gap.high.scorer}' '{gap.low.scorer}'"
     return [
-        f"{where} {rules} are up to {100 * gap.points:.1f} points apart: {gap.high.rule} "
-        f"{_accuracy(gap.high)}, {gap.low.rule} {_accuracy(gap.low)}. Why:",
-        f"  gradeschool explain {file}{chosen} --rule {names}",
+        f"{where} {scorers} are up to {100 * gap.points:.1f} points apart: {gap.high.scorer} "
+        f"{_accuracy(gap.high)}, {gap.low.scorer} {_accuracy(gap.low)}. Why:",
+        f"  gradeschool explain {file}{chosen} --scorer {names}",
     ]
 
 
 def _gap(score: RunScore) -> _Gap:
     reading = [
-        rule for rule in score.rules if rule.correct and rule.correct + rule.wrong > rule.no_answer
+        scorer
+        for scorer in score.scorers
+        if scorer.correct and scorer.correct + scorer.wrong > scorer.no_answer
     ]
-    looked_at = reading if len(reading) > 1 else score.rules
-    ranked = sorted(looked_at, key=lambda rule: rule.accuracy)
+    looked_at = reading if len(reading) > 1 else score.scorers
+    ranked = sorted(looked_at, key=lambda scorer: scorer.accuracy)
     low, high = ranked[0], ranked[-1]
-    whole = len(looked_at) == len(score.rules)
+    whole = len(looked_at) == len(score.scorers)
     return _Gap(high.accuracy - low.accuracy, score.run, low, high, whole)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
-from gradeschool.models.base import Model, Request
+from gradeschool.formats.read import MANIFEST_FILE
+from gradeschool.models.base import BulkModel, Model, Request
 from gradeschool.models.preflight import check
-from gradeschool.recordings.files import MANIFEST_FILE
 from gradeschool.runs.ask import Asker
 from gradeschool.runs.cost import Price, Purse, estimate
 from gradeschool.runs.finish import matrix_of, write_results
@@ -51,8 +51,8 @@ class Asking:
 class Evaluation:
     """How a session of a run ended.
 
-    curve: maj@k and pass@k by the headline rule, () for one sample a problem. cost: dollars of all
-    stored completions, None without a price. over_budget: it stopped at `most_cost`.
+    curve: maj@k and pass@k by the headline scorer, () for one sample a problem. cost: dollars of
+    all stored completions, None without a price. over_budget: it stopped at `most_cost`.
     """
 
     folder: Path
@@ -75,7 +75,7 @@ async def evaluate(
     Samples whose last attempt failed are asked again. SIGINT or SIGTERM stops gracefully, a second
     one at once; either leaves a resumable folder. A server that does not continue the answer that
     the protocol begins ends the run before anything is asked. Raises StoreError, InputError, and
-    before anything is asked MissingExtraError for a rule whose library is not installed.
+    before anything is asked MissingExtraError for a scorer whose library is not installed.
     """
     matrix = matrix_of(plan)
     started = time.monotonic()
@@ -99,6 +99,9 @@ async def evaluate(
                     async with judging, writer:
                         if asking.batch:
                             await _in_batches(model, store, writer, asker, observer, todo)
+                        elif isinstance(model, BulkModel):
+                            if todo:
+                                await asker.ask_at_once(model, todo)
                         else:
                             await asker.ask_all(todo, asking.choices)
                 except FatalModelError as error:
@@ -136,7 +139,7 @@ def _purse(asking: Asking, requests: Sequence[Request], store: RunStore) -> Purs
 
 
 def _judging(matrix: Matrix, observer: Observer, right: set[str]) -> Later:
-    """Return who tells the observer; keys that the headline rule finds right go into `right`."""
+    """Return who tells the observer; keys that the headline scorer finds right go into `right`."""
 
     def judge(request: Request, completion: Completion) -> None:
         outcome = Outcome.ERROR

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gradeschool.formats.read import COMPLETIONS_FILE
 from gradeschool.models.base import Request
-from gradeschool.protocols.registry import get_usable_rule
-from gradeschool.recordings.files import COMPLETIONS_FILE
+from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.runs.cost import Purse
 from gradeschool.runs.plan import Plan
 from gradeschool.runs.results import answers_file, run_of, summarise
@@ -20,15 +20,15 @@ from gradeschool.scoring.score import RunScore
 
 
 class Scored(NamedTuple):
-    """The score of what is stored, and the curve over k of its headline rule."""
+    """The score of what is stored, and the curve over k of its headline scorer."""
 
     score: RunScore
     curve: tuple[AtK, ...]
 
 
 def matrix_of(plan: Plan) -> Matrix:
-    """Return the rules of a protocol, ready to judge; raises MissingExtraError."""
-    return Matrix([get_usable_rule(name) for name in plan.protocol.rules])
+    """Return the scorers of a protocol, ready to judge; raises MissingExtraError."""
+    return Matrix([get_usable_scorer(name) for name in plan.protocol.scorers])
 
 
 def write_results(
@@ -45,7 +45,7 @@ def write_results(
     """Score what is stored and write results.json and the protocol's answers file.
 
     name: the run's, for people. matrix: see `matrix_of`. seconds: the time of this session. right:
-    keys that the headline rule is known to find right.
+    keys that the headline scorer is known to find right.
     """
     run = run_of(name, requests, store.completions)
     score, curve, fields = summarise(run, matrix, requests, store.completions, right)

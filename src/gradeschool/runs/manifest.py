@@ -62,7 +62,7 @@ def facts_of(plan: Plan) -> dict[str, Any]:
         "protocol": {
             "name": plan.protocol.name,
             "digest": plan.protocol.digest(),
-            "rules": list(plan.protocol.rules),
+            "scorers": list(plan.protocol.scorers),
             "source": plan.protocol.source,
         },
         "dataset": {"name": plan.dataset.name, "sha256": plan.dataset.sha256},

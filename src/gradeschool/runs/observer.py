@@ -21,7 +21,7 @@ class Observer:
         """Learn how many samples the run has and how many of them are stored already."""
 
     def ended(self, completion: Completion, outcome: Outcome) -> None:
-        """Learn of one sample that ended; `outcome` is by the headline rule."""
+        """Learn of one sample that ended; `outcome` is by the headline scorer."""
 
     def retry(self) -> None:
         """Learn that a request is tried again."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from gradeschool.completion import Completion, Finish
 from gradeschool.models.base import Request
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import AtK, ballots_of, curve
 from gradeschool.scoring.causes import explain_verdict, view
 from gradeschool.scoring.collect import Run, Sample
@@ -45,16 +45,16 @@ def summarise(
     completions: Mapping[str, Completion],
     right: Collection[str] = (),
 ) -> tuple[RunScore, list[AtK], dict[str, Any]]:
-    """Return the score, the curve over k of the headline rule, and the fields of results.json.
+    """Return the score, the curve over k of the headline scorer, and the fields of results.json.
 
-    matrix: the protocol's rules, the headline first; it remembers texts that it read before.
-    right: keys that the headline rule is known to find right. The curve is empty for one sample a
-    problem. `failures` counts why the headline rule's misses are misses; `answered_by` how often
+    matrix: the protocol's scorers, the headline first; it remembers texts that it read before.
+    right: keys that the headline scorer is known to find right. The curve is empty for one sample a
+    problem. `failures` counts why the headline scorer's misses are misses; `answered_by` how often
     which model said that it answered.
     """
     score = score_with(matrix, run)
     several = any(request.sample for request in requests)
-    at_k = curve(ballots_of(run, matrix.rules[0])) if several else []
+    at_k = curve(ballots_of(run, matrix.scorers[0])) if several else []
     done = [completions[request.key] for request in requests if request.key in completions]
     answers = [completion for completion in done if not completion.error]
     fields = {
@@ -65,7 +65,7 @@ def summarise(
         "missing": len(requests) - len(done),
         "truncated": sum(completion.finish is Finish.LENGTH for completion in done),
         "empty": sum(not completion.text.strip() for completion in answers),
-        "failures": _failures(run, matrix.rules[0], done, right),
+        "failures": _failures(run, matrix.scorers[0], done, right),
         "errors": dict(Counter(_cause(completion) for completion in done if completion.error)),
         "answered_by": dict(Counter(one.model for one in answers if one.model)),
         "deviations": dict(Counter(word for completion in done for word in completion.deviations)),
@@ -80,7 +80,7 @@ def _cause(completion: Completion) -> str:
 
 
 def _failures(
-    run: Run, headline: Rule, done: Sequence[Completion], right: Collection[str]
+    run: Run, headline: Scorer, done: Sequence[Completion], right: Collection[str]
 ) -> dict[str, int]:
     causes: Counter[str] = Counter()
     for sample, completion in zip(run.samples, done, strict=True):

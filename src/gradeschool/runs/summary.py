@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError, StoreError
-from gradeschool.recordings.files import COMPLETIONS_FILE, MANIFEST_FILE
+from gradeschool.formats.read import COMPLETIONS_FILE, MANIFEST_FILE
 from gradeschool.runs.files import read_completions
 from gradeschool.runs.store import RESULTS_FILE, read_json
 
@@ -36,9 +36,9 @@ class RunSummary:
 
     @property
     def headline(self) -> Mapping[str, Any] | None:
-        """Return the figures of the headline rule, None before there are any."""
-        rules = (self.results or {}).get("rules")
-        return next(iter(rules.values()), None) if isinstance(rules, Mapping) else None
+        """Return the figures of the headline scorer, None before there are any."""
+        scorers = (self.results or {}).get("scorers")
+        return next(iter(scorers.values()), None) if isinstance(scorers, Mapping) else None
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""

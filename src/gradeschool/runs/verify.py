@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion
 from gradeschool.errors import InputError, MissingExtraError
-from gradeschool.recordings.files import COMPLETIONS_FILE, MANIFEST_FILE
+from gradeschool.formats.read import COMPLETIONS_FILE, MANIFEST_FILE
 from gradeschool.runs.files import read_completions
 from gradeschool.runs.finish import fingerprint
 from gradeschool.runs.keys import request_key
@@ -33,8 +33,8 @@ def verify(folder: Path) -> list[Finding]:
 
     Checked: rows are whole, keys are those of the prompts as they are rendered today, no key was
     answered twice with different texts, protocol and data have the digests of run.json, and
-    results.json is what the run's own rules make of the stored completions. Raises InputError where
-    there is no run.
+    results.json is what the run's own scorers make of the stored completions. Raises InputError
+    where there is no run.
     """
     manifest = read_json(folder / MANIFEST_FILE)
     if manifest is None:

@@ -1,4 +1,4 @@
-"""Whether results.json says what the run's own rules make of the stored completions."""
+"""Whether results.json says what the run's own scorers make of the stored completions."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def wrong_scores(
     """Return what is wrong with the scores of a results.json, "" for nothing.
 
     completions: all stored rows, in order. Says nothing of a run whose protocol or dataset is
-    another today. Raises InputError where they are not to be had, MissingExtraError for a rule.
+    another today. Raises InputError where they are not to be had, MissingExtraError for a scorer.
     """
     plan = plan_of(manifest)
     if differing(manifest, {**manifest, **facts_of(plan)}) is not None:
         return ""
-    stored = results.get("rules")
+    stored = results.get("scorers")
     told = dict(stored) if isinstance(stored, Mapping) else {}
-    if told.keys() != set(plan.protocol.rules):
-        others = ", ".join(told) or "no rule"
-        own = ", ".join(plan.protocol.rules)
+    if told.keys() != set(plan.protocol.scorers):
+        others = ", ".join(told) or "no scorer"
+        own = ", ".join(plan.protocol.scorers)
         return f"results.json is by {others}, the run's own are {own}; {ANEW}"
     requests = plan.requests(str(manifest.get("model")))
     run = run_of("", requests, _counting(completions))
-    for rule, found in score_with(matrix_of(plan), run).as_json()["rules"].items():
-        if told[rule] != found:
-            said = _said(told[rule], found)
-            return f"results.json is not what {rule} makes of these rows: {said}; {ANEW}"
+    for scorer, found in score_with(matrix_of(plan), run).as_json()["scorers"].items():
+        if told[scorer] != found:
+            said = _said(told[scorer], found)
+            return f"results.json is not what {scorer} makes of these rows: {said}; {ANEW}"
     return ""
 
 

@@ -1,1 +1,1 @@
-"""Rules over completions: verdicts, scores with their uncertainty, disagreements."""
+"""Scorers over completions: verdicts, scores with their uncertainty, disagreements."""

@@ -10,7 +10,7 @@ from math import comb
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.rule import Rule, RuleFailure
+from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.collect import Run
 from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
 
@@ -18,7 +18,7 @@ INVALID = "[invalid]"
 
 
 class Ballot(NamedTuple):
-    """One sample's vote: the answer as the rule compares it, None where it read none."""
+    """One sample's vote: the answer as the scorer compares it, None where it read none."""
 
     answer: str | None
     correct: bool
@@ -99,20 +99,20 @@ def vote(ballots: Sequence[Ballot], invalid_votes: bool = False) -> Majority:
     return Majority(winner, right, tied)
 
 
-def ballots_of(run: Run, rule: Rule) -> dict[str, list[Ballot]]:
+def ballots_of(run: Run, scorer: Scorer) -> dict[str, list[Ballot]]:
     """Return the ballots of each problem in the order of its samples.
 
-    Samples that failed, and texts on which the published rule itself fails, cast none.
+    Samples that failed, and texts on which the published scorer itself fails, cast none.
     """
     found: defaultdict[str, list[tuple[int, Ballot]]] = defaultdict(list)
     for sample in run.samples:
         if sample.problem is None or sample.error:
             continue
         try:
-            reference = rule.reference(sample.problem)
-            answer = rule.read(sample.text, reference)
-            right = answer is not None and rule.same(answer.value, reference)
-        except RuleFailure:
+            reference = scorer.reference(sample.problem)
+            answer = scorer.read(sample.text, reference)
+            right = answer is not None and scorer.same(answer.value, reference)
+        except ScorerFailure:
             continue
         value = None if answer is None else answer.value
         found[sample.problem.id].append((sample.sample, Ballot(value, right)))

@@ -1,4 +1,4 @@
-"""How often each cause stands behind a miss or a wrong acceptance, by run and by rule."""
+"""How often each cause stands behind a miss or a wrong acceptance, by run and by scorer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gradeschool.datasets.platinum import disputed
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import explain_verdict, provider_error, view
 from gradeschool.scoring.collect import Run
 from gradeschool.scoring.load import load_runs
@@ -18,9 +18,9 @@ Causes = dict[str, int]  # by cause, the most frequent first
 
 
 def causes_in_files(
-    names: Sequence[str], dataset: str | None, rules: Sequence[Rule]
+    names: Sequence[str], dataset: str | None, scorers: Sequence[Scorer]
 ) -> dict[tuple[str, str], dict[str, Causes]]:
-    """Return the causes by (file, run) and rule. Raises InputError, DataError.
+    """Return the causes by (file, run) and scorer. Raises InputError, DataError.
 
     Says nothing of rows that cannot be used: whoever scores the same files does.
     """
@@ -28,15 +28,15 @@ def causes_in_files(
     for source in sources(names, dataset):
         changes = disputed(source.dataset.problems)
         for run in load_runs(Path(source.name), dataset, _silently):
-            found[source.name, run.name] = causes_in_run(run, rules, changes)
+            found[source.name, run.name] = causes_in_run(run, scorers, changes)
     return found
 
 
 def causes_in_run(
-    run: Run, rules: Sequence[Rule], changes: Mapping[str, Problem | None]
+    run: Run, scorers: Sequence[Scorer], changes: Mapping[str, Problem | None]
 ) -> dict[str, Causes]:
-    """Return the causes by rule; their sum is the misses and the wrong acceptances of the rule."""
-    counters: dict[str, Counter[str]] = {rule.name: Counter() for rule in rules}
+    """Return the causes by scorer; their sum is its misses and wrong acceptances."""
+    counters: dict[str, Counter[str]] = {scorer.name: Counter() for scorer in scorers}
     for sample in run.samples:
         if sample.problem is None or sample.error:
             failed = str(provider_error(sample.error)) if sample.problem else "row without use"
@@ -44,10 +44,10 @@ def causes_in_run(
                 counter[failed] += 1
             continue
         seen = view(sample.text, sample.problem, sample.finish, changes)
-        for rule in rules:
-            cause = explain_verdict(seen, rule.judge(sample.text, sample.problem))
+        for scorer in scorers:
+            cause = explain_verdict(seen, scorer.judge(sample.text, sample.problem))
             if cause is not None:
-                counters[rule.name][str(cause)] += 1
+                counters[scorer.name][str(cause)] += 1
     return {name: dict(counter.most_common()) for name, counter in counters.items()}
 
 

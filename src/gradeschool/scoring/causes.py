@@ -1,7 +1,7 @@
-"""Why a verdict is what it is: the text against the house reader, and the rule against both.
+"""Why a verdict is what it is: the text against the house reader, and the scorer against both.
 
-A rule misses for one of three reasons: the text gives no right answer, the text is right and the
-rule does not see it, or something failed. And it may accept what the text does not say.
+A scorer misses for one of three reasons: the text gives no right answer, the text is right and the
+scorer does not see it, or something failed. And it may accept what the text does not say.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from gradeschool.answers.failures import Cause, Failure, Near, cause_of_text, is
 from gradeschool.answers.quantities import same_answer
 from gradeschool.answers.regions import Region, committed_region
 from gradeschool.problem import Problem
-from gradeschool.rule import clip
+from gradeschool.scorer import clip
 from gradeschool.verdict import Answer, Outcome, Verdict
 
-OF_RULES = {
+OF_SCORERS = {
     Near.SIGN: Failure.SIGN_LOST,
     Near.GROUP: Failure.COMMA_SPLIT,
     Near.SCALE: Failure.SCALE,
@@ -65,7 +65,7 @@ class View(NamedTuple):
 def view(
     text: str, problem: Problem, finish: str | None, changes: Mapping[str, Problem | None]
 ) -> View:
-    """Look at a completion once, for any number of rules.
+    """Look at a completion once, for any number of scorers.
 
     finish: the server's finish reason. changes: problems whose labels are disputed, by id: with the
     gold that another label set gives them, None for what it removed (`platinum_changes`).
@@ -79,9 +79,9 @@ def view(
 
 
 def explain_verdict(seen: View, verdict: Verdict) -> Explained | None:
-    """Return the cause of a verdict; None where the rule is right and so is the text."""
+    """Return the cause of a verdict; None where the scorer is right and so is the text."""
     if verdict.outcome is Outcome.ERROR:
-        return Explained(Side.SYSTEM, Cause(Failure.RULE_FAILED, verdict.reason))
+        return Explained(Side.SYSTEM, Cause(Failure.SCORER_FAILED, verdict.reason))
     right = is_right(seen.reading, seen.gold)
     if verdict.correct:
         return None if right else Explained(Side.ACCEPTED, _accepted(seen, verdict))
@@ -107,10 +107,10 @@ def _of_label(cause: Cause, reading: ExtractedAnswer, other: Problem | None) -> 
 
 
 def _missed(seen: View, reading: ExtractedAnswer, verdict: Verdict) -> Cause:
-    """Say why a rule does not see an answer that is there."""
+    """Say why a scorer does not see an answer that is there."""
     answer, there = verdict.answer, (reading.start, reading.end)
     if answer is None:
-        said = f"the text says {reading.value} ({reading.how}), where the rule does not look"
+        said = f"the text says {reading.value} ({reading.how}), where the scorer does not look"
         return Cause(Failure.FORMAT_MISSING, said, there)
     read = clip(answer.value)
     if _ran_on(seen, answer):
@@ -118,14 +118,14 @@ def _missed(seen: View, reading: ExtractedAnswer, verdict: Verdict) -> Cause:
     if _same_place(answer, there):
         failure = _relation(answer.value, seen, reading) or Failure.UNIT_KEPT
         return Cause(
-            failure, f"the text says {reading.value}, the rule makes {read!r} of it", there
+            failure, f"the text says {reading.value}, the scorer makes {read!r} of it", there
         )
-    said = f"the text says {reading.value} ({reading.how}), the rule read {read!r} elsewhere"
+    said = f"the text says {reading.value} ({reading.how}), the scorer read {read!r} elsewhere"
     return Cause(Failure.OTHER_NUMBER, said, there)
 
 
 def _accepted(seen: View, verdict: Verdict) -> Cause:
-    """Say how a rule comes to accept what the text does not say."""
+    """Say how a scorer comes to accept what the text does not say."""
     answer, reading = verdict.answer, seen.reading
     read = clip(answer.value) if answer else ""
     if answer is not None and _ran_on(seen, answer):
@@ -138,9 +138,9 @@ def _accepted(seen: View, verdict: Verdict) -> Cause:
     if answer is None or same or _same_place(answer, there):
         failure = _relation(reading.value, seen, reading)
         if failure is not None:
-            said = f"the text says {reading.value}, the rule takes it for {seen.gold}"
+            said = f"the text says {reading.value}, the scorer takes it for {seen.gold}"
             return Cause(failure, said, there)
-    said = f"the text says {reading.value} ({reading.how}), the rule accepts {read!r}"
+    said = f"the text says {reading.value} ({reading.how}), the scorer accepts {read!r}"
     return Cause(Failure.OTHER_NUMBER, said, there)
 
 
@@ -149,7 +149,7 @@ def _ran_on(seen: View, answer: Answer) -> bool:
 
 
 def _same_place(answer: Answer, there: tuple[int, int]) -> bool:
-    """Tell whether a rule read the characters that the reader read, or some of them."""
+    """Tell whether a scorer read the characters that the reader read, or some of them."""
     if answer.span is None:
         return True
     start, end = answer.span
@@ -160,4 +160,4 @@ def _relation(value: str, seen: View, reading: ExtractedAnswer) -> Failure | Non
     relation = near(value, seen.gold)
     if relation is Near.GROUP and "," not in seen.text[reading.start : reading.end]:
         return Failure.AFFIX
-    return None if relation is None else OF_RULES[relation]
+    return None if relation is None else OF_SCORERS[relation]

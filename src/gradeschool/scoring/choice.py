@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from gradeschool.recordings.recorded import UNNAMED
-from gradeschool.rule import Rule
+from gradeschool.formats.samples import UNNAMED
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.notes import Warn
 from gradeschool.scoring.score import Columns
@@ -28,14 +28,14 @@ class Work:
 
     files: Sequence[str]
     dataset: str | None
-    rules: Sequence[Rule]
+    scorers: Sequence[Scorer]
     output: Path | None
     jobs: int
     engine: str
 
     def columns(self) -> Columns:
-        """Return where each rule's outcome stands."""
-        return Columns(tuple(rule.name for rule in self.rules), Matrix(self.rules).group_of)
+        """Return where each scorer's outcome stands."""
+        return Columns(tuple(scorer.name for scorer in self.scorers), Matrix(self.scorers).group_of)
 
 
 def scored(work: Work, warn: Warn) -> Totals:
@@ -49,7 +49,7 @@ def scored(work: Work, warn: Warn) -> Totals:
 
 def _here(work: Work) -> tuple[dict[str, str], Iterator[Part]]:
     found = sources(work.files, work.dataset)
-    parts = score_sources(found, work.rules, processes(work.jobs))
+    parts = score_sources(found, work.scorers, processes(work.jobs))
     return {source.name: source.run for source in found}, parts
 
 
@@ -57,7 +57,7 @@ def _on_ray(work: Work) -> tuple[dict[str, str], Iterator[Part]]:
     from gradeschool.scoring.cluster import cluster_sources, score_on_ray
 
     found = cluster_sources(work.files, work.dataset)
-    parts = score_on_ray(found, work.rules)
+    parts = score_on_ray(found, work.scorers)
     return {source.name: source.run for source in found}, parts
 
 
@@ -67,7 +67,7 @@ def score_shard(work: Work, shard: str) -> str:
     found = sources(work.files, work.dataset)
     rows = 0
     with _table(work.output, work.columns()) as table:
-        parts = score_sources(found, work.rules, processes(work.jobs), part)
+        parts = score_sources(found, work.scorers, processes(work.jobs), part)
         for _, scored in _written(_of_the_run(parts, whole=False), table):
             rows += len(scored)
     counted = "1 completion" if rows == 1 else f"{rows} completions"

@@ -20,7 +20,7 @@ from typing import Any
 
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.cluster_tasks import (
     LAST,
     PACKED,
@@ -113,8 +113,8 @@ def _listing(name: str) -> tuple[Any, str, str]:
     return system, folder, file
 
 
-def score_on_ray(found: Sequence[ClusterSource], rules: Sequence[Rule]) -> Iterator[Part]:
-    """Yield what the rules make of every completion, in the order of the files.
+def score_on_ray(found: Sequence[ClusterSource], scorers: Sequence[Scorer]) -> Iterator[Part]:
+    """Yield what the scorers make of every completion, in the order of the files.
 
     Raises InputError where a file cannot be read, MissingExtraError without ray, GradeschoolError
     where Ray gives up.
@@ -124,7 +124,7 @@ def score_on_ray(found: Sequence[ClusterSource], rules: Sequence[Rule]) -> Itera
         import ray.data
     except ImportError:
         raise MissingExtraError("--engine ray", "cluster") from None
-    names = tuple(rule.name for rule in rules)
+    names = tuple(scorer.name for scorer in scorers)
     divided = [stretches(source.parts) for source in found]
     with _running(ray):
         number = 1

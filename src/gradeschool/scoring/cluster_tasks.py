@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import InputError
-from gradeschool.protocols.registry import get_rule
-from gradeschool.recordings.files import Reader, Unread
+from gradeschool.formats.read import Reader, RowBatch
+from gradeschool.protocols.registry import get_scorer
 from gradeschool.scoring.verdicts import Judge, Scored
 from gradeschool.tables import BATCH_ROWS, Cells
 
@@ -94,13 +94,13 @@ def opened(path: str) -> Iterator[Any]:
 
 
 class OnRay:
-    """Judges stretches of files; each of Ray's processes makes the rules ready once."""
+    """Judges stretches of files; each of Ray's processes makes the scorers ready once."""
 
     def __init__(
-        self, dataset: Dataset, rules: tuple[str, ...], run: str, found: Sequence[Stretch]
+        self, dataset: Dataset, scorers: tuple[str, ...], run: str, found: Sequence[Stretch]
     ) -> None:
         self.dataset = dataset
-        self.rules = rules
+        self.scorers = scorers
         self.run = run
         self.stretches = found
 
@@ -115,16 +115,16 @@ class OnRay:
                 yield arrow.table(columns, names=[STRETCH, LAST, PACKED])
 
     def _chunks(self, stretch: Stretch) -> Iterator[list[Scored]]:
-        judge = _judge(self.dataset, self.rules)
+        judge = _judge(self.dataset, self.scorers)
         scored: list[Scored] = []
         for batch in self._read(stretch):
-            scored += judge.judge(batch.recorded())
+            scored += judge.judge(batch.samples())
             if len(scored) >= CHUNK_ROWS:
                 yield scored
                 scored = []
         yield scored
 
-    def _read(self, stretch: Stretch) -> Iterator[Unread]:
+    def _read(self, stretch: Stretch) -> Iterator[RowBatch]:
         reader = Reader(Path(stretch.path), self.run)
         with opened(stretch.path) as file:
             head = next(file.iter_batches(batch_size=1), None)
@@ -133,7 +133,7 @@ class OnRay:
             rows = count(stretch.first)
             for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=stretch.groups):
                 numbers = [next(rows) for _ in range(batch.num_rows)]
-                yield Unread(reader, Cells(numbers, batch))
+                yield RowBatch(reader, Cells(numbers, batch))
 
 
 def _with_last(chunks: Iterator[list[Scored]]) -> Iterator[tuple[bool, list[Scored]]]:
@@ -148,10 +148,10 @@ def _with_last(chunks: Iterator[list[Scored]]) -> Iterator[tuple[bool, list[Scor
 _ready: dict[tuple[str, str, tuple[str, ...]], Judge] = {}
 
 
-def _judge(dataset: Dataset, rules: tuple[str, ...]) -> Judge:
-    key = dataset.name, dataset.sha256, rules
+def _judge(dataset: Dataset, scorers: tuple[str, ...]) -> Judge:
+    key = dataset.name, dataset.sha256, scorers
     if key not in _ready:
-        chosen = [get_rule(name) for name in rules]
+        chosen = [get_scorer(name) for name in scorers]
         _ready[key] = Judge(dataset.problems, dataset.name, chosen)
     return _ready[key]
 

@@ -1,4 +1,4 @@
-"""Runs compared problem by problem under one rule."""
+"""Runs compared problem by problem under one scorer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.collect import Run
 from gradeschool.scoring.matrix import CORRECT, ERROR, Matrix
 from gradeschool.scoring.paired import (
@@ -26,7 +26,7 @@ SHOWN_IDS = 5
 
 
 class Tally(NamedTuple):
-    """The samples of one problem: how many are right, and how many a rule could judge."""
+    """The samples of one problem: how many are right, and how many a scorer could judge."""
 
     correct: int
     judged: int
@@ -34,7 +34,7 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """One run under one rule, by problem id. `unjudged`: samples that are errors, left out."""
+    """One run under one scorer, by problem id. `unjudged`: samples that are errors, left out."""
 
     run: str
     problems: Mapping[str, Problem]
@@ -53,9 +53,9 @@ class Outcomes:
         return clustered_wilson(list(self.tallies.values()))
 
 
-def outcomes_of(run: Run, rule: Rule) -> Outcomes:
+def outcomes_of(run: Run, scorer: Scorer) -> Outcomes:
     """Judge every sample of a run; errors are counted and left out, never taken for wrong."""
-    matrix = Matrix([rule])
+    matrix = Matrix([scorer])
     usable = [s for s in run.samples if s.problem is not None and not s.error]
     matrix.expect((sample.text, sample.problem) for sample in usable if sample.problem)
     problems: dict[str, Problem] = {}
@@ -72,7 +72,7 @@ def outcomes_of(run: Run, rule: Rule) -> Outcomes:
         count[0] += code == CORRECT
         count[1] += 1
     if not counts:
-        raise InputError(f"the run {run.name!r} holds no completion that {rule.name!r} can judge")
+        raise InputError(f"the run {run.name!r} holds no completion that {scorer.name!r} can judge")
     tallies = {id: Tally(*count) for id, count in counts.items()}
     return Outcomes(run.name, problems, tallies, unjudged)
 

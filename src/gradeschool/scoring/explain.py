@@ -1,4 +1,4 @@
-"""Completions with what each rule read in them, the verdicts, and the causes."""
+"""Completions with what each scorer read in them, the verdicts, and the causes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import Explained, Side, explain_verdict, provider_error, view
 from gradeschool.scoring.collect import Run, Sample
 from gradeschool.verdict import Outcome, Verdict
@@ -17,9 +17,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Case(NamedTuple):
-    """One completion, its verdicts in the order of the rules, and the cause of each.
+    """One completion, its verdicts in the order of the scorers, and the cause of each.
 
-    A cause is None where the rule says what a careful reader says. A completion that never came
+    A cause is None where the scorer says what a careful reader says. A completion that never came
     has no verdicts, and one cause.
     """
 
@@ -38,29 +38,29 @@ class Case(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether there is nothing to judge: no completion came, or every rule failed on it."""
+        """Whether there is nothing to judge: no completion came, or every scorer failed on it."""
         return all(verdict.outcome is Outcome.ERROR for verdict in self.verdicts)
 
     @property
     def group(self) -> str:
         """Return the causes in words that can be counted; "" where there is none.
 
-        Of several rules those are named that err; where none does, why the text is not right.
+        Of several scorers those are named that err; where none does, why the text is not right.
         """
         if len(self.causes) == 1:
             return str(self.causes[0] or "")
-        of_rules = [
+        of_scorers = [
             f"{LETTERS[at % len(LETTERS)]} {cause}"
             for at, cause in enumerate(self.causes)
             if cause is not None and cause.side is not Side.TEXT
         ]
         of_text = [str(cause) for cause in self.causes if cause is not None]
-        return ", ".join(of_rules or of_text[:1])
+        return ", ".join(of_scorers or of_text[:1])
 
 
 def cases(
     runs: Sequence[Run],
-    rules: Sequence[Rule],
+    scorers: Sequence[Scorer],
     changes: Mapping[str, Problem | None] = NO_CHANGES,
 ) -> Iterator[Case]:
     """Yield every completion with its verdicts and causes, in file order.
@@ -69,17 +69,17 @@ def cases(
     out: whoever loads the file counts them.
     """
     for run, sample, problem in _samples(runs):
-        yield _case(run, sample, problem, _verdicts(sample, problem, rules), changes)
+        yield _case(run, sample, problem, _verdicts(sample, problem, scorers), changes)
 
 
 def disagreements(
     runs: Sequence[Run],
-    rules: Sequence[Rule],
+    scorers: Sequence[Scorer],
     changes: Mapping[str, Problem | None] = NO_CHANGES,
 ) -> Iterator[Case]:
-    """Yield the completions on which the rules' outcomes are not all the same, in file order."""
+    """Yield the completions on which the scorers' outcomes are not all the same, in file order."""
     for run, sample, problem in _samples(runs):
-        verdicts = _verdicts(sample, problem, rules)
+        verdicts = _verdicts(sample, problem, scorers)
         if len({verdict.outcome for verdict in verdicts}) > 1:
             yield _case(run, sample, problem, verdicts, changes)
 
@@ -91,8 +91,8 @@ def _samples(runs: Sequence[Run]) -> Iterator[tuple[str, Sample, Problem]]:
                 yield run.name, sample, sample.problem
 
 
-def _verdicts(sample: Sample, problem: Problem, rules: Sequence[Rule]) -> tuple[Verdict, ...]:
-    return () if sample.error else tuple(rule.judge(sample.text, problem) for rule in rules)
+def _verdicts(sample: Sample, problem: Problem, scorers: Sequence[Scorer]) -> tuple[Verdict, ...]:
+    return () if sample.error else tuple(scorer.judge(sample.text, problem) for scorer in scorers)
 
 
 def _case(
@@ -113,7 +113,7 @@ def _case(
 def by_group(found: Sequence[Case]) -> list[list[Case]]:
     """Return the cases group by group, the most frequent first, each in file order.
 
-    Completions are alike in their causes, and in their outcomes where there are several rules;
+    Completions are alike in their causes, and in their outcomes where there are several scorers;
     ties are in the order of the file.
     """
     groups: dict[tuple[str, str], list[Case]] = {}

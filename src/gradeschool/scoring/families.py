@@ -1,4 +1,4 @@
-"""Rules that are asked together: groups that have every outcome alike, families that share a part.
+"""Scorers that are asked together: groups with equal outcomes, families that share a part.
 
 The outcomes of a completion are one integer, three bits a group: a part that was judged before
 costs a look-up and an "or".
@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gradeschool.problem import Problem
-from gradeschool.rule import Claim, Rule, RuleFailure, verbatim
 from gradeschool.scan import Scan
+from gradeschool.scorer import Claim, Scorer, ScorerFailure, verbatim
 from gradeschool.verdict import Outcome
 
 # A code is an index into this; UNSETTLED stands where a part of the text alone does not decide.
@@ -35,27 +35,27 @@ Part = Callable[[Scan], str | None]
 
 
 class Group:
-    """Rules that read, compare and refer alike, and so have the same outcome on every text."""
+    """Scorers that read, compare and refer alike, and so have the same outcome on every text."""
 
-    def __init__(self, rule: Rule, place: int) -> None:
-        self.rule = rule
+    def __init__(self, scorer: Scorer, place: int) -> None:
+        self.scorer = scorer
         self.place = place
         self.shift = BITS * place
-        self.is_verbatim = rule.same is verbatim
-        self._at_once = rule.at_once
+        self.is_verbatim = scorer.same is verbatim
+        self._at_once = scorer.at_once
 
     def reference(self, problem: Problem) -> str | None:
-        """Return the rule's reference; None where the rule fails on the problem."""
+        """Return the scorer's reference; None where the scorer fails on the problem."""
         try:
-            return self.rule.reference(problem)
-        except RuleFailure:
+            return self.scorer.reference(problem)
+        except ScorerFailure:
             return None
 
     def kind(self, reference: str | None) -> object:
-        """Return what of the reference the rule looks at when it reads a text."""
+        """Return what of the reference the scorer looks at when it reads a text."""
         try:
-            return reference is not None and self.rule.depends(reference)
-        except RuleFailure as failure:
+            return reference is not None and self.scorer.depends(reference)
+        except ScorerFailure as failure:
             return str(failure)  # reading fails on it as well
 
     def code(self, text: str, references: References) -> int:
@@ -64,7 +64,7 @@ class Group:
         if reference is None:
             return ERROR << self.shift
         seen = None if self._at_once is None else self._at_once(text, reference)
-        return CODES[seen or self.rule.outcome(text, reference)] << self.shift
+        return CODES[seen or self.scorer.outcome(text, reference)] << self.shift
 
 
 class Member:
@@ -80,8 +80,8 @@ class Member:
         if reference is None:
             return ERROR
         try:
-            answer = self.group.rule.read(part, reference)
-        except RuleFailure:
+            answer = self.group.scorer.read(part, reference)
+        except ScorerFailure:
             return UNSETTLED
         if not self.settles(part, answer):
             return UNSETTLED
@@ -90,8 +90,8 @@ class Member:
     def compared(self, reading: str, reference: str) -> int:
         """Return the outcome's code for a value that was read."""
         try:
-            return CORRECT if self.group.rule.same(reading, reference) else WRONG
-        except RuleFailure:
+            return CORRECT if self.group.scorer.same(reading, reference) else WRONG
+        except ScorerFailure:
             return ERROR
 
 
@@ -133,7 +133,7 @@ def families_of(groups: Sequence[Group]) -> list[Family]:
     """Return the families of all parts that the groups claim."""
     claimed: dict[Part, list[tuple[Group, Claim]]] = {}
     for group in groups:
-        for claim in group.rule.claims:
+        for claim in group.scorer.claims:
             claimed.setdefault(claim.part, []).append((group, claim))
     return [Family(part, claims) for part, claims in claimed.items()]
 
@@ -143,7 +143,7 @@ def plan_for(holds: int, groups: Sequence[Group], families: Sequence[Family]) ->
     claimed: dict[Part, list[Group]] = {}
     whole: list[Group] = []
     for group in groups:
-        claim = next((claim for claim in group.rule.claims if claim.holds(holds)), None)
+        claim = next((claim for claim in group.scorer.claims if claim.holds(holds)), None)
         if claim is None:
             whole.append(group)
         else:

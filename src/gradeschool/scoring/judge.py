@@ -1,4 +1,4 @@
-"""One text, one gold answer, one rule."""
+"""One text, one gold answer, one scorer."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from functools import lru_cache
 
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import get_usable_rule
-from gradeschool.rule import clip
+from gradeschool.protocols.registry import get_usable_scorer
+from gradeschool.scorer import clip
 from gradeschool.verdict import Verdict
 
-DEFAULT_RULE = "gradeschool/reader"
+DEFAULT_SCORER = "gradeschool/reader"
 
 
 def judge(
-    text: str, gold: str | int | Problem | Mapping[str, str], rule: str = DEFAULT_RULE
+    text: str, gold: str | int | Problem | Mapping[str, str], scorer: str = DEFAULT_SCORER
 ) -> Verdict:
-    """Return a rule's verdict on one completion.
+    """Return a scorer's verdict on one completion.
 
     gold: the number ("18", 18, "1,250"), the whole reference solution ("... #### 18"), a GSM8K row
-    or a Problem. rule: a name from `gradeschool protocols list`. Raises UnknownNameError for
-    another rule, MissingExtraError for one that calls a library that is not installed, and
+    or a Problem. scorer: a name from `gradeschool protocols list`. Raises UnknownNameError for
+    another scorer, MissingExtraError for one that calls a library that is not installed, and
     InputError for a gold that is none or a text that is no str; never raises because of what
     a text says.
     """
@@ -29,7 +29,9 @@ def judge(
         raise InputError(
             f"the completion is a {type(text).__name__}: {clip(repr(text))}; give its text, a str"
         )
-    return get_usable_rule(rule).judge(text, gold if isinstance(gold, Problem) else _problem(gold))
+    return get_usable_scorer(scorer).judge(
+        text, gold if isinstance(gold, Problem) else _problem(gold)
+    )
 
 
 def _problem(gold: str | int | Mapping[str, str]) -> Problem:

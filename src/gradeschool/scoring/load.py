@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gradeschool.protocols.registry import all_rules, available, get_usable_rule
-from gradeschool.recordings.files import read_recordings
-from gradeschool.rule import Rule
+from gradeschool.formats.read import read_samples
+from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.collect import Run, collect
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.sources import DEFAULT_DATASET as DEFAULT_DATASET
@@ -25,22 +25,22 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
     """
     [source] = sources([str(path)], dataset)
     matcher = Matcher(source.dataset.problems, source.dataset.name)
-    recorded = (one for part in source.parts for one in read_recordings(part, source.run))
+    recorded = (one for part in source.parts for one in read_samples(part, source.run))
     runs = collect(recorded, matcher, source.name, warn)
     if source.only and source.only not in [run.name for run in runs]:
         raise no_such_run(parted(source.name)[0], source.only, [run.name for run in runs])
     return [run for run in runs if source.only in ("", run.name)]
 
 
-def choose_rules(names: Sequence[str]) -> list[Rule]:
-    """Return the rules of these names.
+def choose_scorers(names: Sequence[str]) -> list[Scorer]:
+    """Return the scorers of these names.
 
-    None stands for every rule that reads a text by itself, in microseconds; "all" for those that
+    None stands for every scorer that reads a text by itself, in microseconds; "all" for those that
     call a library too (milliseconds a completion), where its extra is installed. Raises
-    UnknownNameError, and MissingExtraError for a rule by name whose extra is not installed.
+    UnknownNameError, and MissingExtraError for a scorer by name whose extra is not installed.
     """
     if not names:
-        return [rule for rule in all_rules().values() if not rule.extra]
+        return [scorer for scorer in all_scorers().values() if not scorer.extra]
     if ALL in names:
-        return [rule for rule in all_rules().values() if available(rule)]
-    return [get_usable_rule(name) for name in dict.fromkeys(names)]
+        return [scorer for scorer in all_scorers().values() if available(scorer)]
+    return [get_usable_scorer(name) for name in dict.fromkeys(names)]

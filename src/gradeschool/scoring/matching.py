@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import Reference
 from gradeschool.problem import MARKER, Problem
-from gradeschool.recordings.recorded import Reference
-from gradeschool.rule import clip
+from gradeschool.scorer import clip
 
 ADVICE = "correct it, or give its dataset with -d"
 TELLING = 40  # characters of a question

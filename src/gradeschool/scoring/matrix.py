@@ -1,7 +1,8 @@
-"""All rules over many completions: each distinct reading is done once, whatever the rules share.
+"""All scorers over many completions: each distinct reading is done once.
 
-Three things make it fast and change no verdict. Rules that read and compare alike are one group. A
-text is scanned once, and groups that depend on the same short part of it (`rule.Claim`) are asked
+Three things make it fast and change no verdict. Scorers that read and compare alike are one group.
+A
+text is scanned once, and groups that depend on the same short part of it (`scorer.Claim`) are asked
 together: what they read in a part is remembered, and so are the outcomes against the references of
 a problem. A completion that repeats another one to the letter has its outcomes.
 """
@@ -12,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule
 from gradeschool.scan import Scan
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.families import (
     ALL,
     BITS,
@@ -46,7 +47,7 @@ MOST_TEXTS, MOST_PARTS = 10_000, 200_000
 
 
 class Known:
-    """What is known of problems that the claiming rules cannot tell apart: readings, outcomes."""
+    """What is known of problems that the claiming scorers cannot tell apart: readings, outcomes."""
 
     def __init__(
         self, references: References, kinds: Sequence[object], families: Sequence[Family]
@@ -67,23 +68,24 @@ class Asked:
 
 
 class Matrix:
-    """Rules ready to be asked about many completions of one dataset.
+    """Scorers ready to be asked about many completions of one dataset.
 
-    `group_of[i]` is the position in a completion's codes of the i-th rule.
+    `group_of[i]` is the position in a completion's codes of the i-th scorer.
     """
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        self.rules = tuple(rules)
+    def __init__(self, scorers: Sequence[Scorer]) -> None:
+        self.scorers = tuple(scorers)
         places: dict[object, int] = {}
         self.group_of = [
-            places.setdefault((rule.read, rule.same, rule.reference), len(places)) for rule in rules
+            places.setdefault((scorer.read, scorer.same, scorer.reference), len(places))
+            for scorer in scorers
         ]
         firsts = (self.group_of.index(place) for place in range(len(places)))
-        self.groups = [Group(rules[first], place) for place, first in enumerate(firsts)]
+        self.groups = [Group(scorers[first], place) for place, first in enumerate(firsts)]
         self._families = families_of(self.groups)
-        referring = {group.rule.reference: group for group in self.groups}
+        referring = {group.scorer.reference: group for group in self.groups}
         self._referring = list(referring.values())
-        self._reference_of = [[*referring].index(group.rule.reference) for group in self.groups]
+        self._reference_of = [[*referring].index(group.scorer.reference) for group in self.groups]
         self._plans: dict[int, Plan] = {}
         self._problems: dict[str, Asked] = {}
         self._known: dict[tuple[object, ...], Known] = {}
@@ -92,15 +94,15 @@ class Matrix:
         self._batches: Batches | None = None
 
     def expect(self, pairs: Iterable[tuple[str, Problem]]) -> None:
-        """Tell rules that are faster in batches which completions they will be asked about."""
-        batched = [group for group in self.groups if group.rule.ahead is not None]
+        """Tell scorers that are faster in batches which completions they will be asked about."""
+        batched = [group for group in self.groups if group.scorer.ahead is not None]
         known = list(pairs) if batched else []
         for group in batched:
             asked = (
                 (text, self._asked(problem).references[group.place]) for text, problem in known
             )
-            assert group.rule.ahead is not None  # noqa: S101  (for the type checker)
-            group.rule.ahead([(text, gold) for text, gold in asked if gold is not None])
+            assert group.scorer.ahead is not None  # noqa: S101  (for the type checker)
+            group.scorer.ahead([(text, gold) for text, gold in asked if gold is not None])
 
     def codes(self, text: str, problem: Problem) -> bytes:
         """Return the codes of every group's outcome on a completion."""
@@ -121,7 +123,7 @@ class Matrix:
         """Return the codes of many completions, by compiled code where that is there and pays."""
         self._asked_for += len(pairs)
         if self._batches is None:
-            self._batches = compiled_for(self.rules, self.group_of, self._asked_for)
+            self._batches = compiled_for(self.scorers, self.group_of, self._asked_for)
         if self._batches is None:
             return [self.codes(text, problem) for text, problem in pairs]
         asked = [self._problems.get(problem.id) or self._asked(problem) for _, problem in pairs]
@@ -132,7 +134,7 @@ class Matrix:
         return [next(told) if codes is None else codes for codes in known]
 
     def _told(self, kernel: Batches, texts: Sequence[str], asked: Sequence[Asked]) -> list[bytes]:
-        """Return the codes of new texts: what the kernel tells, else what rules say."""
+        """Return the codes of new texts: what the kernel tells, else what scorers say."""
         for one in asked:
             if one.number is None:
                 one.number = kernel.add(one.references)
@@ -155,7 +157,7 @@ class Matrix:
         return bytes(settled)
 
     def outcomes(self, text: str, problem: Problem) -> list[Outcome]:
-        """Return the outcome of every rule on a completion."""
+        """Return the outcome of every scorer on a completion."""
         codes = self.codes(text, problem)
         return [OUTCOMES[codes[at]] for at in self.group_of]
 
@@ -226,11 +228,11 @@ class Matrix:
         return asked
 
     def _known_of(self, asked: Asked) -> Known:
-        """Return what is known of problems that no rule can tell from this one."""
+        """Return what is known of problems that no scorer can tell from this one."""
         if asked.known is None:
             references = asked.references
             told = [
-                (reference, group.kind(reference)) if group.rule.claims else (None, None)
+                (reference, group.kind(reference)) if group.scorer.claims else (None, None)
                 for group, reference in zip(self.groups, references, strict=True)
             ]
             key = tuple(told)

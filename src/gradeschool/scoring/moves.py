@@ -1,4 +1,4 @@
-"""By how many points the same completions move when another rule reads them."""
+"""By how many points the same completions move when another scorer reads them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.collect import Run
 from gradeschool.scoring.matrix import CORRECT, ERROR, Matrix
 from gradeschool.scoring.paired import Pair, paired_interval, paired_test
@@ -15,10 +15,10 @@ from gradeschool.scoring.statistics import Interval
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One run under two rules.
+    """One run under two scorers.
 
-    n: completions that both rules judge (an error of either is no verdict). before, after: how many
-    each calls correct. lost, gained: correct under the first alone, under the second alone.
+    n: completions that both scorers judge (an error of either is no verdict). before, after: how
+    many each calls correct. lost, gained: correct under the first alone, under the second alone.
     interval: 95 %, of the difference in accuracy. p: two-sided, of the exact McNemar test where
     each problem has one sample, else by problem (`gradeschool.scoring.paired`). test: which it was.
     """
@@ -52,8 +52,8 @@ class Move:
         }
 
 
-def move(run: Run, one: Rule, other: Rule) -> Move:
-    """Return how a run moves from one rule to another."""
+def move(run: Run, one: Scorer, other: Scorer) -> Move:
+    """Return how a run moves from one scorer to another."""
     verdicts = list(_verdicts(run, one, other))
     lost = sum(before and not after for _, before, after in verdicts)
     gained = sum(after and not before for _, before, after in verdicts)
@@ -74,7 +74,7 @@ def move(run: Run, one: Rule, other: Rule) -> Move:
 
 
 def _pairs(verdicts: Sequence[tuple[str, bool, bool]]) -> list[Pair]:
-    """Return what each problem's samples are under either rule."""
+    """Return what each problem's samples are under either scorer."""
     counts: dict[str, list[int]] = {}
     for problem, before, after in verdicts:
         count = counts.setdefault(problem, [0, 0, 0])
@@ -84,8 +84,8 @@ def _pairs(verdicts: Sequence[tuple[str, bool, bool]]) -> list[Pair]:
     return [Pair(before, n, after, n) for before, after, n in counts.values()]
 
 
-def _verdicts(run: Run, one: Rule, other: Rule) -> Iterator[tuple[str, bool, bool]]:
-    """Yield (problem, correct under one rule, under the other) where neither is an error."""
+def _verdicts(run: Run, one: Scorer, other: Scorer) -> Iterator[tuple[str, bool, bool]]:
+    """Yield (problem, correct under one scorer, under the other) where neither is an error."""
     matrix = Matrix((one, other))
     usable = [
         (sample.text, sample.problem)

@@ -1,4 +1,4 @@
-"""Scores: every rule over every run."""
+"""Scores: every scorer over every run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gradeschool.answers.failures import form_of
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.collect import Run
 from gradeschool.scoring.forms import Forms, Noted, forms_of, notes_of, official, platinum
 from gradeschool.scoring.matrix import CORRECT, ERROR, NO_ANSWER, OUTCOMES, WRONG, Matrix
@@ -20,14 +20,14 @@ IS = [bytes(byte == code for byte in range(256)) for code in range(len(OUTCOMES)
 
 
 @dataclass(frozen=True, slots=True)
-class RuleScore:
-    """What one rule makes of one run.
+class ScorerResult:
+    """What one scorer makes of one run.
 
     accuracy: correct / (correct + wrong + no_answer): errors are not in it, they stand beside it.
     ci95: Wilson interval, by problem where problems have several samples.
     """
 
-    rule: str
+    scorer: str
     correct: int
     wrong: int
     no_answer: int
@@ -57,28 +57,28 @@ class RunScore:
 
     run: str
     n: int
-    rules: tuple[RuleScore, ...]
+    scorers: tuple[ScorerResult, ...]
     forms: Forms | None = None
     platinum: RunScore | None = field(default=None, compare=False)
 
     def as_json(self) -> dict[str, Any]:
-        """Return {"run", "n", "forms", "rules": {name: ...}}; "forms", "platinum" if known."""
+        """Return {"run", "n", "forms", "scorers": {name: ...}}; "forms", "platinum" if known."""
         return {
             "run": self.run,
             "n": self.n,
             **({"forms": self.forms.as_json()} if self.forms else {}),
             **({"platinum": self.platinum.as_json()} if self.platinum else {}),
-            "rules": {score.rule: score.as_json() for score in self.rules},
+            "scorers": {score.scorer: score.as_json() for score in self.scorers},
         }
 
 
-def score_run(run: Run, rules: Sequence[Rule]) -> RunScore:
-    """Apply every rule to every sample of a run."""
-    return score_with(Matrix(rules), run)
+def score_run(run: Run, scorers: Sequence[Scorer]) -> RunScore:
+    """Apply every scorer to every sample of a run."""
+    return score_with(Matrix(scorers), run)
 
 
 def score_with(matrix: Matrix, run: Run) -> RunScore:
-    """Apply a matrix of rules to every sample of a run; it remembers what it read for the next."""
+    """Apply a matrix of scorers to every sample of a run; it remembers its readings."""
     usable = [s for s in run.samples if s.problem is not None and not s.error]
     pairs = [(sample.text, sample.problem) for sample in usable if sample.problem]
     matrix.expect(pairs)
@@ -88,14 +88,14 @@ def score_with(matrix: Matrix, run: Run) -> RunScore:
         assert problem is not None  # noqa: S101  (for the type checker)
         notes = notes_of(form_of(sample.text, sample.finish, problem.question), b"")
         counts[problem.id, codes, notes] += 1
-    columns = Columns(tuple(rule.name for rule in matrix.rules), matrix.group_of)
+    columns = Columns(tuple(scorer.name for scorer in matrix.scorers), matrix.group_of)
     return score_noted(run.name, len(run.samples), counts, columns)
 
 
 class Columns(NamedTuple):
-    """Where each rule's outcome stands in a completion's codes."""
+    """Where each scorer's outcome stands in a completion's codes."""
 
-    rules: tuple[str, ...]
+    scorers: tuple[str, ...]
     places: Sequence[int]
 
 
@@ -114,19 +114,19 @@ def score_counts(
             tally.add(problem, codes, count)
     told = tally.told()
     scores = (
-        _score(rule, *told[place], unusable)
-        for rule, place in zip(columns.rules, columns.places, strict=True)
+        _score(scorer, *told[place], unusable)
+        for scorer, place in zip(columns.scorers, columns.places, strict=True)
     )
     return RunScore(run, n, tuple(scores))
 
 
 def _score(
-    rule: str, counts: Sequence[int], clusters: Sequence[tuple[int, int]], unusable: int
-) -> RuleScore:
-    """Return the score of a rule; samples without a text are errors."""
+    scorer: str, counts: Sequence[int], clusters: Sequence[tuple[int, int]], unusable: int
+) -> ScorerResult:
+    """Return the score of a scorer; samples without a text are errors."""
     judged = sum(n for _, n in clusters)
-    return RuleScore(
-        rule=rule,
+    return ScorerResult(
+        scorer=scorer,
         correct=counts[CORRECT],
         wrong=counts[WRONG],
         no_answer=counts[NO_ANSWER],
@@ -147,10 +147,10 @@ def score_noted(run: str, n: int, counts: Noted, columns: Columns) -> RunScore:
 
 
 class _Tally:
-    """Counts of all groups of rules at once, by outcome and by problem.
+    """Counts of all groups of scorers at once, by outcome and by problem.
 
     A whole number holds them all, each in LANE bytes of its own: one addition counts a completion
-    under every rule.
+    under every scorer.
     """
 
     def __init__(self, groups: int) -> None:

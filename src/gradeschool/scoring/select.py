@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.recordings.files import MANIFEST_FILE
+from gradeschool.formats.read import MANIFEST_FILE
 from gradeschool.scoring.collect import Run
 from gradeschool.scoring.load import load_runs
 from gradeschool.scoring.sources import no_such_run, parted
 
-DEFAULT_RULES = ("gradeschool/reader", "gradeschool/parse-answer")
+DEFAULT_SCORERS = ("gradeschool/reader", "gradeschool/parse-answer")
 
 
 class Chosen(NamedTuple):
@@ -64,15 +64,15 @@ def manifest_of(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def headline_rule(manifests: Sequence[Mapping[str, Any]], known: Sequence[str]) -> str:
-    """Return the rule that runs are headed by: their protocols' own where they agree.
+def headline_scorer(manifests: Sequence[Mapping[str, Any]], known: Sequence[str]) -> str:
+    """Return the scorer that runs are headed by: their protocols' own where they agree.
 
     Recordings without a protocol, and runs of several, are read by the careful reader.
     """
-    own = {_first_rule(manifest) for manifest in manifests}
-    if len(own) == 1 and (rule := own.pop()) in known:
-        return rule
-    return next(name for name in DEFAULT_RULES if name in known)
+    own = {_first_scorer(manifest) for manifest in manifests}
+    if len(own) == 1 and (scorer := own.pop()) in known:
+        return scorer
+    return next(name for name in DEFAULT_SCORERS if name in known)
 
 
 def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -81,7 +81,7 @@ def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(str(one.get("name")) for one in named if isinstance(one, dict)))
 
 
-def _first_rule(manifest: Mapping[str, Any]) -> str:
+def _first_scorer(manifest: Mapping[str, Any]) -> str:
     protocol = manifest.get("protocol")
-    rules = protocol.get("rules") if isinstance(protocol, dict) else None
-    return str(rules[0]) if isinstance(rules, list) and rules else ""
+    scorers = protocol.get("scorers") if isinstance(protocol, dict) else None
+    return str(scorers[0]) if isinstance(scorers, list) and scorers else ""

@@ -49,20 +49,21 @@ class Shard:
 
 
 def join(paths: Sequence[Path]) -> tuple[Columns, Iterator[tuple[Place, Scored]]]:
-    """Return the rules and the rows of the tables of all shards, in the order of the files.
+    """Return the scorers and the rows of the tables of all shards, in the order of the files.
 
-    Raises InputError where the tables are of different rules, or a shard is missing or there twice.
+    Raises InputError where the tables are of different scorers, or a shard is missing or there
+    twice.
     """
     tables = [(path, *read_table(path)) for path in paths]
-    written = [(path, columns) for path, columns, _ in tables if columns.rules]
+    written = [(path, columns) for path, columns, _ in tables if columns.scorers]
     if not written:
         raise InputError(f"{', '.join(repr(str(path)) for path in paths)} hold no verdicts")
     path, columns = written[0]
     for other, theirs in written:
-        if theirs.rules != columns.rules:
+        if theirs.scorers != columns.scorers:
             raise InputError(
-                f"{str(other)!r} and {str(path)!r} hold the verdicts of different rules; "
-                "score every shard with the same --rule"
+                f"{str(other)!r} and {str(path)!r} hold the verdicts of different scorers; "
+                "score every shard with the same --scorer"
             )
     check = _Complete(len(paths))
     rows = heapq.merge(*(check.seen(path, rows) for path, _, rows in tables), key=_order)

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import GradeschoolError
-from gradeschool.protocols.registry import get_rule
-from gradeschool.recordings.files import Recordings, recording_batches
-from gradeschool.rule import Rule
+from gradeschool.formats.read import SampleBatch, sample_batches
+from gradeschool.protocols.registry import get_scorer
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.shards import Shard
 from gradeschool.scoring.sources import Source
 from gradeschool.scoring.table import Place
@@ -37,13 +37,13 @@ class Part(NamedTuple):
 class _Task(NamedTuple):
     place: Place
     dataset: str
-    batch: Recordings
+    batch: SampleBatch
 
 
 def score_sources(
-    sources: Sequence[Source], rules: Sequence[Rule], jobs: int = 1, shard: Shard | None = None
+    sources: Sequence[Source], scorers: Sequence[Scorer], jobs: int = 1, shard: Shard | None = None
 ) -> Iterator[Part]:
-    """Yield what the rules make of every completion, in the order of the files.
+    """Yield what the scorers make of every completion, in the order of the files.
 
     jobs: processes; the parts are the same whatever their number. shard: score its rows alone.
     Raises InputError where a file cannot be read, GradeschoolError where a process dies.
@@ -51,11 +51,11 @@ def score_sources(
     datasets = {source.dataset.name: source.dataset for source in sources}
     with closing(_tasks(sources, shard)) as tasks:
         if jobs > 1:
-            yield from _by_processes(tasks, rules, datasets, jobs)
+            yield from _by_processes(tasks, scorers, datasets, jobs)
             return
-        judges = _Judges(datasets, rules)
+        judges = _Judges(datasets, scorers)
         for task in tasks:
-            scored = judges.of(task.dataset).judge(task.batch.recorded())
+            scored = judges.of(task.dataset).judge(task.batch.samples())
             yield Part(task.place, scored)
 
 
@@ -74,29 +74,29 @@ def _tasks(sources: Sequence[Source], shard: Shard | None) -> Generator[_Task, N
             number = next(numbers)
             wanted = shard.wanted(number) if shard else everything
             place = Place(str(shard) if shard else "", source.name, str(path), number)
-            for batch in recording_batches(path, wanted, source.run):
+            for batch in sample_batches(path, wanted, source.run):
                 yield _Task(place, source.dataset.name, batch)
 
 
 class _Judges:
     """A judge for each dataset, made when it is first needed."""
 
-    def __init__(self, datasets: Mapping[str, Dataset], rules: Sequence[Rule]) -> None:
+    def __init__(self, datasets: Mapping[str, Dataset], scorers: Sequence[Scorer]) -> None:
         self._datasets = datasets
-        self._rules = rules
+        self._scorers = scorers
         self._judges: dict[str, Judge] = {}
 
     def of(self, dataset: str) -> Judge:
         if dataset not in self._judges:
             found = self._datasets[dataset]
-            self._judges[dataset] = Judge(found.problems, found.name, self._rules)
+            self._judges[dataset] = Judge(found.problems, found.name, self._scorers)
         return self._judges[dataset]
 
 
 def _by_processes(
-    tasks: Iterator[_Task], rules: Sequence[Rule], datasets: Mapping[str, Dataset], jobs: int
+    tasks: Iterator[_Task], scorers: Sequence[Scorer], datasets: Mapping[str, Dataset], jobs: int
 ) -> Iterator[Part]:
-    names = [rule.name for rule in rules]
+    names = [scorer.name for scorer in scorers]
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (names, datasets))
     waiting: deque[tuple[_Task, Future[_Columns]]] = deque()
     try:
@@ -120,15 +120,15 @@ _Columns = list[tuple[Any, ...]]
 _judges: _Judges
 
 
-def _begin(rules: Sequence[str], datasets: Mapping[str, Dataset]) -> None:
+def _begin(scorers: Sequence[str], datasets: Mapping[str, Dataset]) -> None:
     """Make a process ready; Ctrl-C is for its parent, which stops it."""
     global _judges
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _judges = _Judges(datasets, [get_rule(name) for name in rules])
+    _judges = _Judges(datasets, [get_scorer(name) for name in scorers])
 
 
-def _judged(dataset: str, batch: Recordings) -> _Columns:
-    return list(zip(*_judges.of(dataset).judge(batch.recorded()), strict=True))
+def _judged(dataset: str, batch: SampleBatch) -> _Columns:
+    return list(zip(*_judges.of(dataset).judge(batch.samples()), strict=True))
 
 
 def _part(task: _Task, future: Future[_Columns]) -> Part:

@@ -1,4 +1,4 @@
-"""The table of verdicts: a row for every completion, a column for every rule; JSONL or Parquet.
+"""The table of verdicts: a row for every completion, a column for every scorer; JSONL or Parquet.
 
 It holds the rows of the file as they are: what repeats another row, and which number an unnumbered
 sample has, is for whoever counts them (`FileTally`), here or when tables are joined again.
@@ -123,7 +123,9 @@ class _Jsonl:
     def _end(self, one: Scored) -> str:
         end = self._verdicts.get(one.codes)
         if end is None:
-            outcomes = dict(zip(self._columns.rules, _words(one.codes, self._columns), strict=True))
+            outcomes = dict(
+                zip(self._columns.scorers, _words(one.codes, self._columns), strict=True)
+            )
             if len(self._verdicts) >= REMEMBERED:
                 self._verdicts.clear()
             end = self._verdicts[one.codes] = f", {json.dumps(outcomes)[1:]}\n"
@@ -169,7 +171,9 @@ class _Parquet:
         }
         self._outcomes = arrow.array(WORDS)
         outcome = arrow.dictionary(arrow.int8(), arrow.string())
-        self._schema = arrow.schema([*kinds.items(), *((rule, outcome) for rule in columns.rules)])
+        self._schema = arrow.schema(
+            [*kinds.items(), *((scorer, outcome) for scorer in columns.scorers)]
+        )
         self._writer = parquet.ParquetWriter(file, self._schema, compression="zstd")
         self._waiting: list[tuple[Place, Scored]] = []
 
@@ -212,7 +216,7 @@ def _storable(value: Any) -> Any:
 
 
 def read_table(path: Path) -> tuple[Columns, Iterator[tuple[Place, Scored]]]:
-    """Return the rules of a table of verdicts, and its rows in order; no rules where it is empty.
+    """Return the scorers of a table of verdicts, and its rows in order; none where it is empty.
 
     Raises InputError where the file is no table of verdicts.
     """
@@ -220,19 +224,19 @@ def read_table(path: Path) -> tuple[Columns, Iterator[tuple[Place, Scored]]]:
     first = next(rows, None)
     if first is None:
         return Columns((), ()), iter(())
-    rules = tuple(name for name in first.fields if name not in FIELDS)
-    if first.fault or not rules or len(first.fields) != len(rules) + len(FIELDS):
+    scorers = tuple(name for name in first.fields if name not in FIELDS)
+    if first.fault or not scorers or len(first.fields) != len(scorers) + len(FIELDS):
         raise InputError(
             f"{str(path)!r} is no table of verdicts; give tables that `gradeschool score -o` wrote"
         )
-    columns = Columns(rules, range(len(rules)))
-    return columns, (_row_of(row, rules, path) for row in chain([first], rows))
+    columns = Columns(scorers, range(len(scorers)))
+    return columns, (_row_of(row, scorers, path) for row in chain([first], rows))
 
 
-def _row_of(row: Row, rules: Sequence[str], path: Path) -> tuple[Place, Scored]:
+def _row_of(row: Row, scorers: Sequence[str], path: Path) -> tuple[Place, Scored]:
     fields = row.fields
     try:
-        codes = bytes(CODES[fields[rule]] for rule in rules)
+        codes = bytes(CODES[fields[scorer]] for scorer in scorers)
         place = Place._make(fields[name] for name in Place._fields)
         scored = Scored(
             row=fields["row"],

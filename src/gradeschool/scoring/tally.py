@@ -9,13 +9,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from gradeschool.errors import InputError
-from gradeschool.recordings.files import name_of_unnamed
-from gradeschool.recordings.recorded import UNNAMED
+from gradeschool.formats.read import name_of_unnamed
+from gradeschool.formats.samples import UNNAMED
 from gradeschool.scoring.notes import Notes, Warn
 from gradeschool.scoring.repeats import Place, Repeats
 from gradeschool.scoring.verdicts import Scored
 
-Key = tuple[str, bytes, bytes]  # a problem's id, the outcomes of the groups of rules, notes
+Key = tuple[str, bytes, bytes]  # a problem's id, the outcomes of the groups of scorers, notes
 
 
 @dataclass(slots=True)

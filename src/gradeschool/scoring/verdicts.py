@@ -10,9 +10,9 @@ from typing import NamedTuple
 from gradeschool.answers.failures import form_of
 from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import FileSample
 from gradeschool.problem import Problem
-from gradeschool.recordings.recorded import Recorded
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.forms import notes_of
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.matrix import Matrix
@@ -23,7 +23,7 @@ class Scored(NamedTuple):
 
     run: as the file says, "" where the row does not tell. problem: its id; None where the row
     cannot be used, and `error` says why. sample: as the file says. digest: of the text, never 0.
-    error: the provider's failure. codes: the outcome of each group of rules (`Matrix.codes`);
+    error: the provider's failure. codes: the outcome of each group of scorers (`Matrix.codes`);
     empty where there is no text to read. notes: what else the text tells (see `scoring.forms`).
     """
 
@@ -40,15 +40,17 @@ class Scored(NamedTuple):
 
 
 class Judge:
-    """Rules and a dataset, ready for completions."""
+    """Scorers and a dataset, ready for completions."""
 
-    def __init__(self, problems: Sequence[Problem], dataset: str, rules: Sequence[Rule]) -> None:
+    def __init__(
+        self, problems: Sequence[Problem], dataset: str, scorers: Sequence[Scorer]
+    ) -> None:
         self.matcher = Matcher(problems, dataset)
-        self.matrix = Matrix(rules)
+        self.matrix = Matrix(scorers)
         self.changes = disputed(problems)
 
-    def judge(self, recordings: Iterable[Recorded]) -> list[Scored]:
-        """Return what every rule makes of some completions, in their order."""
+    def judge(self, recordings: Iterable[FileSample]) -> list[Scored]:
+        """Return what every scorer makes of some completions, in their order."""
         found = [(one, *self._problem(one)) for one in recordings]
         self.matrix.expect((one.text, problem) for one, problem, _ in found if problem is not None)
         read = [(one.text, problem) for one, problem, _ in found if problem and not one.error]
@@ -58,7 +60,7 @@ class Judge:
             for row in found
         ]
 
-    def _problem(self, recorded: Recorded) -> tuple[Problem | None, str]:
+    def _problem(self, recorded: FileSample) -> tuple[Problem | None, str]:
         """Return the problem of a row, or None and why there is none."""
         if recorded.fault:
             return None, recorded.fault
@@ -68,7 +70,7 @@ class Judge:
             return None, str(missing)
 
     def _scored(
-        self, recorded: Recorded, problem: Problem | None, fault: str, codes: bytes
+        self, recorded: FileSample, problem: Problem | None, fault: str, codes: bytes
     ) -> Scored:
         row, run, sample, finish = recorded.row, recorded.run, recorded.sample, recorded.finish
         if problem is None:

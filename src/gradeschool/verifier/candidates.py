@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import InputError
+from gradeschool.formats.read import COMPLETIONS_FILE
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_rules, get_usable_rule
-from gradeschool.recordings.files import COMPLETIONS_FILE
-from gradeschool.rule import Rule, RuleFailure
+from gradeschool.protocols.registry import all_scorers, get_usable_scorer
 from gradeschool.runs.files import read_completions
+from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.collect import Run
-from gradeschool.scoring.select import choose_runs, headline_rule, manifest_of
+from gradeschool.scoring.select import choose_runs, headline_scorer, manifest_of
 
 Warn = Callable[[str], None]
 
 
 class Candidate(NamedTuple):
-    """One completion: its key, its number among the problem's, and what the rule makes of it.
+    """One completion: its key, its number among the problem's, and what the scorer makes of it.
 
     finished: it ended by itself; where a file does not tell, it is taken to have.
     """
@@ -44,12 +44,12 @@ class Answered(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The completions of a run. failed: samples without a text, or that the rule fails on."""
+    """The completions of a run. failed: samples without a text, or that the scorer fails on."""
 
     run: str
     path: Path
     manifest: dict[str, Any]
-    rule: str
+    scorer: str
     answered: Sequence[Answered]
     failed: int
 
@@ -70,17 +70,17 @@ class _Raw(NamedTuple):
 
 
 def candidates_of(
-    spec: str, dataset: str | None, warn: Warn, rule: str | None = None
+    spec: str, dataset: str | None, warn: Warn, scorer: str | None = None
 ) -> list[Held]:
     """Return the runs of a run folder or file (FILE#RUN: one of several), ready to be ranked.
 
-    dataset: a name or path; None takes the run folder's own, else GSM8K's test split. rule: who
-    reads the answers; None takes the first rule of the run's protocol, else the careful reader.
+    dataset: a name or path; None takes the run folder's own, else GSM8K's test split. scorer: who
+    reads the answers; None takes the first scorer of the run's protocol, else the careful reader.
     Raises InputError, DataError.
     """
     folder = Path(spec)
     manifest = manifest_of(folder) if folder.exists() else {}
-    reader = get_usable_rule(rule or headline_rule([manifest], list(all_rules())))
+    reader = get_usable_scorer(scorer or headline_scorer([manifest], list(all_scorers())))
     if _is_own(folder, manifest):
         loaded = load_dataset(dataset or manifest["dataset"]["name"])
         if loaded.sha256 == manifest["dataset"].get("sha256"):
@@ -146,36 +146,36 @@ def _of_recording(run: Run, keys: dict[tuple[str, int], str]) -> list[_Raw]:
 
 
 def _held(
-    name: str, path: Path, manifest: dict[str, Any], rule: Rule, raw: list[_Raw], failed: int
+    name: str, path: Path, manifest: dict[str, Any], scorer: Scorer, raw: list[_Raw], failed: int
 ) -> Held:
     by_problem: dict[str, list[_Raw]] = {}
     for one in raw:
         by_problem.setdefault(one.problem.id, []).append(one)
     answered = []
     for rows in by_problem.values():
-        read = _read(rule, rows)
+        read = _read(scorer, rows)
         failed += len(rows) - len(read)
         if read:
             answered.append(Answered(rows[0].problem, read))
     if not answered:
         raise InputError(f"{str(path)!r} holds no completion of {name!r} that can be read")
-    return Held(name, path, manifest, rule.name, answered, failed)
+    return Held(name, path, manifest, scorer.name, answered, failed)
 
 
-def _read(rule: Rule, rows: list[_Raw]) -> list[Candidate]:
-    """Read the completions of a problem, equal texts once; those that the rule fails on go."""
+def _read(scorer: Scorer, rows: list[_Raw]) -> list[Candidate]:
+    """Read the completions of a problem, equal texts once; those that the scorer fails on go."""
     known: dict[str, tuple[str | None, bool]] = {}
     found = []
     try:
-        reference = rule.reference(rows[0].problem)
-    except RuleFailure:
+        reference = scorer.reference(rows[0].problem)
+    except ScorerFailure:
         return []
     for one in sorted(rows, key=lambda row: row.sample):
         if one.text not in known:
             try:
-                answer = rule.read(one.text, reference)
-                right = answer is not None and rule.same(answer.value, reference)
-            except RuleFailure:
+                answer = scorer.read(one.text, reference)
+                right = answer is not None and scorer.same(answer.value, reference)
+            except ScorerFailure:
                 continue
             known[one.text] = (None if answer is None else answer.value, right)
         found.append(Candidate(one.key, one.sample, one.text, one.finished, *known[one.text]))

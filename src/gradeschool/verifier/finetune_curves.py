@@ -13,7 +13,7 @@ from gradeschool.verifier.packing import LANGUAGE, language_loss, pack
 from gradeschool.verifier.rows_log import RowsLog
 
 CURVES = "curves.jsonl"
-RULE = "openai/2021"
+SCORER = "openai/2021"
 TEMPERATURE, MAX_TOKENS = 0.7, 400  # the paper's
 
 
@@ -103,7 +103,7 @@ class Curves:
         marks: list[list[bool]] = [[] for _ in prompts]
         for one in drawn:
             text = self.tokenizer.decode(one.ids, skip_special_tokens=True)
-            marks[one.prompt].append(judge(text, self.dev.problems[one.prompt], RULE).correct)
+            marks[one.prompt].append(judge(text, self.dev.problems[one.prompt], SCORER).correct)
         return marks
 
 

@@ -20,7 +20,7 @@ LEAST_WEIGHT = 1e-6  # of a vote whose score is not above 0
 class Option(NamedTuple):
     """One completion of a problem.
 
-    answer: as the rule compares it, None where it read none; such a completion does not vote.
+    answer: as the scorer compares it, None where it read none; such a completion does not vote.
     score: the verifier's. logprob: the mean over `tokens` tokens, by the generator.
     """
 

@@ -30,9 +30,9 @@ class Ready(NamedTuple):
     unscored: int
 
 
-def one_run(spec: str, dataset: str | None, warn: Warn, rule: str | None = None) -> Held:
+def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = None) -> Held:
     """Return the one run that an argument means; raises InputError where it means several."""
-    found = candidates_of(spec, dataset, warn, rule)
+    found = candidates_of(spec, dataset, warn, scorer)
     if len(found) > 1:
         names = ", ".join(repr(f"{spec}#{one.run}") for one in found)
         raise InputError(f"{spec!r} holds {len(found)} runs; give one: {names}")
@@ -104,9 +104,9 @@ def baseline(
 ) -> tuple[str, dict[str, tuple[int, int]], float, Interval]:
     """Return another run on the same problems: its name, (right, completions) by problem, score.
 
-    It is read by the same rule. Raises InputError where it shares no problem with the run.
+    It is read by the same scorer. Raises InputError where it shares no problem with the run.
     """
-    other = one_run(spec, dataset or str(_dataset(held) or "") or None, warn, held.rule)
+    other = one_run(spec, dataset or str(_dataset(held) or "") or None, warn, held.scorer)
     questions = {one.problem.id: one.problem.question for one in held.answered}
     found = {
         one.problem.id: (sum(each.right for each in one.candidates), len(one.candidates))

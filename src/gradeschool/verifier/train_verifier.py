@@ -99,7 +99,7 @@ def facts_of(asked: VerifierTraining, held: Held) -> dict[str, Any]:
     path = held.path / "completions.jsonl" if held.path.is_dir() else held.path
     facts["samples_file"] = fingerprint(path)
     facts["labels"] = count_labels(held.answered).as_json()
-    facts["rule"] = held.rule
+    facts["scorer"] = held.scorer
     return facts
 
 
@@ -173,7 +173,7 @@ def _origin(
             "model": manifest.get("model"),
             "dataset": manifest.get("dataset"),
             "decoding": manifest.get("decoding"),
-            "rule": held.rule,
+            "scorer": held.scorer,
             **count_labels(held.answered).as_json(),
         },
         "updates": trained.updates,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gradeschool.integrations import DEFAULT_RULE
+from gradeschool.integrations import DEFAULT_SCORER
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import get_usable_rule
+from gradeschool.protocols.registry import get_usable_scorer
 
 INVALID = "[invalid]"  # lm-eval's own word for no answer
 Responses = Sequence[Sequence[str]]
@@ -19,7 +19,7 @@ Documents = Sequence[Mapping[str, str]]
 
 def reader(resps: Responses, docs: Documents) -> list[str]:
     """Return what the house reader reads in each document's first response."""
-    return _read(DEFAULT_RULE, resps, docs)
+    return _read(DEFAULT_SCORER, resps, docs)
 
 
 def numeric_equality(resps: Responses, docs: Documents) -> list[str]:
@@ -27,16 +27,16 @@ def numeric_equality(resps: Responses, docs: Documents) -> list[str]:
     return _read("numeric-equality", resps, docs)
 
 
-def _read(rule_name: str, resps: Responses, docs: Documents) -> list[str]:
-    """Read by a rule; where it says correct, the gold stands in for its reading ("18.0", "18").
+def _read(scorer_name: str, resps: Responses, docs: Documents) -> list[str]:
+    """Read by a scorer; where it says correct, the gold stands in for its reading ("18.0", "18").
 
-    So lm-eval's exact_match is the rule's verdict.
+    So lm-eval's exact_match is the scorer's verdict.
     """
-    rule = get_usable_rule(rule_name)
+    scorer = get_usable_scorer(scorer_name)
     found = []
     for responses, doc in zip(resps, docs, strict=True):
         problem = Problem.from_row("?", doc["question"], doc["answer"])
-        verdict = rule.judge(responses[0], problem)
+        verdict = scorer.judge(responses[0], problem)
         if verdict.correct:
             found.append(problem.gold)
         else:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import HASHES_DECIDE, Rule, verbatim
+from gradeschool.scorer import HASHES_DECIDE, Scorer, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "jaimetcf/ai-benchmarks @ 1dce72b2, benchmarks/gsm8k"
@@ -48,7 +48,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(messages=(Message("system", SYSTEM), Message("user", problem.question)))
 
 
-GSM8K_RULE = Rule(
+GSM8K_SCORER = Scorer(
     name="ai-benchmarks/gsm8k",
     summary="the first '####' and digits (no comma), equal as a string",
     source=f"{SOURCE}/gsm8k_benchmark.py",
@@ -64,7 +64,7 @@ GSM8K = Protocol(
     source=f"{SOURCE}/run_gpt41_on_gsm8k.py",
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=512),
-    rules=("ai-benchmarks/gsm8k",),
+    scorers=("ai-benchmarks/gsm8k",),
     is_chat=True,
     answers_file="gsm8k_{model}_answers.jsonl",
 )

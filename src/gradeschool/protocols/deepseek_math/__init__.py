@@ -1,7 +1,7 @@
 """DeepSeek-Math: its evaluation of GSM8K, zero-shot for instruction models, few-shot for base."""
 
-from gradeschool.protocols.deepseek_math.gsm8k import FEW_SHOT_RULE, ZERO_SHOT_RULE
+from gradeschool.protocols.deepseek_math.gsm8k import FEW_SHOT_SCORER, ZERO_SHOT_SCORER
 from gradeschool.protocols.deepseek_math.prompts import FEW_SHOT_COT, ZERO_SHOT, ZERO_SHOT_CHAT
 
-RULES = (ZERO_SHOT_RULE, FEW_SHOT_RULE)
+SCORERS = (ZERO_SHOT_SCORER, FEW_SHOT_SCORER)
 PROTOCOLS = (ZERO_SHOT, ZERO_SHOT_CHAT, FEW_SHOT_COT)

@@ -14,7 +14,6 @@ from gradeschool.answers.search import TextMatch, last_match_in_words
 from gradeschool.problem import Problem
 from gradeschool.protocols.deepseek_math.forms import stripped
 from gradeschool.protocols.deepseek_math.latex_number import number_in
-from gradeschool.rule import Claim, Rule, found
 from gradeschool.scan import (
     HAS_BARE_BOX,
     HAS_BOX,
@@ -27,6 +26,7 @@ from gradeschool.scan import (
     number,
     number_before,
 )
+from gradeschool.scorer import Claim, Scorer, found
 from gradeschool.verdict import Answer
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
@@ -170,7 +170,7 @@ def _plain_number(text: str) -> float | None:
         return None
 
 
-ZERO_SHOT_RULE = Rule(
+ZERO_SHOT_SCORER = Scorer(
     name="deepseek-math/zero-shot",
     summary="the last box, else behind 'he answer is', else the last number; gold*100 counts too",
     source=f"{SOURCE}: extract_last_single_answer, eval_last_single_answer",
@@ -193,7 +193,7 @@ ZERO_SHOT_RULE = Rule(
     ),
 )
 
-FEW_SHOT_RULE = Rule(
+FEW_SHOT_SCORER = Scorer(
     name="deepseek-math/few-shot-cot",
     summary="the last number before 'Q: ' (a comma splits it); gold*100 counts too",
     source=f"{SOURCE}: extract_gsm_few_shot_cot_answer, eval_last_single_answer",

@@ -51,7 +51,7 @@ ZERO_SHOT = Protocol(
     source=f"{SOURCE}/infer/run_cot_eval.py, prompt_format sft",
     render=zero_shot_prompts,
     decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=MAX_TOKENS, stop=(EOS,)),
-    rules=("deepseek-math/zero-shot",),
+    scorers=("deepseek-math/zero-shot",),
 )
 
 ZERO_SHOT_CHAT = Protocol(
@@ -60,7 +60,7 @@ ZERO_SHOT_CHAT = Protocol(
     source=f"{SOURCE}/infer/run_cot_eval.py, prompt_format sft",
     render=zero_shot_chat,
     decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=MAX_TOKENS),
-    rules=("deepseek-math/zero-shot",),
+    scorers=("deepseek-math/zero-shot",),
     is_chat=True,
 )
 
@@ -70,7 +70,7 @@ FEW_SHOT_COT = Protocol(
     source=f"{SOURCE}/few_shot_prompts/cot_gsm_8_shot.py",
     render=few_shot_prompts,
     decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=MAX_TOKENS, stop=(EOS, "\nQ:")),
-    rules=("deepseek-math/few-shot-cot",),
+    scorers=("deepseek-math/few-shot-cot",),
     shots="wei2022",
     shot_count=8,
 )

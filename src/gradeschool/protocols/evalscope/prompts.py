@@ -39,7 +39,7 @@ GSM8K_PROMPTS = Protocol(
     render=prompts,
     # What evalscope asks of a service; local models are decoded greedily up to 2048 tokens.
     decoding=Decoding(temperature=0.0, top_p=None, max_tokens=None),
-    rules=("evalscope/gsm8k",),
+    scorers=("evalscope/gsm8k",),
     shots="gsm8k:train",
     shot_count=SHOTS,
     is_chat=True,

@@ -26,7 +26,7 @@ FEW_SHOT = Protocol(
     source="gradeschool/datasets/sample/exemplars.jsonl",
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=512, stop=("Question:",)),
-    rules=("gradeschool/reader",),
+    scorers=("gradeschool/reader",),
     shots="exemplars",
     shot_count=8,
 )

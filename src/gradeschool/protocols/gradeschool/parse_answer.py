@@ -5,7 +5,6 @@ from __future__ import annotations
 from gradeschool.answers.numbers import answers_match, normalize
 from gradeschool.answers.parse import answer_part, read_answer
 from gradeschool.problem import Problem
-from gradeschool.rule import Claim, Rule, found
 from gradeschool.scan import (
     HAS_ANSWER,
     HAS_ANSWERS,
@@ -20,6 +19,7 @@ from gradeschool.scan import (
     hashes,
     number,
 )
+from gradeschool.scorer import Claim, Scorer, found
 from gradeschool.verdict import Answer
 
 
@@ -88,7 +88,7 @@ ANSWERED = (
 )
 LONGER = HAS_THOUGHT | HAS_Q
 
-PARSE_ANSWER = Rule(
+PARSE_ANSWER = Scorer(
     name="gradeschool/parse-answer",
     summary="####, boxed, 'the answer is', 'answer:', else the last number; exactly equal",
     source="gradeschool/answers/parse.py",

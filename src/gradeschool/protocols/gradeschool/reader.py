@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.quantities import canonical_gold, same_answer
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 
@@ -37,7 +37,7 @@ def read(text: str, reference: str) -> Answer | None:
     return Answer(text[slice(*span)], reading.value, span, reading.how)
 
 
-READER = Rule(
+READER = Scorer(
     name="gradeschool/reader",
     summary="what a careful person would read: the last statement or the conclusion; exactly equal",
     source="gradeschool/answers/reader.py",

@@ -13,8 +13,8 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LAST_NUMBER_DECIDES, Claim, Rule, always, verbatim
 from gradeschool.scan import Scan
+from gradeschool.scorer import LAST_NUMBER_DECIDES, Claim, Scorer, always, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
@@ -77,7 +77,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(text="\n".join([*blocks, f"Q: {problem.question}\nA:"]))
 
 
-FINAL_NUMBER = Rule(
+FINAL_NUMBER = Scorer(
     name="helm/gsm/final-number",
     summary="the last number, commas removed, equal as a string (HELM's main metric)",
     source=f"{SOURCE}/metrics/evaluate_reference_metrics.py, final_number_exact_match",
@@ -87,7 +87,7 @@ FINAL_NUMBER = Rule(
     claims=LAST_NUMBER_DECIDES,
 )
 
-EXACT_MATCH_INDICATOR = Rule(
+EXACT_MATCH_INDICATOR = Scorer(
     name="helm/gsm/exact-match-indicator",
     summary="what follows the last space, its final period included, equal as a string",
     source=f"{SOURCE}/metrics/evaluate_reference_metrics.py, exact_match_indicator",
@@ -103,7 +103,7 @@ GSM = Protocol(
     source=f"{SOURCE}/run_specs/lite_run_specs.py, get_gsm_spec",
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=400, stop=("\n\n",)),
-    rules=("helm/gsm/final-number", "helm/gsm/exact-match-indicator"),
+    scorers=("helm/gsm/final-number", "helm/gsm/exact-match-indicator"),
     shots="gsm8k:train",
     shot_count=5,
 )

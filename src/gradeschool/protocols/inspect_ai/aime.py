@@ -13,8 +13,8 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.inspect_ai.match import read_0_3_253, same_0_3_253
-from gradeschool.rule import Claim, Rule, always, found
 from gradeschool.scan import HAS_LAST_LINE, HAS_PLAIN, Scan, bare_number_in, number
+from gradeschool.scorer import Claim, Scorer, always, found
 from gradeschool.verdict import Answer
 
 SOURCE = "inspect-evals 0.26.0, src/inspect_evals/utils/aime_common.py"
@@ -80,7 +80,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(messages=(Message("user", question),))
 
 
-AIME_RULE = Rule(
+AIME_SCORER = Scorer(
     name="inspect/aime2025",
     summary="the last word of the last line that is a number, its box opened, in 5 digits",
     source=f"{SOURCE}, aime_scorer",
@@ -100,6 +100,6 @@ AIME2025 = Protocol(
     render=prompts,
     # The task sets nothing: temperature, nucleus and length are the provider's defaults.
     decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
-    rules=("inspect/aime2025",),
+    scorers=("inspect/aime2025",),
     is_chat=True,
 )

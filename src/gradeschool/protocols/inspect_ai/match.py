@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from gradeschool.protocols.inspect_ai.spelling import LONG
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
-from gradeschool.rule import Claim, Rule, RuleFailure
 from gradeschool.scan import HAS_PLAIN, NO_NUMBER, bare_number, number
+from gradeschool.scorer import Claim, Scorer, ScorerFailure
 from gradeschool.verdict import Answer
 
 ESCAPED = re.compile(r"\\([$,£€*_])")
@@ -90,7 +90,7 @@ def finite(word: str) -> float | None:
 def finite_untrimmed(word: str) -> float | None:
     """Return the finite number that a cleaned word spells, its punctuation left on.
 
-    Raises RuleFailure on Chinese numerals past the range of floats, where upstream raises.
+    Raises ScorerFailure on Chinese numerals past the range of floats, where upstream raises.
     """
     for parse in (float, unicode_number):
         try:
@@ -98,7 +98,7 @@ def finite_untrimmed(word: str) -> float | None:
         except ValueError:
             continue
         except OverflowError as error:
-            raise RuleFailure(f"OverflowError on {word[:40]!r}") from error
+            raise ScorerFailure(f"OverflowError on {word[:40]!r}") from error
         if math.isfinite(number):
             return number
         if word.isascii():
@@ -162,7 +162,7 @@ def _normalized_0_3_220(word: str) -> str:
         except ValueError:
             return five_digits(unicode_number(word))
     except (ValueError, ArithmeticError) as error:
-        raise RuleFailure(f"{type(error).__name__} on {word[:40]!r}") from error
+        raise ScorerFailure(f"{type(error).__name__} on {word[:40]!r}") from error
 
 
 @lru_cache(4096)
@@ -212,13 +212,13 @@ CLAIMS = (
 )
 
 
-def _rule(
+def _scorer(
     versions: str,
     summary: str,
     read: Callable[[str, str], Answer | None],
     same: Callable[[str, str], bool],
-) -> Rule:
-    return Rule(
+) -> Scorer:
+    return Scorer(
         name=f"inspect/match-numeric@{versions}",
         summary=summary,
         source=f"inspect_ai {versions}, src/inspect_ai/scorer/_common.py, match_str",
@@ -230,13 +230,13 @@ def _rule(
     )
 
 
-MATCH_0_3_220 = _rule(
+MATCH_0_3_220 = _scorer(
     "<=0.3.220",
     "the last word of digits ends with the gold",
     read_0_3_220,
     same_0_3_220,
 )
-MATCH_0_3_253 = _rule(
+MATCH_0_3_253 = _scorer(
     ">=0.3.253",
     "the last word that is a number, equal in 5 significant digits",
     read_0_3_253,

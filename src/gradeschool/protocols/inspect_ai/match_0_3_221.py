@@ -1,4 +1,4 @@
-r"""`match(numeric=True)` with location "end" in the versions between its two other rules.
+r"""`match(numeric=True)` with location "end" in the versions between its two other scorers.
 
 0.3.221 to 0.3.252 compare numbers, but do not read an escaped "\$20"; 0.3.253 to 0.3.260 do.
 Neither takes the punctuation off a word: "(42)" and "42!" are no numbers before 0.3.261.
@@ -21,7 +21,7 @@ from gradeschool.protocols.inspect_ai.match import (
     remembering,
     without_punctuation,
 )
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 PUNCTUATION = string.whitespace + string.punctuation
@@ -47,7 +47,7 @@ def _target(gold: str, prepare: Callable[[str], str]) -> tuple[str, bool]:
     return five_digits(number), True
 
 
-def _rule(versions: str, prepare: Callable[[str], str]) -> Rule:
+def _scorer(versions: str, prepare: Callable[[str], str]) -> Scorer:
     @remembering
     def value_of(word: str) -> str | None:
         number = finite_untrimmed(without_punctuation(prepare(word.casefold())))
@@ -68,7 +68,7 @@ def _rule(versions: str, prepare: Callable[[str], str]) -> Rule:
         target, is_number = _target(gold, prepare)
         return value == target if is_number else value.endswith(target)
 
-    return Rule(
+    return Scorer(
         name=f"inspect/match-numeric@{versions}",
         summary="the last word that is a bare number, equal in 5 significant digits",
         source=f"inspect_ai {versions}, src/inspect_ai/scorer/_common.py, match_str",
@@ -80,5 +80,5 @@ def _rule(versions: str, prepare: Callable[[str], str]) -> Rule:
     )
 
 
-MATCH_0_3_221 = _rule("0.3.221-0.3.252", as_it_is)
-MATCH_0_3_253_260 = _rule("0.3.253-0.3.260", unescaped)
+MATCH_0_3_221 = _scorer("0.3.221-0.3.252", as_it_is)
+MATCH_0_3_253_260 = _scorer("0.3.253-0.3.260", unescaped)

@@ -74,7 +74,7 @@ GSM8K = Protocol(
     source="inspect-evals 0.26.0, src/inspect_evals/gsm8k/gsm8k.py",
     render=few_shot(10),
     decoding=PROVIDERS_OWN,
-    rules=(MATCH,),
+    scorers=(MATCH,),
     shots="gsm8k:train",
     shot_count=10,
     is_chat=True,
@@ -103,6 +103,6 @@ MGSM_EN = Protocol(
     source="inspect-evals 0.26.0, src/inspect_evals/mgsm/mgsm.py",
     render=mgsm,
     decoding=PROVIDERS_OWN,
-    rules=(MATCH,),
+    scorers=(MATCH,),
     is_chat=True,
 )

@@ -76,7 +76,7 @@ PLAIN = Protocol(
     source=f"{SOURCE} (gsm8k|5)",
     render=plain_prompts,
     decoding=GREEDY,
-    rules=("lighteval/gsm8k",),
+    scorers=("lighteval/gsm8k",),
     shots="gsm8k:train",
     shot_count=SHOTS,
 )
@@ -87,7 +87,7 @@ MULTITURN = Protocol(
     source=f"{SOURCE} (gsm8k|5)",
     render=turns,
     decoding=GREEDY,
-    rules=("lighteval/gsm8k",),
+    scorers=("lighteval/gsm8k",),
     shots="gsm8k:train",
     shot_count=SHOTS,
     is_chat=True,
@@ -99,6 +99,6 @@ INSPECT = Protocol(
     source=f"{SOURCE} (lighteval eval: the inspect back end)",
     render=inspect_prompts,
     decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
-    rules=("lighteval/gsm8k-inspect",),
+    scorers=("lighteval/gsm8k-inspect",),
     is_chat=True,
 )

@@ -2,15 +2,15 @@
 
 from gradeschool.protocols.lm_eval.chat import CHAT_FORMS, MULTITURN_FORMS
 from gradeschool.protocols.lm_eval.cot_prompts import COT_SELF_CONSISTENCY, COT_ZEROSHOT
-from gradeschool.protocols.lm_eval.cot_rules import (
+from gradeschool.protocols.lm_eval.cot_scorers import (
     COT_FLEXIBLE,
     SCORE_FIRST,
     ZEROSHOT_FLEXIBLE,
     ZEROSHOT_STRICT,
 )
-from gradeschool.protocols.lm_eval.hrm8k import HRM8K, HRM8K_RULE
+from gradeschool.protocols.lm_eval.hrm8k import HRM8K, HRM8K_SCORER
 from gradeschool.protocols.lm_eval.llama_prompts import COT_LLAMA, COT_LLAMA_3, LLAMA
-from gradeschool.protocols.lm_eval.llama_rules import (
+from gradeschool.protocols.lm_eval.llama_scorers import (
     COT_LLAMA_FLEXIBLE,
     COT_LLAMA_STRICT,
     LLAMA_FLEXIBLE,
@@ -18,11 +18,11 @@ from gradeschool.protocols.lm_eval.llama_rules import (
 )
 from gradeschool.protocols.lm_eval.platinum import PLATINUM_FORMS
 from gradeschool.protocols.lm_eval.prompts import GSM8K, GSM8K_COT
-from gradeschool.protocols.lm_eval.rules import COT_STRICT, FLEXIBLE, STRICT
-from gradeschool.protocols.lm_eval.version_0_3 import GSM8K_0_3, GSM8K_0_3_RULE
+from gradeschool.protocols.lm_eval.scorers import COT_STRICT, FLEXIBLE, STRICT
+from gradeschool.protocols.lm_eval.version_0_3 import GSM8K_0_3, GSM8K_0_3_SCORER
 from gradeschool.protocols.lm_eval.votes import MAJ_8, MAJ_64
 
-RULES = (
+SCORERS = (
     STRICT,
     FLEXIBLE,
     COT_STRICT,
@@ -34,8 +34,8 @@ RULES = (
     COT_LLAMA_FLEXIBLE,
     LLAMA_STRICT,
     LLAMA_FLEXIBLE,
-    HRM8K_RULE,
-    GSM8K_0_3_RULE,
+    HRM8K_SCORER,
+    GSM8K_0_3_SCORER,
 )
 VOTES = (MAJ_64, MAJ_8)
 PROTOCOLS = (

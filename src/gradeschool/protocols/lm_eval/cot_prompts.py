@@ -8,7 +8,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.lm_eval.prompts import MAX_TOKENS, cot_prompts
-from gradeschool.protocols.lm_eval.rules import SOURCE
+from gradeschool.protocols.lm_eval.scorers import SOURCE
 
 
 def zeroshot_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
@@ -23,7 +23,7 @@ COT_ZEROSHOT = Protocol(
     source=f"{SOURCE}/gsm8k-cot-zeroshot.yaml (version 3.0; lm-eval 0.4.2 to 0.4.13)",
     render=zeroshot_prompts,
     decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS, stop=("Q:", "</s>", "<|im_end|>")),
-    rules=(
+    scorers=(
         "lm-eval/gsm8k-cot-zeroshot/strict-match",
         "lm-eval/gsm8k-cot-zeroshot/flexible-extract",
     ),
@@ -35,7 +35,7 @@ COT_SELF_CONSISTENCY = Protocol(
     source=f"{SOURCE}/gsm8k-cot-self-consistency.yaml (version 2.0)",
     render=cot_prompts,
     decoding=Decoding(temperature=0.2, max_tokens=MAX_TOKENS, stop=("Q:", "\n\n")),
-    rules=("lm-eval/gsm8k-cot-self-consistency/score-first",),
+    scorers=("lm-eval/gsm8k-cot-self-consistency/score-first",),
     shots="wei2022",
     shot_count=8,
     samples=64,

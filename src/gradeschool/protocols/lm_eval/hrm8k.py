@@ -14,8 +14,8 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.lm_eval.hendrycks import as_number, stripped
-from gradeschool.rule import Claim, Rule, found
 from gradeschool.scan import HAS_BARE_BOX, HAS_BOX, HAS_DOLLARS, HAS_EQUALS, box, number
+from gradeschool.scorer import Claim, Scorer, found
 from gradeschool.verdict import Answer, Outcome
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (version 1.1)"
@@ -141,7 +141,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(text=f"{INSTRUCTION}Question: {problem.question.strip()}\nAnswer:")
 
 
-HRM8K_RULE = Rule(
+HRM8K_SCORER = Scorer(
     name="lm-eval/hrm8k-gsm8k-en",
     summary="the last box, else between '$', behind '=' or the last number; Hendrycks' forms",
     source=f"{SOURCE}/utils.py, process_results",
@@ -161,5 +161,5 @@ HRM8K = Protocol(
     source=f"{SOURCE}/_hrm8k_en_yaml",
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=2048, stop=STOPS),
-    rules=("lm-eval/hrm8k-gsm8k-en",),
+    scorers=("lm-eval/hrm8k-gsm8k-en",),
 )

@@ -13,9 +13,9 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text, shots_as_turns
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.lm_eval.llama_rules import LLAMA3_SOURCE
+from gradeschool.protocols.lm_eval.llama_scorers import LLAMA3_SOURCE
 from gradeschool.protocols.lm_eval.prompts import MAX_TOKENS
-from gradeschool.protocols.lm_eval.rules import SOURCE
+from gradeschool.protocols.lm_eval.scorers import SOURCE
 
 # A prompt that defines the protocol, to the letter; gsm8k_cot_llama ends it with a line break.
 TEMPLATE = (
@@ -78,7 +78,7 @@ COT_LLAMA = Protocol(
     source=f"{SOURCE}/gsm8k-cot-llama.yaml (version 4.0; lm-eval 0.4.10 to 0.4.13)",
     render=cot_llama_prompts,
     decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS, stop=COT_STOPS),
-    rules=("lm-eval/gsm8k-cot-llama/strict-match", "lm-eval/gsm8k-cot-llama/flexible-extract"),
+    scorers=("lm-eval/gsm8k-cot-llama/strict-match", "lm-eval/gsm8k-cot-llama/flexible-extract"),
     shots="wei2022",
     shot_count=8,
 )
@@ -97,7 +97,7 @@ LLAMA = Protocol(
     source=f"{LLAMA3_SOURCE} (version 3.0)",
     render=llama_prompts,
     decoding=Decoding(temperature=0.0, max_tokens=1024),
-    rules=("lm-eval/gsm8k-llama/strict-match", "lm-eval/gsm8k-llama/flexible-extract"),
+    scorers=("lm-eval/gsm8k-llama/strict-match", "lm-eval/gsm8k-llama/flexible-extract"),
     shots="wei2022",
     shot_count=8,
 )

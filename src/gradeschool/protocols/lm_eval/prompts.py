@@ -9,7 +9,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.lm_eval.rules import SOURCE
+from gradeschool.protocols.lm_eval.scorers import SOURCE
 
 # Default `fewshot_seed`. One generator a task, and for each document in turn a new draw from it:
 # https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/api/samplers.py
@@ -49,7 +49,7 @@ GSM8K = Protocol(
     decoding=Decoding(
         temperature=0.0, max_tokens=MAX_TOKENS, stop=("Question:", "</s>", "<|im_end|>")
     ),
-    rules=("lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract"),
+    scorers=("lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract"),
     shots="gsm8k:train",
     shot_count=5,
 )
@@ -60,7 +60,7 @@ GSM8K_COT = Protocol(
     source=f"{SOURCE}/gsm8k-cot.yaml (version 3.0; lm-eval 0.4.2 to 0.4.13)",
     render=cot_prompts,
     decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS, stop=("Q:", "</s>", "<|im_end|>")),
-    rules=("lm-eval/gsm8k-cot/strict-match", "lm-eval/gsm8k-cot/flexible-extract"),
+    scorers=("lm-eval/gsm8k-cot/strict-match", "lm-eval/gsm8k-cot/flexible-extract"),
     shots="wei2022",
     shot_count=8,
 )

@@ -13,7 +13,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import shots_as_text
 from gradeschool.protocol import Protocol
-from gradeschool.rule import HASHES_DECIDE, Rule, RuleFailure, verbatim
+from gradeschool.scorer import HASHES_DECIDE, Scorer, ScorerFailure, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "lm-eval 0.3.0 (PyPI), lm_eval/tasks/gsm8k.py"
@@ -37,7 +37,7 @@ def reference(problem: Problem) -> str:
     """Return the gold by the same extraction, which the published code asserts."""
     gold = read(problem.solution, "")
     if gold is None:
-        raise RuleFailure("AssertionError: the solution has no '#### N'")
+        raise ScorerFailure("AssertionError: the solution has no '#### N'")
     return gold.value
 
 
@@ -54,7 +54,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(text=shots_as_text(examples, f"Question: {problem.question}\nAnswer:"))
 
 
-GSM8K_0_3_RULE = Rule(
+GSM8K_0_3_SCORER = Scorer(
     name="lm-eval/gsm8k@0.3",
     summary="the first '#### N', equal as a string",
     source=SOURCE,
@@ -70,7 +70,7 @@ GSM8K_0_3 = Protocol(
     source=f"{SOURCE}; shots and order: lm_eval/evaluator.py",
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS, stop=("\n",)),
-    rules=("lm-eval/gsm8k@0.3",),
+    scorers=("lm-eval/gsm8k@0.3",),
     shots="gsm8k:train",
     shot_count=SHOTS,
 )

@@ -6,8 +6,8 @@ https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38
 
 from __future__ import annotations
 
-from gradeschool.protocols.lm_eval.cot_rules import read_self_consistency
-from gradeschool.protocols.lm_eval.rules import SOURCE, cleaned, gold_alone
+from gradeschool.protocols.lm_eval.cot_scorers import read_self_consistency
+from gradeschool.protocols.lm_eval.scorers import SOURCE, cleaned, gold_alone
 from gradeschool.vote import Vote
 
 # What the regex filter returns for a text without an answer; it is counted like an answer.

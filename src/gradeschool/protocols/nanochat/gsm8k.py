@@ -13,7 +13,7 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import HASHES_DECIDE, Rule, verbatim
+from gradeschool.scorer import HASHES_DECIDE, Scorer, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "karpathy/nanochat @ 92d63d4e, tasks/gsm8k.py"
@@ -47,7 +47,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(messages=(Message("user", problem.question),))
 
 
-GSM8K_RULE = Rule(
+GSM8K_SCORER = Scorer(
     name="nanochat/gsm8k",
     summary="the first '#### N', equal as a string",
     source=f"{SOURCE}, GSM8K.evaluate",
@@ -64,6 +64,6 @@ GSM8K = Protocol(
     source=f"{SOURCE}; decoding: scripts/chat_eval.py",
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=512),
-    rules=("nanochat/gsm8k",),
+    scorers=("nanochat/gsm8k",),
     is_chat=True,
 )

@@ -1,6 +1,6 @@
 """Numeric equality after "ANSWER:": the scorer that PostTrainBench asked for."""
 
-from gradeschool.protocols.numeric_equality.rules import NUMERIC_EQUALITY
+from gradeschool.protocols.numeric_equality.scorers import NUMERIC_EQUALITY
 
-RULES = (NUMERIC_EQUALITY,)
+SCORERS = (NUMERIC_EQUALITY,)
 PROTOCOLS = ()

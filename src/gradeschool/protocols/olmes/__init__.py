@@ -1,7 +1,7 @@
 """AI2 OLMES (oe_eval): gsm8k::tulu, the protocol of the Tulu-3 paper, gsm8k::olmes, variants."""
 
 from gradeschool.protocols.olmes.base import BASE
-from gradeschool.protocols.olmes.tulu import TULU, TULU_RULE
+from gradeschool.protocols.olmes.tulu import TULU, TULU_SCORER
 from gradeschool.protocols.olmes.variants import (
     OLMO3_N8,
     OLMO3_N8_V2,
@@ -10,5 +10,5 @@ from gradeschool.protocols.olmes.variants import (
     ZERO_SHOT_R1,
 )
 
-RULES = (TULU_RULE,)
+SCORERS = (TULU_SCORER,)
 PROTOCOLS = (TULU, BASE, ZERO_SHOT, ZERO_SHOT_R1, OLMO3_N8, OLMO3_N8_V2, OLMO3_N32)

@@ -33,7 +33,7 @@ BASE = Protocol(
     source=SOURCE,
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=512, stop=STOPS),
-    rules=("olmes/gsm8k-tulu",),
+    scorers=("olmes/gsm8k-tulu",),
     shots="wei2022",
     shot_count=8,
 )

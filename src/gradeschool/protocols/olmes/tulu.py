@@ -14,7 +14,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_turns
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LAST_NUMBER_DECIDES, Rule, verbatim
+from gradeschool.scorer import LAST_NUMBER_DECIDES, Scorer, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "allenai/olmes gsm8k::tulu (tasks.py as in goodfire-ai/olmes @ acbb7467)"
@@ -64,7 +64,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(messages=turns, prefix=PREFIX)
 
 
-TULU_RULE = Rule(
+TULU_SCORER = Scorer(
     name="olmes/gsm8k-tulu",
     summary="the last number (integers without their sign), exact_match",
     source=SOURCE,
@@ -80,7 +80,7 @@ TULU = Protocol(
     source=SOURCE,
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=512, stop=STOPS),
-    rules=("olmes/gsm8k-tulu",),
+    scorers=("olmes/gsm8k-tulu",),
     shots="wei2022",
     shot_count=8,
     is_chat=True,

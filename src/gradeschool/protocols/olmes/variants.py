@@ -36,7 +36,7 @@ ZERO_SHOT = Protocol(
     source=CONFIG.format("gsm8k::zs_cot"),
     render=zero_shot,
     decoding=Decoding(temperature=0.0, max_tokens=LONGEST),
-    rules=BASE.rules,
+    scorers=BASE.scorers,
     is_chat=True,
 )
 
@@ -46,7 +46,7 @@ ZERO_SHOT_R1 = Protocol(
     source=CONFIG.format("gsm8k::zs_cot_r1"),
     render=thinking,
     decoding=Decoding(temperature=0.6, max_tokens=LONGEST),
-    rules=BASE.rules,
+    scorers=BASE.scorers,
     is_chat=True,
 )
 

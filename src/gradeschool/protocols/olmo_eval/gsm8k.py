@@ -13,7 +13,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text
 from gradeschool.protocol import Protocol
-from gradeschool.rule import LAST_NUMBER_DECIDES, Rule
+from gradeschool.scorer import LAST_NUMBER_DECIDES, Scorer
 from gradeschool.verdict import Answer
 
 SOURCE = "allenai/olmo-eval @ e8b88f19, src/olmo_eval/evals/tasks/gsm8k.py"
@@ -58,7 +58,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(text=shots_as_text(examples, f"Question: {problem.question}\nAnswer:"))
 
 
-GSM8K_RULE = Rule(
+GSM8K_SCORER = Scorer(
     name="olmo-eval/gsm8k",
     summary="the last number with its sign, equal as a string",
     source=SOURCE,
@@ -74,7 +74,7 @@ GSM8K = Protocol(
     source=SOURCE,
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=512, stop=STOPS),
-    rules=("olmo-eval/gsm8k",),
+    scorers=("olmo-eval/gsm8k",),
     shots="wei2022",
     shot_count=8,
 )
@@ -85,7 +85,7 @@ OLMO3BASE = Protocol(
     source=f"{SOURCE}, variant olmo3base",
     render=prompts,
     decoding=Decoding(temperature=0.6, top_p=0.6, max_tokens=512, stop=OLMO3BASE_STOPS),
-    rules=("olmo-eval/gsm8k",),
+    scorers=("olmo-eval/gsm8k",),
     shots="wei2022",
     shot_count=8,
     samples=8,

@@ -2,5 +2,5 @@
 
 from gradeschool.protocols.open_instruct.verifier import GSM8K_VERIFIER
 
-RULES = (GSM8K_VERIFIER,)
+SCORERS = (GSM8K_VERIFIER,)
 PROTOCOLS = ()

@@ -9,8 +9,8 @@ import re
 
 from gradeschool.answers.search import last_number_without_commas
 from gradeschool.problem import Problem
-from gradeschool.rule import Claim, Rule
 from gradeschool.scan import number
+from gradeschool.scorer import Claim, Scorer
 from gradeschool.verdict import Answer
 
 SOURCE = "allenai/open-instruct @ e6c3044a, open_instruct/ground_truth_utils.py, GSM8KVerifier"
@@ -53,7 +53,7 @@ def same(value: str, reference: str) -> bool:
     return value.lower() == reference.lower()
 
 
-GSM8K_VERIFIER = Rule(
+GSM8K_VERIFIER = Scorer(
     name="open-instruct/gsm8k",
     summary="the last number with its sign, equal as a string (a training reward)",
     source=SOURCE,

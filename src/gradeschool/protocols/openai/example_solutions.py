@@ -6,8 +6,8 @@ Those solutions end in a last line "A: N", which the released extractor does not
 from __future__ import annotations
 
 from gradeschool.problem import Problem
-from gradeschool.rule import Claim, Rule, always, verbatim
 from gradeschool.scan import Scan
+from gradeschool.scorer import Claim, Scorer, always, verbatim
 from gradeschool.verdict import Answer
 
 MARK = "A: "
@@ -34,7 +34,7 @@ def reference(problem: Problem) -> str:
     return problem.gold.replace(",", "")
 
 
-EXAMPLE_SOLUTIONS = Rule(
+EXAMPLE_SOLUTIONS = Scorer(
     name="openai/example-solutions",
     summary="the text behind 'A: ' on the last line, equal without commas",
     source="openai/grade-school-math @ 3101c7d5, data/example_model_solutions.jsonl (flags)",

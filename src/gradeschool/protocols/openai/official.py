@@ -12,7 +12,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import HASHES_DECIDE, Rule, clip, verbatim
+from gradeschool.scorer import HASHES_DECIDE, Scorer, clip, verbatim
 from gradeschool.verdict import Answer, Outcome
 
 SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
@@ -52,7 +52,7 @@ def extract_answer(completion: str) -> str:
 
 
 def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -> bool:
-    """Tell whether a completion is right by the official rule: string equality of extractions.
+    """Tell whether a completion is right by the official scorer: string equality of extractions.
 
     gt_example: a GSM8K row (its "answer" holds the reference solution) or a Problem. Raises
     InputError for anything else, and where it has no "#### N", which the official code asserts.
@@ -62,7 +62,7 @@ def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -
     except (TypeError, LookupError):
         raise InputError(
             f"the reference is no GSM8K row: {clip(repr(gt_example))}; give one, or ask "
-            "gradeschool.judge(completion, gold, rule='openai/2021').correct"
+            "gradeschool.judge(completion, gold, scorer='openai/2021').correct"
         ) from None
     gold = extract_answer(solution)
     if gold == INVALID:
@@ -76,7 +76,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(text=f"{problem.question}\n")
 
 
-OFFICIAL_RULE = Rule(
+OFFICIAL_SCORER = Scorer(
     name="openai/2021",
     summary="the first '#### N', equal as a string",
     source=SOURCE,
@@ -93,5 +93,5 @@ OFFICIAL = Protocol(
     source=f"{SOURCE} and sample.py; decoding: arXiv 2110.14168, appendix B",
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS),
-    rules=("openai/2021",),
+    scorers=("openai/2021",),
 )

@@ -1,16 +1,16 @@
 """OpenCompass: the evaluators of its gsm8k configurations, its four-shot and zero-shot prompts."""
 
 from gradeschool.protocols.opencompass.few_shot import FEW_SHOT, FEW_SHOT_STOP
-from gradeschool.protocols.opencompass.rules import GSM8K
+from gradeschool.protocols.opencompass.scorers import GSM8K
 from gradeschool.protocols.opencompass.zero_shot import (
-    V2_RULE,
+    V2_SCORER,
     ZERO_SHOT,
     ZERO_SHOT_NOCOT,
     ZERO_SHOT_V2,
     ZERO_SHOT_V2_LONG,
 )
 
-RULES = (GSM8K, V2_RULE)
+SCORERS = (GSM8K, V2_SCORER)
 PROTOCOLS = (
     FEW_SHOT,
     FEW_SHOT_STOP,

@@ -11,7 +11,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_turns
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.opencompass.rules import GSM8K
+from gradeschool.protocols.opencompass.scorers import GSM8K
 
 CONFIGS = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4), opencompass/configs/datasets/gsm8k"
 
@@ -35,7 +35,7 @@ def _protocol(name: str, summary: str, config: str, stop: tuple[str, ...]) -> Pr
         render=prompts,
         # Greedy is the default of OpenCompass's local backends; the task sets the rest.
         decoding=Decoding(temperature=0.0, max_tokens=512, stop=stop),
-        rules=(GSM8K.name,),
+        scorers=(GSM8K.name,),
         shots="opencompass:shots",
         shot_count=4,
         is_chat=True,

@@ -17,9 +17,9 @@ from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.opencompass.hendrycks import hendrycks
 from gradeschool.protocols.opencompass.minerva import minerva
-from gradeschool.protocols.opencompass.rules import reference
-from gradeschool.rule import Claim, Rule
+from gradeschool.protocols.opencompass.scorers import reference
 from gradeschool.scan import HAS_BOX, box
+from gradeschool.scorer import Claim, Scorer
 from gradeschool.verdict import Answer, Outcome
 
 SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"
@@ -183,7 +183,7 @@ def _differs(piece: str, gold: str, from_text: bool) -> bool:
     return DIGITS.search(piece) is None and not (from_text and LASTING.search(kept) is None)
 
 
-V2_RULE = Rule(
+V2_SCORER = Scorer(
     name="opencompass/gsm8k-0shot-v2",
     summary="the last box, else the sentence with 'answer is'; equal as LaTeX strings",
     source=f"{SOURCE}, opencompass/datasets/math.py: math_postprocess_v2, MATHEvaluator v2",
@@ -196,7 +196,7 @@ V2_RULE = Rule(
 
 
 def _protocol(
-    name: str, summary: str, config: str, rule: str, max_tokens: int, template: str = REASON
+    name: str, summary: str, config: str, scorer: str, max_tokens: int, template: str = REASON
 ) -> Protocol:
     def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
         for problem in problems:
@@ -210,7 +210,7 @@ def _protocol(
         render=prompts,
         # Greedy is the default of OpenCompass's local backends; the task sets the length alone.
         decoding=Decoding(temperature=0.0, max_tokens=max_tokens),
-        rules=(rule,),
+        scorers=(scorer,),
         is_chat=True,
     )
 
@@ -226,21 +226,21 @@ ZERO_SHOT_V2 = _protocol(
     "opencompass/gsm8k-0shot-v2",
     "the answer in a box",
     "gsm8k_0shot_v2_gen_a58960",
-    V2_RULE.name,
+    V2_SCORER.name,
     512,
 )
 ZERO_SHOT_V2_LONG = _protocol(
     "opencompass/gsm8k-0shot-v2-2048",
     "the answer in a box",
     "gsm8k_0shot_v2_gen_6e39a4",
-    V2_RULE.name,
+    V2_SCORER.name,
     2048,
 )
 ZERO_SHOT_NOCOT = _protocol(
     "opencompass/gsm8k-0shot-nocot",
     "a box without asking for reasoning",
     "gsm8k_0shot_nocot_gen_6cbf22",
-    V2_RULE.name,
+    V2_SCORER.name,
     512,
     ANSWER_ALONE,
 )

@@ -2,5 +2,5 @@
 
 from gradeschool.protocols.oumi.gsm8k import GSM8K, GSM8K_REWARD
 
-RULES = (GSM8K_REWARD,)
+SCORERS = (GSM8K_REWARD,)
 PROTOCOLS = (GSM8K,)

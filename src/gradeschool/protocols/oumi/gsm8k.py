@@ -12,7 +12,7 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import HASHES_DECIDE, Rule, RuleFailure, verbatim
+from gradeschool.scorer import HASHES_DECIDE, Scorer, ScorerFailure, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "oumi 0.9, oumi/datasets/grpo"
@@ -34,7 +34,7 @@ def reference(problem: Problem) -> str:
     """Return the first "#### N" of the solution without commas, which upstream asserts."""
     found = ANSWER.search(problem.solution)
     if found is None:
-        raise RuleFailure("AssertionError: the solution has no '#### N'")
+        raise ScorerFailure("AssertionError: the solution has no '#### N'")
     return found.group(1).replace(",", "")
 
 
@@ -44,7 +44,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(messages=(Message("user", f"{problem.question} {INSTRUCTION}"),))
 
 
-GSM8K_REWARD = Rule(
+GSM8K_REWARD = Scorer(
     name="oumi/gsm8k",
     summary="the last '#### N', equal as a string (a training reward)",
     source=f"{SOURCE}/rewards/gsm8k_reward.py",
@@ -61,6 +61,6 @@ GSM8K = Protocol(
     render=prompts,
     # A training recipe: nothing is defined for evaluation.
     decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
-    rules=("oumi/gsm8k",),
+    scorers=("oumi/gsm8k",),
     is_chat=True,
 )

@@ -3,5 +3,5 @@
 from gradeschool.protocols.qwen2_5_math.grading import GSM8K
 from gradeschool.protocols.qwen2_5_math.prompts import COT, QWEN2, QWEN2_CHAT, QWEN25, QWEN25_CHAT
 
-RULES = (GSM8K,)
+SCORERS = (GSM8K,)
 PROTOCOLS = (QWEN25, QWEN25_CHAT, QWEN2, QWEN2_CHAT, COT)

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from math import isclose
 
 from gradeschool.answers.search import last_match
-from gradeschool.library_rule import MATH_VERIFY, Asked
+from gradeschool.library_scorer import MATH_VERIFY, Asked
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.qwen2_5_math.cleaning import strip_string
-from gradeschool.rule import Rule, RuleFailure
+from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.verdict import Answer
 
 NUMBER = re.compile(r"-?\d*\.?\d+")
@@ -71,10 +71,10 @@ def _boxed(tail: str) -> str:
 
 
 def reference(problem: Problem) -> str:
-    """Return the cleaned gold. Raises RuleFailure where the solution has not one "####"."""
+    """Return the cleaned gold. Raises ScorerFailure where the solution has not one "####"."""
     parts = problem.solution.split(MARKER)
     if len(parts) != 2:
-        raise RuleFailure(f"{len(parts) - 1} '####' in the solution, where one is expected")
+        raise ScorerFailure(f"{len(parts) - 1} '####' in the solution, where one is expected")
     return strip_string(parts[1])
 
 
@@ -133,7 +133,7 @@ def ahead(pairs: Sequence[tuple[str, str]]) -> None:
     SYMBOLIC.expect(rows for rows in decided if not isinstance(rows, bool))
 
 
-GSM8K = Rule(
+GSM8K = Scorer(
     name="qwen2.5-math/gsm8k",
     summary="a box, else all behind 'the answer is', else the last number; equal within 1e-4, or "
     "to a hundredth or the hundredfold, or symbolically",

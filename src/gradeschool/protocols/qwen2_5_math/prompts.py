@@ -19,7 +19,7 @@ BOX = "Please reason step by step, and put your final answer within \\boxed{}."
 ASSISTANT = "You are a helpful assistant."
 STOPS = ("</s>", "<|im_end|>", "<|endoftext|>")
 GREEDY = Decoding(temperature=0.0, top_p=1.0, max_tokens=2048, stop=STOPS)
-RULES = ("qwen2.5-math/gsm8k",)
+SCORERS = ("qwen2.5-math/gsm8k",)
 
 
 def _qwen25(problem: Problem) -> tuple[Message, Message]:
@@ -78,7 +78,7 @@ QWEN25 = Protocol(
     source=f"{SOURCE}, prompt type qwen25-math-cot",
     render=qwen25_text,
     decoding=GREEDY,
-    rules=RULES,
+    scorers=SCORERS,
 )
 
 QWEN25_CHAT = Protocol(
@@ -87,7 +87,7 @@ QWEN25_CHAT = Protocol(
     source=f"{SOURCE}, prompt type qwen25-math-cot",
     render=qwen25_chat,
     decoding=GREEDY,
-    rules=RULES,
+    scorers=SCORERS,
     is_chat=True,
 )
 
@@ -97,7 +97,7 @@ QWEN2 = Protocol(
     source=f"{SOURCE}, prompt type qwen-boxed",
     render=qwen2_text,
     decoding=GREEDY,
-    rules=RULES,
+    scorers=SCORERS,
 )
 
 QWEN2_CHAT = Protocol(
@@ -106,7 +106,7 @@ QWEN2_CHAT = Protocol(
     source=f"{SOURCE}, prompt type qwen-boxed",
     render=qwen2_chat,
     decoding=GREEDY,
-    rules=RULES,
+    scorers=SCORERS,
     is_chat=True,
 )
 
@@ -116,7 +116,7 @@ COT = Protocol(
     source=f"{SOURCE}, prompt type cot with --num_shots 8",
     render=cot_prompts,
     decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=2048, stop=(*STOPS, "\n\nQuestion:")),
-    rules=RULES,
+    scorers=SCORERS,
     shots="wei2022",
     shot_count=8,
 )

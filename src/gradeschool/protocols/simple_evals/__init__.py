@@ -1,6 +1,6 @@
 """OpenAI simple-evals: its MGSM evaluation in English, on any problems."""
 
-from gradeschool.protocols.simple_evals.mgsm import MGSM_EN, MGSM_RULE
+from gradeschool.protocols.simple_evals.mgsm import MGSM_EN, MGSM_SCORER
 
-RULES = (MGSM_RULE,)
+SCORERS = (MGSM_SCORER,)
 PROTOCOLS = (MGSM_EN,)

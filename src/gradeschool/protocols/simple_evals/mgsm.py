@@ -12,8 +12,8 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import Claim, Rule, always
 from gradeschool.scan import HAS_ANSWER, Scan, nothing
+from gradeschool.scorer import Claim, Scorer, always
 from gradeschool.verdict import Answer
 
 SOURCE = "openai/simple-evals @ ee3b0318, mgsm_eval.py"
@@ -60,7 +60,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(messages=(Message("user", question),))
 
 
-MGSM_RULE = Rule(
+MGSM_SCORER = Scorer(
     name="simple-evals/mgsm-en",
     summary="the last number (no sign) behind the last 'Answer', equal as a string",
     source=f"{SOURCE}, parse_answer and score_mgsm",
@@ -79,6 +79,6 @@ MGSM_EN = Protocol(
     source=f"{SOURCE}; decoding: sampler/chat_completion_sampler.py",
     render=prompts,
     decoding=Decoding(temperature=0.5, top_p=None, max_tokens=1024),
-    rules=("simple-evals/mgsm-en",),
+    scorers=("simple-evals/mgsm-en",),
     is_chat=True,
 )

@@ -1,6 +1,6 @@
 """TRL: the reward for right answers that its GRPO examples use."""
 
-from gradeschool.protocols.trl.rules import ACCURACY_REWARD
+from gradeschool.protocols.trl.scorers import ACCURACY_REWARD
 
-RULES = (ACCURACY_REWARD,)
+SCORERS = (ACCURACY_REWARD,)
 PROTOCOLS = ()

@@ -39,7 +39,7 @@ V1 = Protocol(
     source="PrimeIntellect-ai/verifiers @ a60a606e, environments/gsm8k/gsm8k/taskset.py",
     render=v1_prompts,
     decoding=SERVERS_OWN,
-    rules=("verifiers/gsm8k-v1",),
+    scorers=("verifiers/gsm8k-v1",),
     is_chat=True,
 )
 
@@ -49,6 +49,6 @@ LEGACY = Protocol(
     source="verifiers 0.3.0, environment gsm8k; verifiers/utils/data_utils.py",
     render=legacy_prompts,
     decoding=SERVERS_OWN,
-    rules=("verifiers/math-rubric",),
+    scorers=("verifiers/math-rubric",),
     is_chat=True,
 )

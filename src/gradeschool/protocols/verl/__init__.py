@@ -2,5 +2,5 @@
 
 from gradeschool.protocols.verl.gsm8k import FLEXIBLE, GSM8K, STRICT
 
-RULES = (STRICT, FLEXIBLE)
+SCORERS = (STRICT, FLEXIBLE)
 PROTOCOLS = (GSM8K,)

@@ -13,8 +13,8 @@ from gradeschool.answers.search import ends, last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.rule import HASHES_DECIDE, Claim, Rule, RuleFailure, verbatim
 from gradeschool.scan import number
+from gradeschool.scorer import HASHES_DECIDE, Claim, Scorer, ScorerFailure, verbatim
 from gradeschool.verdict import Answer, Outcome
 
 SOURCE = "verl 0.9.1, verl/utils/reward_score/gsm8k.py"
@@ -86,7 +86,7 @@ def reference(problem: Problem) -> str:
     """Return the first "#### N" of the solution without commas, which upstream asserts."""
     found = ANSWER.search(problem.solution)
     if found is None:
-        raise RuleFailure("AssertionError: the solution has no '#### N'")
+        raise ScorerFailure("AssertionError: the solution has no '#### N'")
     return found.group(1).replace(",", "")
 
 
@@ -96,7 +96,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
         yield Prompt(messages=(Message("user", f"{problem.question} {INSTRUCTION}"),))
 
 
-STRICT = Rule(
+STRICT = Scorer(
     name="verl/gsm8k/strict",
     summary="the last '#### N' of the last 300 characters, equal as a string",
     source=f"{SOURCE}, method strict",
@@ -107,7 +107,7 @@ STRICT = Rule(
     claims=HASHES_DECIDE,
 )
 
-FLEXIBLE = Rule(
+FLEXIBLE = Scorer(
     name="verl/gsm8k/flexible",
     summary="the last number of the last 300 characters, commas and periods kept, as a string",
     source=f"{SOURCE}, method flexible",
@@ -124,6 +124,6 @@ GSM8K = Protocol(
     source="verl 0.9.1: examples/data_preprocess/gsm8k.py; trainer/config (val_kwargs, data)",
     render=prompts,
     decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=512),
-    rules=("verl/gsm8k/strict", "verl/gsm8k/flexible"),
+    scorers=("verl/gsm8k/strict", "verl/gsm8k/flexible"),
     is_chat=True,
 )

@@ -2,5 +2,5 @@
 
 from gradeschool.protocols.zero_shot.prompts import CHAT, COT
 
-RULES = ()
+SCORERS = ()
 PROTOCOLS = (CHAT, COT)

@@ -28,10 +28,10 @@ def cot_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterat
 CHAT = Protocol(
     name="zero-shot/chat",
     summary="an instruction as system message, the question as user message, greedy",
-    source="gradeschool's own wording; the rule reads every usual form",
+    source="gradeschool's own wording; the scorer reads every usual form",
     render=chat_prompts,
     decoding=Decoding(temperature=0.0, max_tokens=1024),
-    rules=("gradeschool/reader",),
+    scorers=("gradeschool/reader",),
     is_chat=True,
 )
 
@@ -41,5 +41,5 @@ COT = Protocol(
     source="Kojima et al. 2022, arXiv 2205.11916 (first of its two stages)",
     render=cot_prompts,
     decoding=Decoding(temperature=0.0, max_tokens=512, stop=("Q:", "</s>", "<|im_end|>")),
-    rules=("gradeschool/reader",),
+    scorers=("gradeschool/reader",),
 )

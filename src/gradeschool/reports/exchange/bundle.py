@@ -12,14 +12,14 @@ from gradeschool.completion import Completion, Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.sources import ALIASES, SOURCES
 from gradeschool.errors import InputError
+from gradeschool.formats.manifests import dataset_of
+from gradeschool.formats.read import COMPLETIONS_FILE
 from gradeschool.problem import Problem
-from gradeschool.recordings.files import COMPLETIONS_FILE
-from gradeschool.recordings.manifests import dataset_of
 from gradeschool.reports.page.gather import Entry, PageRun, gather
 from gradeschool.reports.page.verdicts import cause_of
-from gradeschool.rule import Rule
 from gradeschool.runs.manifest import plan_of
 from gradeschool.runs.records import from_fields
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.load import DEFAULT_DATASET
 from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.notes import Warn
@@ -28,11 +28,11 @@ from gradeschool.verdict import Outcome, Verdict
 
 
 class Item(NamedTuple):
-    """One sample with its verdicts, in the order of the rules; none where it failed.
+    """One sample with its verdicts, in the order of the scorers; none where it failed.
 
     place: the row of its problem in the dataset, from 0. stored: the row of the run folder, None
     for other files. prompt: what was sent, None where that cannot be known. cause: why the
-    headline rule does not call it correct.
+    headline scorer does not call it correct.
     """
 
     problem: Problem
@@ -49,7 +49,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """One run to export; the first rule is the headline.
+    """One run to export; the first scorer is the headline.
 
     task: the protocol, or the dataset of a file that names none. size: problems in the dataset.
     begun, ended: of the run; of a file without a run.json, when it was last changed.
@@ -59,7 +59,7 @@ class Bundle:
     task: str
     dataset: str
     size: int
-    rules: tuple[Rule, ...]
+    scorers: tuple[Scorer, ...]
     items: tuple[Item, ...]
     manifest: Mapping[str, Any]
     begun: datetime
@@ -97,8 +97,8 @@ def the_run(spec: str, dataset: str | None, warn: Warn) -> PageRun:
     return found[0]
 
 
-def bundle_of(run: PageRun, rules: Sequence[Rule], dataset: str | None, warn: Warn) -> Bundle:
-    """Return a run with the verdicts of these rules, the first of which is the headline."""
+def bundle_of(run: PageRun, scorers: Sequence[Scorer], dataset: str | None, warn: Warn) -> Bundle:
+    """Return a run with the verdicts of these scorers, the first of which is the headline."""
     name = dataset or dataset_of(run.path) or DEFAULT_DATASET
     problems = load_dataset(name).problems
     places = {problem.id: at for at, problem in enumerate(problems)}
@@ -111,8 +111,8 @@ def bundle_of(run: PageRun, rules: Sequence[Rule], dataset: str | None, warn: Wa
         task=str(task or shown),
         dataset=shown,
         size=len(problems),
-        rules=tuple(rules),
-        items=tuple(_items(run, rules, places, warn)),
+        scorers=tuple(scorers),
+        items=tuple(_items(run, scorers, places, warn)),
         manifest=run.manifest,
         begun=begun,
         ended=ended,
@@ -126,10 +126,10 @@ def dataset_name(name: str) -> str:
 
 
 def _items(
-    run: PageRun, rules: Sequence[Rule], places: Mapping[str, int], warn: Warn
+    run: PageRun, scorers: Sequence[Scorer], places: Mapping[str, int], warn: Warn
 ) -> list[Item]:
     usable = [entry for entry in run.entries if not entry.error]
-    Matrix(rules).expect((entry.text, entry.problem) for entry in usable)
+    Matrix(scorers).expect((entry.text, entry.problem) for entry in usable)
     samples = (sample for sample in run.chosen.run.samples if sample.problem is not None)
     stored, prompts = _stored(run.path), _prompts(run.manifest, warn)
     others: dict[str, int] = {}
@@ -140,7 +140,7 @@ def _items(
         place = places.get(id)
         if place is None:  # a problem that the file brings itself
             place = others.setdefault(id, len(places) + len(others))
-        verdicts, cause = _judged(entry, rules, run.disputed)
+        verdicts, cause = _judged(entry, scorers, run.disputed)
         items.append(
             Item(
                 problem=entry.problem,
@@ -159,11 +159,11 @@ def _items(
 
 
 def _judged(
-    entry: Entry, rules: Sequence[Rule], disputed: Mapping[str, Problem | None]
+    entry: Entry, scorers: Sequence[Scorer], disputed: Mapping[str, Problem | None]
 ) -> tuple[tuple[Verdict, ...], str]:
     if entry.error:
         return (), ""
-    verdicts = tuple(rule.judge(entry.text, entry.problem) for rule in rules)
+    verdicts = tuple(scorer.judge(entry.text, entry.problem) for scorer in scorers)
     missed = verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)
     return verdicts, cause_of(entry, verdicts[0], disputed) if missed else ""
 

@@ -1,8 +1,8 @@
 """Every Eval Ever 0.3: `data/COLLECTION/DEVELOPER/MODEL/UUID.json` and `UUID_samples.jsonl`.
 
 The package every-eval-ever 0.3.0: schemas/{eval,instance_level_eval}.schema.json, and the paths of
-validator/validation_core.py. One result for each rule; the rows are of the headline rule,
-with what every rule read under `answer_attribution`.
+validator/validation_core.py. One result for each scorer; the rows are of the headline scorer,
+with what every scorer read under `answer_attribution`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gradeschool.completion import NO_USAGE, Prompt
 from gradeschool.reports.exchange.bundle import Bundle, Item
 from gradeschool.reports.exchange.figures import accuracy_of, mean_of
 from gradeschool.reports.exchange.files import File, encoded, lines_file, storable
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
 
 SCHEMA = "0.3.0"
@@ -64,7 +64,7 @@ def _model_id(model: str) -> str:
 def _uuid(bundle: Bundle) -> str:
     """Return a UUID of version 4 in form, the same for the same run."""
     facts = [bundle.model, bundle.task, bundle.dataset, bundle.begun.isoformat(),
-             [rule.name for rule in bundle.rules]]  # fmt: skip
+             [scorer.name for scorer in bundle.scorers]]  # fmt: skip
     return str(uuid.UUID(bytes=hashlib.sha256(encoded(facts)).digest()[:16], version=4))
 
 
@@ -72,8 +72,8 @@ def _evaluation_id(bundle: Bundle, model: str) -> str:
     return f"{_part(bundle.task)}/{model}/{int(bundle.begun.timestamp())}"
 
 
-def _result_id(bundle: Bundle, rule: Rule) -> str:
-    return f"{bundle.task}#{rule.name}"
+def _result_id(bundle: Bundle, scorer: Scorer) -> str:
+    return f"{bundle.task}#{scorer.name}"
 
 
 def _aggregate(bundle: Bundle, model: str) -> dict[str, Any]:
@@ -105,11 +105,13 @@ def _aggregate(bundle: Bundle, model: str) -> dict[str, Any]:
                 "model_availability": "unknown",
             },
         },
-        "evaluation_results": [_result(bundle, at, rule) for at, rule in enumerate(bundle.rules)],
+        "evaluation_results": [
+            _result(bundle, at, scorer) for at, scorer in enumerate(bundle.scorers)
+        ],
     }
 
 
-def _result(bundle: Bundle, at: int, rule: Rule) -> dict[str, Any]:
+def _result(bundle: Bundle, at: int, scorer: Scorer) -> dict[str, Any]:
     share, mean = accuracy_of(bundle, at), mean_of(bundle, at)
     low, high = share.interval
     uncertainty: dict[str, Any] = {
@@ -124,12 +126,12 @@ def _result(bundle: Bundle, at: int, rule: Rule) -> dict[str, Any]:
     if mean.stderr is not None:
         uncertainty["standard_error"] = {"value": mean.stderr, "method": "mean over problems"}
     return {
-        "evaluation_result_id": _result_id(bundle, rule),
-        "evaluation_name": f"{bundle.task} ({rule.name})",
+        "evaluation_result_id": _result_id(bundle, scorer),
+        "evaluation_name": f"{bundle.task} ({scorer.name})",
         "evaluation_timestamp": str(int(bundle.begun.timestamp())),
         "source_data": _source_data(bundle),
         "metric_config": {
-            "evaluation_description": f"share of completions that {rule.name} finds correct",
+            "evaluation_description": f"share of completions that {scorer.name} finds correct",
             "metric_id": "accuracy",
             "metric_name": "Accuracy",
             "metric_kind": "accuracy",
@@ -138,7 +140,7 @@ def _result(bundle: Bundle, at: int, rule: Rule) -> dict[str, Any]:
             "score_type": "continuous",
             "min_score": 0,
             "max_score": 1,
-            "additional_details": {"rule": rule.name, "source": rule.source},
+            "additional_details": {"scorer": scorer.name, "source": scorer.source},
         },
         "score_details": {"score": share.accuracy, "uncertainty": uncertainty},
         "generation_config": _generation(bundle),
@@ -170,10 +172,10 @@ def _generation(bundle: Bundle) -> dict[str, Any]:
 
 
 def _row(bundle: Bundle, item: Item, model: str) -> dict[str, Any]:
-    headline = bundle.rules[0]
+    headline = bundle.scorers[0]
     right = bool(item.verdicts) and item.verdicts[0].correct
     facts = {"sample": str(item.sample), "finish": item.finish, "cause": item.cause}
-    outcomes = {verdict.rule: verdict.outcome.value for verdict in item.verdicts}
+    outcomes = {verdict.scorer: verdict.outcome.value for verdict in item.verdicts}
     failed = item.error or _failed(item)
     return {
         "schema_version": SCHEMA,
@@ -199,9 +201,9 @@ def _row(bundle: Bundle, item: Item, model: str) -> dict[str, Any]:
 
 
 def _failed(item: Item) -> str:
-    """Return why the headline rule could not judge: its failure is an error and no wrong answer."""
+    """Return why the headline scorer could not judge: its failure is no wrong answer."""
     first = item.verdicts[0]
-    return f"the rule failed: {first.reason}" if first.outcome is Outcome.ERROR else ""
+    return f"the scorer failed: {first.reason}" if first.outcome is Outcome.ERROR else ""
 
 
 def _sample_hash(item: Item) -> str:
@@ -215,7 +217,7 @@ def _attribution(item: Item) -> list[dict[str, Any]]:
             "turn_idx": 0,
             "source": "output.raw",
             "extracted_value": verdict.answer.value,
-            "extraction_method": verdict.rule,
+            "extraction_method": verdict.scorer,
             "is_terminal": True,
         }
         for verdict in item.verdicts

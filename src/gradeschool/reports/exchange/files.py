@@ -29,7 +29,7 @@ def lines_file(path: str, lines: Iterable[bytes]) -> File:
 
 
 def storable(text: str) -> str:
-    """Replace lone surrogates, which UTF-8 and most readers refuse, by U+FFFD; no rule reads them.
+    """Replace lone surrogates, which UTF-8 and most readers refuse, by U+FFFD.
 
     A text keeps its length, and with it the places that were read in it.
     """

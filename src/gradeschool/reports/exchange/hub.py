@@ -20,7 +20,7 @@ REPOSITORY, TASK = "openai/gsm8k", "gsm8k"
 
 
 def eval_results_files(bundle: Bundle) -> list[File]:
-    """Return the YAML file: one entry, by the headline rule, in percent."""
+    """Return the YAML file: one entry, by the headline scorer, in percent."""
     entry = {
         "dataset": {"id": REPOSITORY, "task_id": TASK},
         "value": _percent(bundle, 0),
@@ -31,7 +31,7 @@ def eval_results_files(bundle: Bundle) -> list[File]:
 
 
 def model_index_files(bundle: Bundle) -> list[File]:
-    """Return Markdown whose front matter is a `model-index`, with the accuracy under each rule."""
+    """Return Markdown whose front matter is a `model-index`: the accuracy under each scorer."""
     _require_whole(bundle)
     decoding = bundle.facts("decoding")
     result = {
@@ -41,15 +41,15 @@ def model_index_files(bundle: Bundle) -> list[File]:
             {
                 "type": "accuracy",
                 "value": _percent(bundle, at),
-                "name": f"accuracy ({rule.name})",
+                "name": f"accuracy ({scorer.name})",
                 "args": {
                     "protocol": bundle.task,
-                    "rule": rule.name,
+                    "scorer": scorer.name,
                     "temperature": decoding.get("temperature"),
                     "ci95": [round(100 * bound, 2) for bound in accuracy_of(bundle, at).interval],
                 },
             }
-            for at, rule in enumerate(bundle.rules)
+            for at, scorer in enumerate(bundle.scorers)
         ],
     }
     index = {"model-index": [{"name": storable(bundle.model), "results": [result]}]}
@@ -87,7 +87,7 @@ def _notes(bundle: Bundle) -> str:
     mean = f", mean of {samples} samples" if samples > 1 else ""
     protocol = f"protocol {bundle.task} ({digest}), " if digest else ""
     return (
-        f"{protocol}rule {bundle.rules[0].name}{mean}, 95 % interval {low} to {high}; "
+        f"{protocol}scorer {bundle.scorers[0].name}{mean}, 95 % interval {low} to {high}; "
         f"gradeschool {__version__}"
     )
 

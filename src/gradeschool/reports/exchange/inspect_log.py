@@ -1,7 +1,7 @@
 """inspect_ai: an `.eval` archive (EvalLog, version 2), as inspect_ai 0.3.285 reads it.
 
 Members are deflated, which inspect reads as well as its own zstd. Scorers are named as
-`gradeschool.integrations.inspect_scorers` names them; a score is called as its rule.
+`gradeschool.integrations.inspect_scorers` names them; a score is called as its scorer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gradeschool.completion import NO_USAGE
 from gradeschool.reports.exchange.bundle import Bundle, Item
 from gradeschool.reports.exchange.figures import clusters_of, mean_of
 from gradeschool.reports.exchange.files import File, encoded, storable
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome, Verdict
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of every member: the same run gives the same bytes
@@ -35,9 +35,9 @@ def inspect_files(bundle: Bundle) -> list[File]:
     return [File("", lambda file: _archive(bundle, file))]
 
 
-def scorer_of(rule: str) -> str:
-    """Return the name of a rule's scorer in inspect."""
-    return OWN + rule.removeprefix(OWN).replace("@", ":").replace(".", "_")
+def scorer_of(scorer: str) -> str:
+    """Return the name of a scorer's scorer in inspect."""
+    return OWN + scorer.removeprefix(OWN).replace("@", ":").replace(".", "_")
 
 
 def _archive(bundle: Bundle, file: BinaryIO) -> None:
@@ -58,7 +58,7 @@ def _members(bundle: Bundle) -> Iterator[tuple[str, Any]]:
         summaries.append(_summary(sample))
         yield f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample
     yield "summaries.json", summaries
-    yield "reductions.json", [_reduction(bundle, at, name) for at in range(len(bundle.rules))]
+    yield "reductions.json", [_reduction(bundle, at, name) for at in range(len(bundle.scorers))]
     yield (
         "header.json",
         {
@@ -116,8 +116,8 @@ def _spec(bundle: Bundle, name: Naming) -> dict[str, Any]:
             "dataset_sha256": dataset.get("sha256"),
         },
         "scorers": [
-            {"name": scorer_of(rule.name), "options": {}, "metrics": metrics, "metadata": {}}
-            for rule in bundle.rules
+            {"name": scorer_of(scorer.name), "options": {}, "metrics": metrics, "metadata": {}}
+            for scorer in bundle.scorers
         ],
     }
 
@@ -143,16 +143,16 @@ def _results(bundle: Bundle) -> dict[str, Any]:
     return {
         "total_samples": len(bundle.items),
         "completed_samples": len(bundle.answered()),
-        "scores": [_scored(bundle, at, rule) for at, rule in enumerate(bundle.rules)],
+        "scores": [_scored(bundle, at, scorer) for at, scorer in enumerate(bundle.scorers)],
     }
 
 
-def _scored(bundle: Bundle, at: int, rule: Rule) -> dict[str, Any]:
+def _scored(bundle: Bundle, at: int, scorer: Scorer) -> dict[str, Any]:
     mean, clusters = mean_of(bundle, at), clusters_of(bundle, at)
     values = {"accuracy": mean.value, "stderr": mean.stderr or 0.0}
     return {
-        "name": rule.name,
-        "scorer": scorer_of(rule.name),
+        "name": scorer.name,
+        "scorer": scorer_of(scorer.name),
         "reducer": "mean",
         "scored_samples": mean.problems,
         "unscored_samples": len(_ids(bundle)) - len(clusters),
@@ -163,7 +163,7 @@ def _scored(bundle: Bundle, at: int, rule: Rule) -> dict[str, Any]:
 
 def _reduction(bundle: Bundle, at: int, name: Naming) -> dict[str, Any]:
     return {
-        "scorer": bundle.rules[at].name,
+        "scorer": bundle.scorers[at].name,
         "reducer": "mean",
         "samples": [
             {"sample_id": name(id), "value": right / judged}
@@ -216,10 +216,10 @@ def _sample(bundle: Bundle, item: Item, name: Naming) -> dict[str, Any]:
         "completion": item.text,
         **({"usage": usage} if usage else {}),
     }
-    named = zip(bundle.rules, item.verdicts, strict=True)
+    named = zip(bundle.scorers, item.verdicts, strict=True)
     sample["scores"] = {
-        rule.name: _score(verdict, item.cause if rule is bundle.rules[0] else "")
-        for rule, verdict in named
+        scorer.name: _score(verdict, item.cause if scorer is bundle.scorers[0] else "")
+        for scorer, verdict in named
         if verdict.outcome is not Outcome.ERROR
     }
     return sample
@@ -253,7 +253,7 @@ def _score(verdict: Verdict, cause: str) -> dict[str, Any]:
         "value": VALUES[verdict.outcome],
         "answer": answer.value if answer is not None else None,
         "explanation": why,
-        "metadata": {"rule": verdict.rule, "outcome": verdict.outcome.value, **span},
+        "metadata": {"scorer": verdict.scorer, "outcome": verdict.outcome.value, **span},
     }
 
 

@@ -1,7 +1,7 @@
 """lm-evaluation-harness: `MODEL/results_TIME.json` and `MODEL/samples_TASK_TIME.jsonl`.
 
 The layout of lm-eval 0.4.13: lm_eval/loggers/evaluation_tracker.py (folders and names, hashes) and
-lm_eval/result_schema.py (fields). Its filters are our rules; `exact_match` is a rule's verdict.
+lm_eval/result_schema.py (fields). Its filters are our scorers; `exact_match` is a scorer's verdict.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ def task_of(protocol: str) -> str:
     return WORDLESS.sub("_", slug(protocol.removeprefix(OWN)))
 
 
-def filter_of(rule: str, protocol: str) -> str:
-    """Return a filter's name: lm-eval's own ("strict-match") for a rule of the protocol itself."""
-    return rule.removeprefix(f"{protocol}/") if protocol.startswith(OWN) else rule
+def filter_of(scorer: str, protocol: str) -> str:
+    """Return a filter's name: lm-eval's own ("strict-match") for a scorer of the protocol."""
+    return scorer.removeprefix(f"{protocol}/") if protocol.startswith(OWN) else scorer
 
 
 def _results(bundle: Bundle, documents: Sequence[Sequence[Item]], task: str) -> dict[str, Any]:
     figures: dict[str, Any] = {"name": task, "alias": task, "sample_len": len(documents)}
-    for at, rule in enumerate(bundle.rules):
-        name, mean = filter_of(rule.name, bundle.task), mean_of(bundle, at)
+    for at, scorer in enumerate(bundle.scorers):
+        name, mean = filter_of(scorer.name, bundle.task), mean_of(bundle, at)
         if mean.problems:
             figures[f"{METRIC},{name}"] = mean.value
             figures[f"{METRIC}_stderr,{name}"] = "N/A" if mean.stderr is None else mean.stderr
@@ -98,9 +98,9 @@ def _origin(bundle: Bundle) -> dict[str, Any]:
         "dataset": bundle.dataset,
         "left_out": len(bundle.items) - len(bundle.answered()) + bundle.faults,
         "accuracy": {
-            rule.name: {"value": share.accuracy, "ci95": list(share.interval), "n": share.judged}
-            for rule, share in (
-                (rule, accuracy_of(bundle, at)) for at, rule in enumerate(bundle.rules)
+            scorer.name: {"value": share.accuracy, "ci95": list(share.interval), "n": share.judged}
+            for scorer, share in (
+                (scorer, accuracy_of(bundle, at)) for at, scorer in enumerate(bundle.scorers)
             )
         },
     }
@@ -129,8 +129,8 @@ def _options(bundle: Bundle) -> dict[str, Any]:
 def _rows(bundle: Bundle, documents: Sequence[Sequence[Item]]) -> Iterator[bytes]:
     """Yield the rows: all documents of the first filter, then those of the next."""
     options = _options(bundle)
-    for at, rule in enumerate(bundle.rules):
-        name = filter_of(rule.name, bundle.task)
+    for at, scorer in enumerate(bundle.scorers):
+        name = filter_of(scorer.name, bundle.task)
         for items in documents:
             yield encoded(_row(items, at, name, options)) + b"\n"
 
@@ -167,7 +167,7 @@ def _hashes(item: Item) -> tuple[str, str, str]:
 
 
 def _task_hash(bundle: Bundle, documents: Sequence[Sequence[Item]]) -> str:
-    return _hash("".join("".join(_hashes(items[0])) for items in documents) * len(bundle.rules))
+    return _hash("".join("".join(_hashes(items[0])) for items in documents) * len(bundle.scorers))
 
 
 def _hash(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Parquet: a row for each sample, with its text, facts about it, and a column for every rule."""
+"""Parquet: a row for each sample, with its text, facts about it, and a column for every scorer."""
 
 from __future__ import annotations
 
@@ -29,12 +29,16 @@ def _write(bundle: Bundle, file: BinaryIO) -> None:
     import pyarrow as arrow
     import pyarrow.parquet as parquet
 
-    rules = [storable(rule.name) for rule in bundle.rules]
+    scorers = [storable(scorer.name) for scorer in bundle.scorers]
     word, number = arrow.dictionary(arrow.int32(), arrow.string()), arrow.int64()
     kinds = {name: arrow.string() for name in TEXTS} | {"run": word, "finish": word, "cause": word}
     numbers = ("sample", "prompt_tokens", "completion_tokens")
     schema = arrow.schema(
-        [*kinds.items(), *((name, number) for name in numbers), *((rule, word) for rule in rules)],
+        [
+            *kinds.items(),
+            *((name, number) for name in numbers),
+            *((scorer, word) for scorer in scorers),
+        ],
         metadata={"gradeschool": json.dumps(_about(bundle))},
     )
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
@@ -75,7 +79,7 @@ def _row(bundle: Bundle, item: Item) -> dict[str, Any]:
 
 
 def _outcomes(bundle: Bundle, item: Item) -> dict[str, str]:
-    names: Sequence[str] = [storable(rule.name) for rule in bundle.rules]
+    names: Sequence[str] = [storable(scorer.name) for scorer in bundle.scorers]
     if not item.verdicts:
         return dict.fromkeys(names, "error")
     return {name: one.outcome.value for name, one in zip(names, item.verdicts, strict=True)}

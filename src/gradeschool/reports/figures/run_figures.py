@@ -1,4 +1,4 @@
-"""The figures of a run: rules, their agreement, causes, where it is right, curves, lengths."""
+"""The figures of a run: scorers, their agreement, causes, where it is right, curves, lengths."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from gradeschool.reports.figures.run_records import (
     Agreement,
     CauseRow,
     Lengths,
-    RuleRow,
+    ScorerRow,
     agreement,
     cause_rows,
     curves_over_k,
     lengths,
-    rule_rows,
     run_rows,
+    scorer_rows,
     slices,
 )
 from gradeschool.reports.page.measures import Slices
 from gradeschool.reports.page.verdicts import Judged, share_of
 
 ROW = 0.17  # inches
-FEW, MIDDLE = 6, 5.2  # rules whose agreement fits into a column; a width for more, in inches
+FEW, MIDDLE = 6, 5.2  # scorers whose agreement fits into a column; a width for more, in inches
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 
 
@@ -62,7 +62,7 @@ def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) 
     for ending in endings if len(runs) > 1 else ():
         rows = run_rows(runs)
         path = folder / f"runs{ending}"
-        style.save(partial(draw_rules, rows), path, style.COLUMN, 0.45 + ROW * len(rows))
+        style.save(partial(draw_scorers, rows), path, style.COLUMN, 0.45 + ROW * len(rows))
         written.append(path)
     over_k = curves_over_k(runs)
     if over_k is not None:
@@ -78,9 +78,9 @@ def _slug(name: str) -> str:
 
 def figures_of(judged: Judged) -> Iterator[Sized]:
     """Yield the figures of one run."""
-    rows = rule_rows(judged)
+    rows = scorer_rows(judged)
     if rows:
-        yield Sized("rules", style.COLUMN, 0.45 + ROW * len(rows), partial(draw_rules, rows))
+        yield Sized("scorers", style.COLUMN, 0.45 + ROW * len(rows), partial(draw_scorers, rows))
     same = agreement(judged)
     if (n := len(same.names)) > 1:
         width = style.COLUMN if n <= FEW else MIDDLE
@@ -97,8 +97,8 @@ def figures_of(judged: Judged) -> Iterator[Sized]:
         yield Sized("lengths", style.COLUMN, 2.1, partial(draw_lengths, long))
 
 
-def draw_rules(rows: Sequence[RuleRow], canvas: Any) -> None:
-    """Draw a dot on its interval for every set of rules, or run; the headline rule is marked."""
+def draw_scorers(rows: Sequence[ScorerRow], canvas: Any) -> None:
+    """Draw a dot on its interval for every set of scorers or run; the headline scorer is marked."""
     ax = canvas.subplots()
     places = range(len(rows) - 1, -1, -1)
     own = next((row.share.accuracy for row in rows if row.headline), None)
@@ -128,7 +128,7 @@ def draw_rules(rows: Sequence[RuleRow], canvas: Any) -> None:
 
 
 def draw_agreement(same: Agreement, canvas: Any) -> None:
-    """Draw the share of equal outcomes of each pair of rules, below the diagonal."""
+    """Draw the share of equal outcomes of each pair of scorers, below the diagonal."""
     ax = canvas.subplots()
     n = len(same.names)
     shares = [[same.shares[row][column] if column < row else float("nan") for column in range(n)]

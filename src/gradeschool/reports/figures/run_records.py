@@ -12,11 +12,11 @@ from gradeschool.reports.page.verdicts import Judged, Share, share_of
 from gradeschool.scoring.at_k import curve
 from gradeschool.scoring.matrix import CORRECT, ERROR, NO_ANSWER
 
-MOST_RULES, MOST_AGREEING, MOST_CAUSES = 24, 12, 12
+MOST_SCORERS, MOST_AGREEING, MOST_CAUSES = 24, 12, 12
 
 
-class RuleRow(NamedTuple):
-    """Rules that agree on every completion: one of their names, how many more, what they give."""
+class ScorerRow(NamedTuple):
+    """Scorers that agree on every completion: one of their names, how many more, what they give."""
 
     name: str
     others: int
@@ -32,7 +32,7 @@ class CauseRow(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Rules, and the share of completions on which each pair has the same outcome."""
+    """Scorers, and the share of completions on which each pair has the same outcome."""
 
     names: tuple[str, ...]
     shares: tuple[tuple[float, ...], ...]
@@ -46,39 +46,39 @@ class Lengths(NamedTuple):
     others: tuple[int, ...]
 
 
-def rule_rows(judged: Judged) -> list[RuleRow]:
-    """Return the sets of rules that agree, the highest first.
+def scorer_rows(judged: Judged) -> list[ScorerRow]:
+    """Return the sets of scorers that agree, the highest first.
 
     Those that find no answer in most completions, or nothing right, are left out. The headline
-    rule's set is always there, under its own name.
+    scorer's set is always there, under its own name.
     """
     groups: dict[bytes, list[int]] = {}
-    for at in range(len(judged.rules)):
+    for at in range(len(judged.scorers)):
         groups.setdefault(_column(judged, at), []).append(at)
     rows = []
     for column, places in groups.items():
         own = judged.headline in places
         found = len(column) - column.count(ERROR) - column.count(NO_ANSWER)
         if own or (CORRECT in column and found > column.count(NO_ANSWER)):
-            name = judged.rules[judged.headline if own else places[0]]
-            rows.append(RuleRow(name, len(places) - 1, share_of(judged, places[0]), own))
+            name = judged.scorers[judged.headline if own else places[0]]
+            rows.append(ScorerRow(name, len(places) - 1, share_of(judged, places[0]), own))
     rows.sort(key=lambda row: (-row.share.accuracy, row.name))
-    own_first = sorted(rows, key=lambda row: not row.headline)[:MOST_RULES]
+    own_first = sorted(rows, key=lambda row: not row.headline)[:MOST_SCORERS]
     return [row for row in rows if row in own_first]
 
 
-def run_rows(runs: Sequence[Judged]) -> list[RuleRow]:
-    """Return the runs under their headline rule, as rows like those of rules, the highest first."""
+def run_rows(runs: Sequence[Judged]) -> list[ScorerRow]:
+    """Return the runs under their headline scorer, as rows like scorers', highest first."""
     rows = [
-        RuleRow(judged.run.name, 0, share_of(judged, judged.headline), False) for judged in runs
+        ScorerRow(judged.run.name, 0, share_of(judged, judged.headline), False) for judged in runs
     ]
     return sorted(rows, key=lambda row: (-row.share.accuracy, row.name))
 
 
 def agreement(judged: Judged) -> Agreement:
-    """Return on how many completions rules have the same outcome, for the first rows' rules."""
-    names = [row.name for row in rule_rows(judged)][:MOST_AGREEING]
-    columns = [_column(judged, judged.rules.index(name)) for name in names]
+    """Return on how many completions scorers have the same outcome, for the first rows' scorers."""
+    names = [row.name for row in scorer_rows(judged)][:MOST_AGREEING]
+    columns = [_column(judged, judged.scorers.index(name)) for name in names]
     return Agreement(
         tuple(names), tuple(tuple(_same(one, other) for other in columns) for one in columns)
     )
@@ -88,12 +88,12 @@ def _same(one: bytes, other: bytes) -> float:
     return sum(a == b for a, b in zip(one, other, strict=True)) / max(1, len(one))
 
 
-def _column(judged: Judged, rule: int) -> bytes:
-    return bytes(codes[rule] for codes in judged.codes)
+def _column(judged: Judged, scorer: int) -> bytes:
+    return bytes(codes[scorer] for codes in judged.codes)
 
 
 def cause_rows(judged: Judged) -> list[CauseRow]:
-    """Return the causes of the headline rule's misses, the most frequent first, the rest as one."""
+    """Return the causes of the headline scorer's misses, most frequent first, the rest as one."""
     causes = Counter(cause for cause in judged.causes if cause).most_common()
     rows = [CauseRow(name, count) for name, count in causes[:MOST_CAUSES]]
     rest = sum(count for _, count in causes[MOST_CAUSES:])

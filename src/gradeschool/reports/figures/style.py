@@ -108,7 +108,7 @@ def _matplotlib() -> Any:
 def plain(text: str, limit: int = 60) -> str:
     """Return a text as a figure may show it: one line, nothing that matplotlib reads as math."""
     from gradeschool.reports.printable import printable
-    from gradeschool.rule import clip
+    from gradeschool.scorer import clip
 
     return clip(printable(text, keep=""), limit).replace("$", r"\$")
 

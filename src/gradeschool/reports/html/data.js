@@ -28,13 +28,13 @@ async function unpackedJson(id) {
 async function openStore() {
   const facts = await unpackedJson("problems");
   const buffer = await unpacked("columns");
-  const rules = facts.rules.length;
-  const count = buffer.byteLength / (4 * 4 + 2 + rules);
+  const scorers = facts.scorers.length;
+  const count = buffer.byteLength / (4 * 4 + 2 + scorers);
   const numbers = (at) => new Int32Array(buffer, 4 * at * count, count);
   const bytes = (at) => new Uint8Array(buffer, 16 * count + at * count, count);
   const store = {
     ...facts, count, problem: numbers(0), run: numbers(1), sample: numbers(2), tokens: numbers(3),
-    finish: bytes(0), cause: bytes(1), codes: facts.rules.map((_, at) => bytes(2 + at)),
+    finish: bytes(0), cause: bytes(1), codes: facts.scorers.map((_, at) => bytes(2 + at)),
     first: new Int32Array(facts.problems.length + 1), chunks: new Map(), opened: new Map(),
   };
   for (let at = 0; at < count; at++) store.first[store.problem[at] + 1]++;

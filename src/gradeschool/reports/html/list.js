@@ -80,7 +80,7 @@ class ProblemList {
   // The matching completions of a problem: a pip each where they are few, else a count and a bar.
   outcomes(number) {
     const { store, state, matches } = this;
-    const codes = store.codes[state.rule];
+    const codes = store.codes[state.scorer];
     const found = [];
     for (let at = store.first[number]; at < store.first[number + 1]; at++) if (matches[at]) found.push(codes[at]);
     const right = found.filter((code) => code === CORRECT).length;

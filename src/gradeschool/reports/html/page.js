@@ -7,8 +7,8 @@ function linkTo(state) {
   if (state.problem !== null) fields.set("problem", store.problems[state.problem][0]);
   if (state.completion !== null) fields.set("completion", state.completion);
   if (state.run !== null) fields.set("run", store.runs[state.run]);
-  if (state.rule !== store.headline) fields.set("rule", store.rules[state.rule]);
-  if (state.vs !== null) fields.set("vs", store.rules[state.vs]);
+  if (state.scorer !== store.headline) fields.set("scorer", store.scorers[state.scorer]);
+  if (state.vs !== null) fields.set("vs", store.scorers[state.vs]);
   if (state.out) fields.set("out", state.out);
   if (state.cause !== null) fields.set("cause", store.causes[state.cause]);
   if (state.q) fields.set("q", state.q);
@@ -27,15 +27,15 @@ function stateOf(store, hash) {
   return {
     problem: problem < 0 ? null : problem,
     completion: Number.isInteger(completion) ? completion : null,
-    run: place(store.runs, "run"), rule: place(store.rules, "rule") ?? store.headline,
-    vs: place(store.rules, "vs"), out: fields.get("out") || "",
+    run: place(store.runs, "run"), scorer: place(store.scorers, "scorer") ?? store.headline,
+    vs: place(store.scorers, "vs"), out: fields.get("out") || "",
     cause: place(store.causes, "cause"), q: fields.get("q") || "", values: fields.get("values") !== "no",
   };
 }
 
 // Which completions match everything but the search.
 function filtered(store, state, matches) {
-  const codes = store.codes[state.rule], others = state.vs === null ? null : store.codes[state.vs];
+  const codes = store.codes[state.scorer], others = state.vs === null ? null : store.codes[state.vs];
   const not = state.out === "not", out = /^[0-3]$/.test(state.out) ? Number(state.out) : -1;
   for (let at = 0; at < store.count; at++) {
     const code = codes[at];
@@ -69,7 +69,7 @@ async function searched(store, query, matches, isCurrent, tell) {
 
 // How many completions of a problem match; none where a mixed problem is wanted and it is not.
 function counted(store, state, matches, problem) {
-  const start = store.first[problem], end = store.first[problem + 1], codes = store.codes[state.rule];
+  const start = store.first[problem], end = store.first[problem + 1], codes = store.codes[state.scorer];
   let any = 0, right = 0;
   for (let at = start; at < end; at++) {
     any += matches[at];
@@ -102,8 +102,8 @@ class Explorer {
       ...(any === null ? [] : [make("option", { value: "" }, any)]),
       ...names.map((name, at) => textBlock("option", { value: at }, name)));
     options("f-run", store.runs, "all");
-    options("f-rule", store.rules, null);
-    options("f-vs", store.rules, "any rule or none");
+    options("f-scorer", store.scorers, null);
+    options("f-vs", store.scorers, "any scorer or none");
     options("f-cause", store.causes, "any");
     if (store.runs.length === 1) byId("f-run").parentElement.remove();
     if (!store.valued) byId("f-values").parentElement.remove();
@@ -113,7 +113,7 @@ class Explorer {
   changed(event) {
     const number = (id) => byId(id) && byId(id).value !== "" ? Number(byId(id).value) : null;
     const state = {
-      ...this.state, completion: null, run: number("f-run"), rule: number("f-rule"), vs: number("f-vs"),
+      ...this.state, completion: null, run: number("f-run"), scorer: number("f-scorer"), vs: number("f-vs"),
       out: byId("f-out").value, cause: number("f-cause"), q: byId("f-q").value.trim(),
       values: !byId("f-values") || byId("f-values").checked,
     };
@@ -133,7 +133,7 @@ class Explorer {
     const { state } = this;
     const write = (id, value) => { if (byId(id)) byId(id).value = value === null ? "" : String(value); };
     write("f-run", state.run);
-    write("f-rule", state.rule);
+    write("f-scorer", state.scorer);
     write("f-vs", state.vs);
     write("f-out", state.out);
     write("f-cause", state.cause);

@@ -33,7 +33,7 @@ function textBlock(tag, properties, text) {
   return element;
 }
 
-// The text with what the rules read in it marked: the chosen rule's reading, the other rule's,
+// The text with what the scorers read in it marked: the chosen scorer's reading, the other scorer's,
 // and those of all others.
 function markedText(store, state, row, limit) {
   const block = make("div", { class: "text", dir: "ltr" });
@@ -41,17 +41,17 @@ function markedText(store, state, row, limit) {
   const spans = row[1].filter(([start, end]) => start >= 0 && end <= text.length && end > start);
   const edges = [...new Set([0, text.length, ...spans.flatMap(([start, end]) => [start, end])])];
   edges.sort((a, b) => a - b);
-  const chosen = store.marked.indexOf(state.rule), other = store.marked.indexOf(state.vs);
+  const chosen = store.marked.indexOf(state.scorer), other = store.marked.indexOf(state.vs);
   for (let at = 0; at + 1 < edges.length; at++) {
     const [low, high] = [edges[at], edges[at + 1]];
-    const rules = spans.filter(([start, end]) => start <= low && high <= end).flatMap((s) => s[3]);
-    if (!rules.length) {
+    const scorers = spans.filter(([start, end]) => start <= low && high <= end).flatMap((s) => s[3]);
+    if (!scorers.length) {
       appendText(block, text.slice(low, high));
       continue;
     }
-    const kind = rules.includes(chosen) && rules.includes(other) ? "mark both"
-      : rules.includes(chosen) ? "mark chosen" : rules.includes(other) ? "mark other" : "mark rest";
-    const names = rules.map((rule) => store.rules[store.marked[rule]]).join("\n");
+    const kind = scorers.includes(chosen) && scorers.includes(other) ? "mark both"
+      : scorers.includes(chosen) ? "mark chosen" : scorers.includes(other) ? "mark other" : "mark rest";
+    const names = scorers.map((scorer) => store.scorers[store.marked[scorer]]).join("\n");
     block.append(textBlock("mark", { class: kind, title: names }, text.slice(low, high)));
   }
   if (row[2]) {
@@ -60,36 +60,36 @@ function markedText(store, state, row, limit) {
   return block;
 }
 
-// Readings of one completion: each value with its outcome and the rules that came to it.
+// Readings of one completion: each value with its outcome and the scorers that came to it.
 function readingsTable(store, state, at, row) {
   const groups = new Map();
-  const add = (value, outcome, rule) => {
+  const add = (value, outcome, scorer) => {
     const key = `${outcome}\n${value}`;
-    if (!groups.has(key)) groups.set(key, { value, outcome, rules: [] });
-    groups.get(key).rules.push(rule);
+    if (!groups.has(key)) groups.set(key, { value, outcome, scorers: [] });
+    groups.get(key).scorers.push(scorer);
   };
   const seen = new Set();
-  for (const [start, end, value, rules] of row[1]) {
-    for (const marked of rules) {
-      const rule = store.marked[marked];
-      seen.add(rule);
-      add(value || row[0].slice(start, end), store.codes[rule][at], rule);
+  for (const [start, end, value, scorers] of row[1]) {
+    for (const marked of scorers) {
+      const scorer = store.marked[marked];
+      seen.add(scorer);
+      add(value || row[0].slice(start, end), store.codes[scorer][at], scorer);
     }
   }
-  store.rules.forEach((_, rule) => {
-    if (!seen.has(rule)) add("", store.codes[rule][at], rule);
+  store.scorers.forEach((_, scorer) => {
+    if (!seen.has(scorer)) add("", store.codes[scorer][at], scorer);
   });
   const ordered = [...groups.values()].sort((a, b) =>
-    b.rules.includes(state.rule) - a.rules.includes(state.rule) || b.rules.length - a.rules.length);
-  const rows = ordered.map(({ value, outcome, rules }) => {
-    const names = rules.map((rule) => store.rules[rule]);
+    b.scorers.includes(state.scorer) - a.scorers.includes(state.scorer) || b.scorers.length - a.scorers.length);
+  const rows = ordered.map(({ value, outcome, scorers }) => {
+    const names = scorers.map((scorer) => store.scorers[scorer]);
     const read = value ? textBlock("code", {}, value)
       : make("span", { class: "faint" }, outcome === 2 ? "nothing" : outcome === 3 ? "–" : "not marked in this file");
     return make("tr", {},
       make("td", {}, make("span", { class: `pip o${outcome}`, "aria-hidden": "true" }), OUTCOMES[outcome]),
       make("td", { class: "read" }, read),
-      make("td", { class: "names" }, rules.length > 4
-        ? make("details", {}, make("summary", {}, `${rules.length} rules`), names.join(", "))
+      make("td", { class: "names" }, scorers.length > 4
+        ? make("details", {}, make("summary", {}, `${scorers.length} scorers`), names.join(", "))
         : names.join(", ")));
   });
   const head = make("tr", {}, ...["Outcome", "Read", "By"].map((name) => make("th", { scope: "col" }, name)));
@@ -112,7 +112,7 @@ function valuedText([score, pieces, values]) {
 }
 
 function completionBlock(store, state, at, row) {
-  const code = store.codes[state.rule][at];
+  const code = store.codes[state.scorer][at];
   const facts = [OUTCOMES[code]];
   if (store.runs.length > 1) facts.unshift(store.runs[store.run[at]]);
   facts.push(`sample ${store.sample[at]}`);

@@ -36,7 +36,7 @@ def checklist(judged: Judged, rates: Rates) -> list[Item]:
         Item("Few-shot examples", _shots(manifest, _known(protocol))),
         Item("Prompt format", _format(_known(protocol))),
         Item("Protocol", _protocol(protocol)),
-        Item("Reading and comparing the answer", judged.rules[judged.headline]),
+        Item("Reading and comparing the answer", judged.scorers[judged.headline]),
         Item("Decoding", _decoding(decoding)),
         Item("Samples a problem", _samples(samples)),
         Item("Stop strings and limit", _limits(decoding)),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gradeschool.answers.numbers import normalize
 from gradeschool.problem import MARKER, Problem
 from gradeschool.reports.page.verdicts import Judged, Share, share_of, share_of_clusters
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.matrix import CORRECT, ERROR, OUTCOMES
 
 MARK = "<<"  # opens a calculator annotation in a reference solution: one for each step
@@ -101,7 +101,7 @@ class Platinum(NamedTuple):
 
 
 def platinum_of(
-    judged: Judged, rule: Rule, changes: Mapping[str, Problem | None]
+    judged: Judged, scorer: Scorer, changes: Mapping[str, Problem | None]
 ) -> Platinum | None:
     """Return the headline under Platinum's labels; None where nothing is known to be disputed.
 
@@ -119,7 +119,7 @@ def platinum_of(
                 removed += 1
                 continue
             revised += 1
-            code = OUTCOMES.index(rule.judge(entry.text, changed).outcome)
+            code = OUTCOMES.index(scorer.judge(entry.text, changed).outcome)
         if code != ERROR:
             cluster = clusters.setdefault(problem.id, [0, 0])
             cluster[0] += code == CORRECT

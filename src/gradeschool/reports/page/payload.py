@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 from gradeschool.problem import Problem
 from gradeschool.reports.page.token_values import TokenValues, pieces
 from gradeschool.reports.page.verdicts import Judged, read_by
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 CHUNK = 1000
 # A longer completion keeps this much of its start and of its end.
 KEPT = 50_000
-# Readings to mark (completions x ways to read); beyond that only the first rules are marked.
+# Readings to mark (completions x ways to read); beyond that only the first scorers are marked.
 MOST_READINGS = 400_000
 LONGEST_VALUE = 200
 LARGEST_BMP = "\uffff"
@@ -47,8 +47,8 @@ class Row(NamedTuple):
     entry: int
 
 
-def blocks_of(runs: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Block]:
-    """Yield the blocks of a page; `rules` in the order in which their readings are marked."""
+def blocks_of(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[Block]:
+    """Yield the blocks of a page; `scorers` in the order in which their readings are marked."""
     problems: dict[tuple[str, str], Problem] = {}
     for judged in runs:
         for entry in judged.run.entries:
@@ -60,8 +60,8 @@ def blocks_of(runs: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Block]:
         for at, entry in enumerate(judged.run.entries)
     )
     causes = sorted({cause for judged in runs for cause in judged.causes if cause})
-    families = _families(rules)[: max(1, MOST_READINGS // max(len(rows), 1))]
-    marked = [rule for family in families for rule in family]
+    families = _families(scorers)[: max(1, MOST_READINGS // max(len(rows), 1))]
+    marked = [scorer for family in families for scorer in family]
     yield Block("problems", _packed(_problems(runs, list(problems.values()), causes, marked)))
     yield Block("columns", _compressed(_columns(runs, rows, causes)))
     for number, start in enumerate(range(0, len(rows), CHUNK)):
@@ -69,11 +69,11 @@ def blocks_of(runs: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Block]:
         yield Block(f"texts-{number}", _packed(texts))
 
 
-def _families(rules: Sequence[Rule]) -> list[list[Rule]]:
-    """Group the rules that read alike, whatever they compare: one reading serves them all."""
-    families: dict[object, list[Rule]] = {}
-    for rule in rules:
-        families.setdefault((rule.read, rule.reference), []).append(rule)
+def _families(scorers: Sequence[Scorer]) -> list[list[Scorer]]:
+    """Group the scorers that read alike, whatever they compare: one reading serves them all."""
+    families: dict[object, list[Scorer]] = {}
+    for scorer in scorers:
+        families.setdefault((scorer.read, scorer.reference), []).append(scorer)
     return list(families.values())
 
 
@@ -81,14 +81,14 @@ def _problems(
     runs: Sequence[Judged],
     problems: Sequence[Problem],
     causes: Sequence[str],
-    marked: Sequence[Rule],
+    marked: Sequence[Scorer],
 ) -> dict[str, Any]:
-    names = list(runs[0].rules)
+    names = list(runs[0].scorers)
     return {
         "runs": [judged.run.name for judged in runs],
-        "rules": names,
+        "scorers": names,
         "headline": runs[0].headline,
-        "marked": [names.index(rule.name) for rule in marked],
+        "marked": [names.index(scorer.name) for scorer in marked],
         "causes": causes,
         "chunk": CHUNK,
         "valued": any(judged.run.valued for judged in runs),
@@ -99,7 +99,7 @@ def _problems(
 def _columns(runs: Sequence[Judged], rows: Sequence[Row], causes: Sequence[str]) -> bytes:
     """Return problem, run, sample, tokens (-1: unknown) as 32-bit; finish, cause, codes as bytes.
 
-    Each column is contiguous; cause is 0 for none and 1 + its place otherwise; codes go by rule.
+    Each column is contiguous; cause is 0 for none and 1 + its place otherwise; codes go by scorer.
     """
     tokens, finishes, found = array("i"), bytearray(), bytearray()
     for row in rows:
@@ -110,19 +110,19 @@ def _columns(runs: Sequence[Judged], rows: Sequence[Row], causes: Sequence[str])
         found.append(causes.index(cause) + 1 if cause else 0)
     numbers = [array("i", (row[at] for row in rows)) for at in range(3)]
     codes = b"".join(runs[row.run].codes[row.entry] for row in rows)
-    rules = len(runs[0].rules)
-    by_rule = b"".join(codes[at::rules] for at in range(rules))
+    scorers = len(runs[0].scorers)
+    by_scorer = b"".join(codes[at::scorers] for at in range(scorers))
     for column in (*numbers, tokens):
         if byteorder == "big":
             column.byteswap()
     fixed = b"".join(column.tobytes() for column in (*numbers, tokens))
-    return fixed + bytes(finishes) + bytes(found) + by_rule
+    return fixed + bytes(finishes) + bytes(found) + by_scorer
 
 
-def _text(judged: Judged, row: Row, families: Sequence[Sequence[Rule]]) -> list[Any]:
+def _text(judged: Judged, row: Row, families: Sequence[Sequence[Scorer]]) -> list[Any]:
     """Return [text, readings, characters left out, error], then what a verifier says, if it does.
 
-    A reading is [start, end, value, rules]: in UTF-16 units of the kept text, -1 where the rule
+    A reading is [start, end, value, scorers]: in UTF-16 units of the kept text, -1 where the scorer
     reads nothing that stands there; value is "" where it is the very characters.
     """
     entry = judged.run.entries[row.entry]
@@ -133,7 +133,7 @@ def _text(judged: Judged, row: Row, families: Sequence[Sequence[Rule]]) -> list[
     readings: dict[tuple[int, int, str], list[int]] = {}
     at = 0
     for family in families:
-        known = family[0].name == judged.rules[judged.headline]
+        known = family[0].name == judged.scorers[judged.headline]
         answer = judged.answers[row.entry] if known else read_by(family[0], entry)
         if answer is not None:
             key = _reading(answer, text, left_out)
@@ -142,7 +142,8 @@ def _text(judged: Judged, row: Row, families: Sequence[Sequence[Rule]]) -> list[
     kept = text[:KEPT] + text[-KEPT:] if left_out else text
     units = _units(kept)
     placed = [
-        [units(start), units(end), *rest, rules] for (start, end, *rest), rules in readings.items()
+        [units(start), units(end), *rest, scorers]
+        for (start, end, *rest), scorers in readings.items()
     ]
     valued = judged.run.valued.get(row.entry)
     return [kept, placed, left_out, "", *([] if valued is None else [_valued(text, valued)])]

@@ -27,7 +27,7 @@ def headline(judged: Judged, share: Share, platinum: Platinum | None) -> Html:
     facts = join(
         el("span", f"{share.correct:,} of {share.judged:,}", class_="nowrap"),
         f" correct over {count(problems, 'problem')}{samples}, read by ",
-        el("code", judged.rules[judged.headline]),
+        el("code", judged.scorers[judged.headline]),
     )
     figure = el(
         "p",
@@ -87,11 +87,11 @@ def _rate(name: str, number: int, of: int) -> Html:
 
 
 def causes_section(judged: Judged) -> Html:
-    """Return why the headline rule's misses are misses, the most frequent cause first."""
+    """Return why the headline scorer's misses are misses, the most frequent cause first."""
     causes = Counter(cause for cause in judged.causes if cause)
     total = sum(causes.values())
     if not total:
-        return el("p", "The headline rule calls every completion correct that it could judge.")
+        return el("p", "The headline scorer calls every completion correct that it could judge.")
     most = causes.most_common(1)[0][1]
     rows = [
         el(
@@ -103,7 +103,7 @@ def causes_section(judged: Judged) -> Html:
         )
         for cause, number in causes.most_common()
     ]
-    lead = f"{count(total, 'completion')} not correct under the headline rule, by cause."
+    lead = f"{count(total, 'completion')} not correct under the headline scorer, by cause."
     return join(el("p", lead), el("table", el("tbody", *rows), class_="rows causes"))
 
 

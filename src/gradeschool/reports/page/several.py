@@ -11,7 +11,7 @@ from gradeschool.reports.page.markup import Html, el, join
 from gradeschool.reports.page.measures import Platinum
 from gradeschool.reports.page.verdicts import Judged, Rates, Share
 from gradeschool.reports.page.words import percent, scrolled
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
 from gradeschool.scoring.pairs import all_pairs, is_cheap
 
@@ -24,11 +24,11 @@ def runs_section(
     shares: Sequence[Share],
     rates: Sequence[Rates],
     platinum: Sequence[Platinum | None],
-    rule: Rule,
+    scorer: Scorer,
 ) -> Html:
     """Return a row for each run, and its paired difference from the first where that is defined."""
     axis = axis_over(share.interval for share in shares)
-    comparisons, pairs, refusal = _compared(runs, rule)
+    comparisons, pairs, refusal = _compared(runs, scorer)
     rows = [
         _row(at, runs[at], shares[at], rates[at], platinum[at], comparisons.get(at), axis_at)
         for at, axis_at in enumerate(
@@ -47,7 +47,9 @@ def runs_section(
     table = el("table", el("thead", head), el("tbody", *rows), class_="rows runs")
     scroll = scrolled(table, "Runs")
     problems = len({entry.problem.id for judged in runs for entry in judged.run.entries})
-    lead = el("p", f"{len(runs)} runs over {problems:,} problems, read by ", el("code", rule.name))
+    lead = el(
+        "p", f"{len(runs)} runs over {problems:,} problems, read by ", el("code", scorer.name)
+    )
     words = refusal or (
         "Differences are in points, on the same problems: exact McNemar test, by problem where "
         "there are several samples; p is corrected for the number of comparisons (Holm)."
@@ -59,10 +61,12 @@ def runs_section(
 Pairs = Mapping[tuple[int, int], Comparison]
 
 
-def _compared(runs: Sequence[Judged], rule: Rule) -> tuple[Mapping[int, Comparison], Pairs, str]:
+def _compared(
+    runs: Sequence[Judged], scorer: Scorer
+) -> tuple[Mapping[int, Comparison], Pairs, str]:
     """Return the comparisons with the first run, those of every pair where that is cheap, words."""
     try:
-        outcomes = [outcomes_of(judged.run.chosen.run, rule) for judged in runs]
+        outcomes = [outcomes_of(judged.run.chosen.run, scorer) for judged in runs]
         several = FEWEST <= len(runs) <= MOST and is_cheap(outcomes)
         pairs = all_pairs(outcomes) if several else {}
         return dict(enumerate(compare(outcomes), start=1)), pairs, ""

@@ -1,4 +1,4 @@
-"""Every rule over every completion of a page, and why the misses are misses."""
+"""Every scorer over every completion of a page, and why the misses are misses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradeschool.answers.failures import form_of
 from gradeschool.completion import Finish
 from gradeschool.problem import Problem
 from gradeschool.reports.page.gather import Entry, PageRun
-from gradeschool.rule import Rule, RuleFailure
+from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.at_k import Ballot
 from gradeschool.scoring.causes import explain_verdict, view
 from gradeschool.scoring.matrix import CORRECT, ERROR, NO_ANSWER, OUTCOMES, Matrix
@@ -20,15 +20,15 @@ from gradeschool.verdict import Answer, Verdict
 
 @dataclass(slots=True)
 class Judged:
-    """A run with the outcome of every rule on every completion.
+    """A run with the outcome of every scorer on every completion.
 
-    codes: for each entry one byte for each rule (`OUTCOMES`); all ERROR where there is no text.
-    causes: why the headline rule did not call an entry correct, "" where it did or could not judge.
-    answers: what the headline rule reads, None for nothing.
+    codes: for each entry one byte for each scorer (`OUTCOMES`); all ERROR where there is no text.
+    causes: why the headline scorer did not call an entry correct, "" where it did or could not
+    judge. answers: what the headline scorer reads, None for nothing.
     """
 
     run: PageRun
-    rules: tuple[str, ...]
+    scorers: tuple[str, ...]
     headline: int
     codes: list[bytes] = field(default_factory=list)
     causes: list[str] = field(default_factory=list)
@@ -60,22 +60,22 @@ class Share(NamedTuple):
 def judge_run(
     run: PageRun, matrix: Matrix, headline: int, changes: Mapping[str, Problem | None]
 ) -> Judged:
-    """Apply a matrix of rules to a run; the headline rule's misses get a cause.
+    """Apply a matrix of scorers to a run; the headline scorer's misses get a cause.
 
     changes: problems whose labels are disputed (`platinum_changes`).
     """
-    judged = Judged(run, tuple(rule.name for rule in matrix.rules), headline)
+    judged = Judged(run, tuple(scorer.name for scorer in matrix.scorers), headline)
     matrix.expect((entry.text, entry.problem) for entry in run.entries if not entry.error)
-    silent = bytes([ERROR]) * len(matrix.rules)
-    rule = matrix.rules[headline]
+    silent = bytes([ERROR]) * len(matrix.scorers)
+    scorer = matrix.scorers[headline]
     for entry in run.entries:
         codes, answer, cause = silent, None, ""
         if not entry.error:
             groups = matrix.codes(entry.text, entry.problem)
             codes = bytes(groups[at] for at in matrix.group_of)
-            answer = read_by(rule, entry)
+            answer = read_by(scorer, entry)
             if codes[headline] not in (CORRECT, ERROR):
-                verdict = Verdict(rule.name, OUTCOMES[codes[headline]], answer, "")
+                verdict = Verdict(scorer.name, OUTCOMES[codes[headline]], answer, "")
                 cause = cause_of(entry, verdict, changes)
         judged.codes.append(codes)
         judged.answers.append(answer)
@@ -83,11 +83,11 @@ def judge_run(
     return judged
 
 
-def read_by(rule: Rule, entry: Entry) -> Answer | None:
-    """Return what a rule reads in a completion; nothing where the published code fails on it."""
+def read_by(scorer: Scorer, entry: Entry) -> Answer | None:
+    """Return what a scorer reads in a completion; nothing where the published code fails on it."""
     try:
-        return rule.read(entry.text, rule.reference(entry.problem))
-    except RuleFailure:
+        return scorer.read(entry.text, scorer.reference(entry.problem))
+    except ScorerFailure:
         return None
 
 
@@ -98,12 +98,12 @@ def cause_of(entry: Entry, verdict: Verdict, changes: Mapping[str, Problem | Non
     return str(explained) if explained else ""
 
 
-def share_of(judged: Judged, rule: int, only: Sequence[int] | None = None) -> Share:
-    """Return a rule's accuracy over a run, or over the entries with these numbers."""
+def share_of(judged: Judged, scorer: int, only: Sequence[int] | None = None) -> Share:
+    """Return a scorer's accuracy over a run, or over the entries with these numbers."""
     clusters: dict[str, list[int]] = {}
     places = range(len(judged.codes)) if only is None else only
     for at in places:
-        code = judged.codes[at][rule]
+        code = judged.codes[at][scorer]
         if code == ERROR:
             continue
         cluster = clusters.setdefault(judged.run.entries[at].problem.id, [0, 0])

@@ -18,11 +18,11 @@ from gradeschool.reports.page import sections
 from gradeschool.reports.page.markup import Html, el, join
 from gradeschool.reports.page.measures import platinum_of, samples_of
 from gradeschool.reports.page.payload import blocks_of
-from gradeschool.reports.page.rules_section import rules_section
+from gradeschool.reports.page.scorers_section import scorers_section
 from gradeschool.reports.page.several import runs_section
 from gradeschool.reports.page.spent_section import curves_section, tokens_section
 from gradeschool.reports.page.verdicts import Judged, Rates, rates_of, share_of
-from gradeschool.rule import Rule
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import curve
 
 STYLES = ("page.css", "tokens.css")
@@ -30,9 +30,9 @@ SCRIPTS = ("data.js", "tokens.js", "view.js", "list.js", "page.js")
 EXPLORER = "explorer.html"
 
 
-def page(runs: Sequence[Judged], rules: Sequence[Rule]) -> str:
-    """Return the whole page of one or several runs, judged by `rules` in this order."""
-    headline = rules[runs[0].headline]
+def page(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
+    """Return the whole page of one or several runs, judged by `scorers` in this order."""
+    headline = scorers[runs[0].headline]
     shares = [share_of(judged, judged.headline) for judged in runs]
     rates = [rates_of(judged) for judged in runs]
     platinum = [platinum_of(judged, headline, judged.run.disputed) for judged in runs]
@@ -52,7 +52,7 @@ def page(runs: Sequence[Judged], rules: Sequence[Rule]) -> str:
     data = join(
         *(
             el("script", Html(block.body), type="application/gzip-base64", id=block.id)
-            for block in blocks_of(runs, _marked_first(rules, headline))
+            for block in blocks_of(runs, _marked_first(scorers, headline))
         )
     )
     skip = el("a", "Skip to the explorer", href="#explorer", class_="skip")
@@ -62,8 +62,8 @@ def page(runs: Sequence[Judged], rules: Sequence[Rule]) -> str:
 def _figures(judged: Judged, rates: Rates, suffix: str) -> list[Html]:
     level = "h3" if suffix else "h2"
     found = [
-        _section(f"rules{suffix}", "The same completions under every rule",
-                 rules_section(judged), level=level),
+        _section(f"scorers{suffix}", "The same completions under every scorer",
+                 scorers_section(judged), level=level),
         _section(f"causes{suffix}", "Why the misses are misses",
                  sections.causes_section(judged), level=level),
         _section(f"slices{suffix}", "Where it is right", sections.slices_section(judged),
@@ -87,9 +87,9 @@ def _of_run(at: int, judged: Judged, body: Html, runs: int) -> Html:
     return el("details", summary, body, id=f"run-{at}", class_="run", open=at == 0)
 
 
-def _marked_first(rules: Sequence[Rule], headline: Rule) -> list[Rule]:
-    """Return the rules in the order in which their readings are marked: the headline rule first."""
-    return sorted(rules, key=lambda rule: rule is not headline)
+def _marked_first(scorers: Sequence[Scorer], headline: Scorer) -> list[Scorer]:
+    """Return the scorers in the order of their marks: the headline scorer first."""
+    return sorted(scorers, key=lambda scorer: scorer is not headline)
 
 
 def _section(id: str, heading: str, body: Html, level: str = "h2") -> Html:

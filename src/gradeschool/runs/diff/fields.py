@@ -74,12 +74,12 @@ Explain = Callable[[Side, Side, Paired, Ledger], tuple[int | None, str]]
 
 
 def fields_of(
-    a: Side, b: Side, paired: Paired, account: Ledger, rules: tuple[str, str]
+    a: Side, b: Side, paired: Paired, account: Ledger, scorers: tuple[str, str]
 ) -> list[Field]:
     """Return every setting that a side records, in the order of SETTINGS, then what texts show."""
     found = []
     for name in side.SETTINGS:
-        one, other = _values(name, a, b, paired, rules)
+        one, other = _values(name, a, b, paired, scorers)
         if one is None and other is None:
             continue
         state = UNKNOWN if one is None or other is None else SAME if one == other else DIFFERS
@@ -90,10 +90,12 @@ def fields_of(
     return found
 
 
-def _values(name: str, a: Side, b: Side, paired: Paired, rules: tuple[str, str]) -> tuple[Any, Any]:
+def _values(
+    name: str, a: Side, b: Side, paired: Paired, scorers: tuple[str, str]
+) -> tuple[Any, Any]:
     pairs = paired.pairs
-    if name == side.RULE:
-        return rules
+    if name == side.SCORER:
+        return scorers
     if name == side.PROMPT:
         one, other = (sum(asked.prompt is not None for asked in both) for both in _asked(pairs))
         unlike = sum(pair.prompts_equal is False for pair in pairs)
@@ -200,9 +202,9 @@ def _labels(a: Side, b: Side, paired: Paired, account: Ledger) -> tuple[int | No
     return differing, "judged by another gold" if differing else ""
 
 
-def _rule(a: Side, b: Side, paired: Paired, account: Ledger) -> tuple[int | None, str]:
+def _scorer(a: Side, b: Side, paired: Paired, account: Ledger) -> tuple[int | None, str]:
     (gained, lost), (other_gained, other_lost) = account.turned
-    words = f"A's completions under B's rule: +{gained} -{lost}; B's under A's: "
+    words = f"A's completions under B's scorer: +{gained} -{lost}; B's under A's: "
     return gained + lost, f"{words}+{other_gained} -{other_lost}"
 
 
@@ -221,7 +223,7 @@ EXPLAIN: dict[str, Explain] = {
     side.DATASET: _set,
     side.DIGEST: _set,
     side.LABELS: _labels,
-    side.RULE: _rule,
+    side.SCORER: _scorer,
 }
 
 

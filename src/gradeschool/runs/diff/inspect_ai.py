@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Prompt
-from gradeschool.recordings.inspect_log import read_log
+from gradeschool.formats.inspect_log import read_log
 from gradeschool.runs.diff import side
 from gradeschool.runs.diff.side import Asked, Side, address_of, as_messages, known, mapping
 from gradeschool.scoring.collect import Run
 
-# Versions from which inspect's `match(numeric=True)` reads as the rule says, the latest first.
-MATCH_RULES = (
+# Versions from which inspect's `match(numeric=True)` reads as the scorer says, the latest first.
+MATCH_SCORERS = (
     ((0, 3, 253), "inspect/match-numeric@>=0.3.253"),
     ((0, 3, 221), "inspect/match-numeric@0.3.221-0.3.252"),
     ((0,), "inspect/match-numeric@<=0.3.220"),
@@ -30,7 +30,7 @@ def inspect_side(run: Run, path: Path) -> Side:
         **_said(spec, version),
         **_decoding({**mapping(spec.get("model_generate_config")), **mapping(plan.get("config"))}),
     }
-    return Side(run, "inspect log", known(settings), asked, _rule(spec, version))
+    return Side(run, "inspect log", known(settings), asked, _scorer(spec, version))
 
 
 def _asked(sample: Mapping[str, Any]) -> Asked:
@@ -73,11 +73,11 @@ def _decoding(config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rule(spec: Mapping[str, Any], version: str) -> str:
+def _scorer(spec: Mapping[str, Any], version: str) -> str:
     scorers = spec.get("scorers")
     first = mapping(scorers[0]) if isinstance(scorers, list) and scorers else {}
     name = str(first.get("name")).rpartition("/")[2]
     if name != "match" or not mapping(first.get("options")).get("numeric"):
         return ""
     parts = tuple(int(part) for part in version.split(".")[:3] if part.isdecimal())
-    return next((rule for since, rule in MATCH_RULES if parts >= since), "")
+    return next((scorer for since, scorer in MATCH_SCORERS if parts >= since), "")

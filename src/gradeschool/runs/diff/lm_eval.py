@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Prompt
-from gradeschool.protocols.registry import all_rules
+from gradeschool.protocols.registry import all_scorers
 from gradeschool.runs.diff import side
 from gradeschool.runs.diff.side import Asked, Side, address_of, as_messages, known, mapping
 from gradeschool.scoring.collect import Run
@@ -29,9 +29,11 @@ def lm_eval_side(run: Run, path: Path) -> Side:
         filters.append(str(row.fields.get("filter")))
     stem, _, stamp = path.stem.removeprefix("samples_").rpartition("_")
     results = _results(path.parent / f"results_{stamp}.json")
-    rule = f"lm-eval/{stem.replace('_', '-')}/{filters[0] if filters else ''}"
+    scorer = f"lm-eval/{stem.replace('_', '-')}/{filters[0] if filters else ''}"
     settings = {**_said(results, stem), **_generation(generation)}
-    return Side(run, "lm-eval samples", known(settings), asked, rule if rule in all_rules() else "")
+    return Side(
+        run, "lm-eval samples", known(settings), asked, scorer if scorer in all_scorers() else ""
+    )
 
 
 def _arguments_of(value: object) -> tuple[object, Mapping[str, Any]]:

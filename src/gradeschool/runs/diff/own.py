@@ -9,7 +9,7 @@ from typing import Any
 
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError
-from gradeschool.recordings.files import COMPLETIONS_FILE
+from gradeschool.formats.read import COMPLETIONS_FILE
 from gradeschool.runs.diff import side
 from gradeschool.runs.diff.side import Asked, Side, address_of, known, mapping
 from gradeschool.runs.manifest import plan_of
@@ -34,10 +34,10 @@ def own_side(run: Run, path: Path, manifest: Mapping[str, Any]) -> Side:
         asked[row.number] = Asked(prompts.get(completion.key), completion.usage.prompt_tokens)
         models[completion.model] += bool(completion.model)
     protocol = mapping(manifest.get("protocol"))
-    rules = protocol.get("rules")
+    scorers = protocol.get("scorers")
     settings = {**_settings(manifest, protocol), side.ANSWERED_BY: sorted(+models) or None}
-    rule = str(rules[0]) if isinstance(rules, list) and rules else ""
-    return Side(run, "run folder", known(settings), asked, rule)
+    scorer = str(scorers[0]) if isinstance(scorers, list) and scorers else ""
+    return Side(run, "run folder", known(settings), asked, scorer)
 
 
 def _prompts(manifest: Mapping[str, Any]) -> dict[str, Prompt]:

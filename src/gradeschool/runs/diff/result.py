@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradeschool.errors import InputError
-from gradeschool.rule import Rule
 from gradeschool.runs.diff import side
 from gradeschool.runs.diff.fields import (
     DIFFERS,
@@ -22,13 +21,14 @@ from gradeschool.runs.diff.pairs import paired
 from gradeschool.runs.diff.prompts import Parting, partings
 from gradeschool.runs.diff.side import Side
 from gradeschool.runs.diff.steps import TEXTS, UNPROMPTED, Ledger, ledger
+from gradeschool.scorer import Scorer
 
 MOST_KINDS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """Two results, each read by its own rule, and where their difference comes from.
+    """Two results, each read by its own scorer, and where their difference comes from.
 
     special: completions of A and of B that hold a special token as text. because: the settings that
     differ and may have changed the texts that stay unlike; unrecorded: those that might and that
@@ -37,7 +37,7 @@ class Diff:
 
     a: Side
     b: Side
-    rules: tuple[str, str]
+    scorers: tuple[str, str]
     ledger: Ledger
     fields: tuple[Field, ...]
     counts: Counts
@@ -58,17 +58,17 @@ class Diff:
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON values."""
-        sides = zip((self.a, self.b), self.rules, self._accuracies(), strict=True)
+        sides = zip((self.a, self.b), self.scorers, self._accuracies(), strict=True)
         return {
             **{
                 name: {
                     "run": one.run.name,
                     "kind": one.kind,
-                    "rule": rule,
+                    "scorer": scorer,
                     "accuracy": accuracy,
                     "completions": len(one.run.samples),
                 }
-                for name, (one, rule, accuracy) in zip("ab", sides, strict=True)
+                for name, (one, scorer, accuracy) in zip("ab", sides, strict=True)
             },
             "points": self.points,
             "judged_pairs": self.ledger.judged,
@@ -86,7 +86,7 @@ class Diff:
         return self.ledger.accuracy_a, self.ledger.accuracy_b
 
 
-def difference(a: Side, b: Side, rules: tuple[Rule, Rule]) -> Diff:
+def difference(a: Side, b: Side, scorers: tuple[Scorer, Scorer]) -> Diff:
     """Return the difference of two sides; raises InputError where they share no sample."""
     found = paired(a, b)
     if not found.pairs:
@@ -94,13 +94,13 @@ def difference(a: Side, b: Side, rules: tuple[Rule, Rule]) -> Diff:
             f"{a.run.name!r} and {b.run.name!r} hold no sample of the same problem; give two "
             "results of one dataset"
         )
-    account = ledger(a, b, found, rules)
-    names = (rules[0].name, rules[1].name)
+    account = ledger(a, b, found, scorers)
+    names = (scorers[0].name, scorers[1].name)
     fields = fields_of(a, b, found, account, names)
     return Diff(
         a=a,
         b=b,
-        rules=names,
+        scorers=names,
         ledger=account,
         fields=tuple(fields),
         counts=counts_of(found.pairs),

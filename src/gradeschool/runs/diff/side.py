@@ -17,11 +17,11 @@ SHOTS, SHOT_COUNT, TEMPLATE = "few-shot source", "few-shot examples", "chat temp
 BOS, PROMPT_TOKENS = "BOS token", "prompt tokens"
 TEMPERATURE, TOP_P, SEED = "temperature", "top-p", "seed"
 STOP, LIMIT, SAMPLES = "stop strings", "max tokens", "samples a problem"
-DATASET, DIGEST, LABELS, RULE = "dataset", "dataset SHA-256", "labels", "rule"
+DATASET, DIGEST, LABELS, SCORER = "dataset", "dataset SHA-256", "labels", "scorer"
 SETTINGS = (
     *(MODEL, ANSWERED_BY, ADDRESS, ENGINE, VERSIONS, PRECISION, PROTOCOL, FORM, SYSTEM, PROMPT),
     *(SHOTS, SHOT_COUNT, TEMPLATE, BOS, PROMPT_TOKENS, TEMPERATURE, TOP_P, SEED, STOP, LIMIT),
-    *(SAMPLES, DATASET, DIGEST, LABELS, RULE),
+    *(SAMPLES, DATASET, DIGEST, LABELS, SCORER),
 )
 
 # What may change every text, and acts on no text that can be told from another.
@@ -55,15 +55,15 @@ class Side:
     """One result of two.
 
     kind: what it was read from, in words. settings: by the names of SETTINGS; a name that is not
-    in it is not recorded. asked: by the row of a completion. rule: the name of the rule that gave
-    its published number, "" where nothing says it.
+    in it is not recorded. asked: by the row of a completion. scorer: the name of the scorer that
+    gave its published number, "" where nothing says it.
     """
 
     run: Run
     kind: str
     settings: Mapping[str, Any]
     asked: Mapping[int, Asked] = field(default_factory=dict)
-    rule: str = ""
+    scorer: str = ""
 
     @property
     def stops(self) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ def known(settings: Mapping[str, Any]) -> dict[str, Any]:
 def as_messages(value: object) -> Prompt | None:
     """Return the prompt that a JSON list of {"role", "content"} is, None for anything else."""
     from gradeschool.completion import Message
-    from gradeschool.recordings.recorded import text_of
+    from gradeschool.formats.samples import text_of
 
     if not isinstance(value, list) or not value:
         return None

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gradeschool.problem import Problem
-from gradeschool.rule import Rule
 from gradeschool.runs.diff.pairs import Pair, Paired
 from gradeschool.runs.diff.side import LIMIT, Side
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.matrix import CORRECT, ERROR, Matrix
 
-SET, LABELS, RULE = "problems, samples and errors of one alone", "labels", "rule"
+SET, LABELS, SCORER = "problems, samples and errors of one alone", "labels", "scorer"
 STOP, LIMITS = "stop strings", "texts cut short"
 PROMPTS, TEXTS = "other texts, other prompts", "other texts, same prompts"
 UNPROMPTED = "other texts, prompts not recorded"
@@ -49,7 +49,7 @@ class Step:
 class Ledger:
     """The whole account. judged: pairs that every step can judge; correct: of them, A's and B's.
 
-    turned: A's completions whose verdict the other's rule turns to correct and from it, then B's.
+    turned: A's completions whose verdict the other's scorer turns to correct and from it, then B's.
     """
 
     accuracy_a: float
@@ -61,10 +61,10 @@ class Ledger:
 
 
 class State(NamedTuple):
-    """What stands for a pair after a step: a text, read by A's (0) or B's rule, with a gold."""
+    """What stands for a pair after a step: a text, read by A's (0) or B's scorer, with a gold."""
 
     text: str
-    rule: int
+    scorer: int
     problem: Problem
 
 
@@ -72,20 +72,20 @@ Change = Callable[[Pair, State], State]
 
 
 class Judges:
-    """The rules of both sides; a problem with other labels is never taken for the other."""
+    """The scorers of both sides; a problem with other labels is never taken for the other."""
 
-    def __init__(self, rules: tuple[Rule, Rule]) -> None:
-        self.matrices = (Matrix(rules), Matrix(rules))
+    def __init__(self, scorers: tuple[Scorer, Scorer]) -> None:
+        self.matrices = (Matrix(scorers), Matrix(scorers))
 
     def code(self, state: State, labels: int) -> int:
         """Return the outcome of a state under A's (0) or B's labels."""
         matrix = self.matrices[labels]
-        return matrix.codes(state.text, state.problem)[matrix.group_of[state.rule]]
+        return matrix.codes(state.text, state.problem)[matrix.group_of[state.scorer]]
 
 
-def ledger(a: Side, b: Side, paired: Paired, rules: tuple[Rule, Rule]) -> Ledger:
-    """Return where the difference of two sides comes from, each read by its own rule."""
-    judges = Judges(rules)
+def ledger(a: Side, b: Side, paired: Paired, scorers: tuple[Scorer, Scorer]) -> Ledger:
+    """Return where the difference of two sides comes from, each read by its own scorer."""
+    judges = Judges(scorers)
     for matrix in judges.matrices:
         matrix.expect((one.text, one.problem) for one in (*a.run.samples, *b.run.samples)
                       if one.problem is not None and not one.error)  # fmt: skip
@@ -129,7 +129,7 @@ def _changes(a: Side, b: Side) -> list[tuple[str, Change]]:
 
     return [
         (LABELS, lambda pair, state: state._replace(problem=pair.problem_b)),
-        (RULE, lambda pair, state: state._replace(rule=1)),
+        (SCORER, lambda pair, state: state._replace(scorer=1)),
         (STOP, stopped),
         (LIMITS, limited),
         (PROMPTS, when(False)),
@@ -174,9 +174,9 @@ def _step(name: str, at: int, walks: Sequence[Sequence[tuple[int, bool]]]) -> St
     return Step(name, points, sum(walk[at][1] for walk in walks), gained, lost)
 
 
-def _codes(side: Side, judges: Judges, labels: int, rule: int) -> list[int]:
+def _codes(side: Side, judges: Judges, labels: int, scorer: int) -> list[int]:
     return [
-        judges.code(State(one.text, rule, one.problem), labels)
+        judges.code(State(one.text, scorer, one.problem), labels)
         for one in side.run.samples
         if one.problem is not None and not one.error
     ]
@@ -188,8 +188,8 @@ def _accuracy(side: Side, judges: Judges, at: int) -> float:
 
 
 def _turned(side: Side, judges: Judges, at: int) -> tuple[int, int]:
-    """Return how many of a side's verdicts the other's rule turns to correct, and from it."""
-    own, other = (_codes(side, judges, at, rule) for rule in (at, 1 - at))
+    """Return how many of a side's verdicts the other's scorer turns to correct, and from it."""
+    own, other = (_codes(side, judges, at, scorer) for scorer in (at, 1 - at))
     both = [pair for pair in zip(own, other, strict=True) if ERROR not in pair]
     gained = sum(mine != CORRECT == its for mine, its in both)
     return gained, sum(mine == CORRECT != its for mine, its in both)

@@ -1,4 +1,4 @@
-"""Rules that read what stands behind "The answer is" or "answer:"."""
+"""Scorers that read what stands behind "The answer is" or "answer:"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that compare the last number, or the one behind a marker, as a number."""
+"""Scorers that compare the last number, or the one behind a marker, as a number."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def last_number(buf: Places, start: int, end: int, allowed: int) -> tuple[int, i
 
 @kernel
 def numbers(case: Case) -> None:
-    """Judge the rules of this file."""
+    """Judge the scorers of this file."""
     _opencompass(case)
     _few_shot(case)
     _numeric_equality(case)

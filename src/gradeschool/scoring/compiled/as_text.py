@@ -1,4 +1,4 @@
-"""Rules that compare what they read with the reference as text."""
+"""Scorers that compare what they read with the reference as text."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ LEADING = 0xC0  # the first byte of a character is at least this, where it is no
 
 @kernel
 def hashed(case: Case) -> None:
-    """Judge the rules that read what stands behind "####"."""
+    """Judge the scorers that read what stands behind "####"."""
     buf, start, end = case.buf, case.marks[FIRST_HASHES], case.end
     first, stop = -1, -1
     if start >= 0:
@@ -117,7 +117,7 @@ def hashed(case: Case) -> None:
 
 @kernel
 def announced(case: Case) -> None:
-    """Judge lm-eval's rules of "The answer is" and of the last number, and the published flags."""
+    """Judge lm-eval's scorers of "The answer is" and of the last number, and published flags."""
     buf, start, end, marks = case.buf, case.start, case.end, case.marks
     first, stop = last_flexible(buf, start, end)
     stop = without_period(buf, first, stop)
@@ -147,7 +147,7 @@ def announced(case: Case) -> None:
 
 @kernel
 def last_numbers(case: Case) -> None:
-    """Judge the rules of OLMES and HELM."""
+    """Judge the scorers of OLMES and HELM."""
     buf, start, end, word = case.buf, case.start, case.end, case.word
     first, stop = last_word_with_digit(buf, start, end)
     if first < 0:

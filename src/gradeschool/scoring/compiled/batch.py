@@ -14,7 +14,7 @@ import numpy as np
 from gradeschool.scoring.compiled.case import (
     IGNORING_COMMAS,
     NOT_PLAIN,
-    RULES,
+    SCORERS,
     UNREADABLE,
     WITH_COMMAS,
 )
@@ -62,18 +62,18 @@ def stamped_judge() -> Judge:
 
 
 class Batches:
-    """Groups of rules, ready to be judged in batches.
+    """Groups of scorers, ready to be judged in batches.
 
-    names: the rules of each group.
+    names: the scorers of each group.
     """
 
     def __init__(self, names: Sequence[Sequence[str]], judge: Judge) -> None:
         self.size = len(names)
-        self.group = np.full(len(RULES), -1, np.int64)
+        self.group = np.full(len(SCORERS), -1, np.int64)
         for place, of_group in enumerate(names):
-            for name in {*of_group} & {*RULES}:
-                self.group[RULES.index(name)] = place
-        ignoring = {int(self.group[rule]) for rule in IGNORING_COMMAS}
+            for name in {*of_group} & {*SCORERS}:
+                self.group[SCORERS.index(name)] = place
+        ignoring = {int(self.group[scorer]) for scorer in IGNORING_COMMAS}
         self._ignoring_commas = [place in ignoring for place in range(self.size)]
         self._judge = judge
         self._room = [np.empty(MARKS, np.int64), *(np.empty(ROOM, np.uint8) for _ in range(2))]
@@ -115,7 +115,7 @@ class Batches:
         return place, len(reference), gold
 
     def codes(self, texts: Sequence[str], problems: Sequence[int]) -> tuple[list[bytes], list[int]]:
-        """Return the codes of each text, ASK where a rule must be asked, and where that is so."""
+        """Return the codes of each text, ASK where a scorer must be asked, and where that is so."""
         whole = "".join(texts)
         written: Sequence[str | bytes] = texts
         if not whole.isascii():

@@ -8,10 +8,10 @@ from gradeschool.scoring.compiled.jit import Places, kernel
 from gradeschool.scoring.compiled.numbers import ASK, equal_as_is, equal_to
 from gradeschool.scoring.families import ERROR, NO_ANSWER
 
-# References that are not compared here, that a rule cannot read, that have thousands commas.
+# References that are not compared here, that a scorer cannot read, that have thousands commas.
 NOT_PLAIN, UNREADABLE, WITH_COMMAS = -1, -2, -3
-# Kernels by number: the rules that they judge for, each named by one of its group.
-RULES = (
+# Kernels by number: the scorers that they judge for, each named by one of its group.
+SCORERS = (
     "openai/2021",
     "lm-eval/gsm8k@0.3",
     "nanochat/gsm8k",
@@ -84,7 +84,7 @@ RULES = (
     INSPECT_261,
     AIME,
     PARSE_ANSWER,
-) = range(len(RULES))
+) = range(len(SCORERS))
 # They read numbers with commas in a gold as well.
 IGNORING_COMMAS = (INSPECT_221, INSPECT_253, INSPECT_261, AIME)
 
@@ -113,54 +113,54 @@ class Case(NamedTuple):
 
 
 @kernel
-def tell(case: Case, rule: int, code: int) -> None:
-    """Write down a rule's code."""
-    group = case.group[rule]
+def tell(case: Case, scorer: int, code: int) -> None:
+    """Write down a scorer's code."""
+    group = case.group[scorer]
     if group >= 0:
         case.codes[group] = ERROR if case.sizes[group] == UNREADABLE else code
 
 
 @kernel
-def tell_text(case: Case, rule: int, start: int, end: int) -> None:
+def tell_text(case: Case, scorer: int, start: int, end: int) -> None:
     """Write down how a piece compares with the reference as text; none where start is -1."""
-    group = case.group[rule]
+    group = case.group[scorer]
     if group < 0:
         return
     code = NO_ANSWER
     if start >= 0:
         code = equal_as_is(case.buf, start, end, case.refs, case.places[group], case.sizes[group])
-    tell(case, rule, code)
+    tell(case, scorer, code)
 
 
 @kernel
-def tell_without_commas(case: Case, rule: int, start: int, end: int, dollars: bool) -> None:
+def tell_without_commas(case: Case, scorer: int, start: int, end: int, dollars: bool) -> None:
     """Do the same; commas, and on demand dollar signs, do not count in the piece."""
-    group = case.group[rule]
+    group = case.group[scorer]
     if group < 0:
         return
     code = NO_ANSWER
     if start >= 0:
         place, size = case.places[group], case.sizes[group]
         code = equal_to(case.buf, start, end, case.refs, place, size, dollars)
-    tell(case, rule, code)
+    tell(case, scorer, code)
 
 
 @kernel
-def tell_word(case: Case, rule: int, start: int, end: int) -> None:
+def tell_word(case: Case, scorer: int, start: int, end: int) -> None:
     """Do the same for a piece of `case.word`."""
-    group = case.group[rule]
+    group = case.group[scorer]
     if group < 0:
         return
     code = NO_ANSWER
     if start >= 0:
         code = equal_as_is(case.word, start, end, case.refs, case.places[group], case.sizes[group])
-    tell(case, rule, code)
+    tell(case, scorer, code)
 
 
 @kernel
-def gold_of(case: Case, rule: int) -> int:
-    """Return the gold that a rule compares with as a number, NOT_PLAIN where ASK must be told."""
-    group = case.group[rule]
+def gold_of(case: Case, scorer: int) -> int:
+    """Return the gold that a scorer compares with as a number, NOT_PLAIN where ASK must be told."""
+    group = case.group[scorer]
     if group < 0:
         return NOT_PLAIN
     if case.sizes[group] == UNREADABLE:

@@ -1,4 +1,4 @@
-"""Rules that read what stands behind "####"."""
+"""Scorers that read what stands behind "####"."""
 
 from __future__ import annotations
 

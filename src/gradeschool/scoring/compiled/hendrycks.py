@@ -36,7 +36,7 @@ LONGEST, PERCENT = 2000, 37
 
 @kernel
 def hendrycks(case: Case) -> None:
-    """Judge the rule of this file."""
+    """Judge the scorer of this file."""
     gold = gold_of(case, HRM8K)
     if gold < 0:
         return

@@ -1,4 +1,4 @@
-"""The rules of inspect_ai: the last word that is a number."""
+"""The scorers of inspect_ai: the last word that is a number."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ def inspect(case: Case) -> None:
 @kernel
 def _told(case: Case, version: int, state: int, at: int, stop: int) -> bool:
     """Tell a version's code if a word is a number for it, or if there is no word left."""
-    rule = INSPECT_220 + version
-    gold = int(case.golds[case.group[rule]])
+    scorer = INSPECT_220 + version
+    gold = int(case.golds[case.group[scorer]])
     if state == NO_NUMBER:
-        tell(case, rule, _last_word(case, gold) if version == DIGITS_ALONE else NO_ANSWER)
+        tell(case, scorer, _last_word(case, gold) if version == DIGITS_ALONE else NO_ANSWER)
         return True
     kind, value = _word_number(case.buf, at, stop, version, case.word)
     if kind == NO_NUMBER:
@@ -93,7 +93,7 @@ def _told(case: Case, version: int, state: int, at: int, stop: int) -> bool:
         code = ends_with_gold(kind, value, gold)
         if version != DIGITS_ALONE:
             code = equal_in_five_digits(kind, value, gold)
-        tell(case, rule, code)
+        tell(case, scorer, code)
     return True
 
 
@@ -220,7 +220,7 @@ def _number_or_not(word: Places, first: int, size: int) -> tuple[int, float]:
     """Return what `float` or else the reader of all scripts makes of a cleaned word.
 
     That reader takes "18'" and several signs; another character that is no digit, nor "e", stops
-    it. Words with "e" or "'" are left to the rule.
+    it. Words with "e" or "'" are left to the scorer.
     """
     body = first
     if body < size and (word[body] == MINUS or word[body] == PLUS):

@@ -1,4 +1,4 @@
-"""The kernel over a batch: every completion under every rule that is judged here."""
+"""The kernel over a batch: every completion under every scorer that is judged here."""
 
 from __future__ import annotations
 

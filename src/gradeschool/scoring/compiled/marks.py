@@ -62,7 +62,7 @@ FACES = range(0x1F300, 0x1FB00)  # emoji
 
 @lru_cache(1)
 def plain_characters() -> Places:
-    """Return for each character of the basic plane whether it means nothing to any rule.
+    """Return for each character of the basic plane whether it means nothing to any scorer.
 
     It is no digit, number or white space, and no letter that is written in another case or that
     Python takes for an ASCII letter. Kernels look out for signs of currency and minus themselves.
@@ -84,7 +84,7 @@ def plain_characters() -> Places:
 
 @kernel
 def scan(buf: Places, start: int, end: int, plain: Places, marks: Places) -> bool:
-    """Fill in the marks of a text; False where it holds a character that only rules understand."""
+    """Fill in the marks of a text; False where a character needs the scorers."""
     for mark in range(MARKS):
         marks[mark] = EMPTY[mark]
     at = start

@@ -1,4 +1,4 @@
-"""Numbers in a piece of text: exact small floats, and how rules compare them with a gold.
+"""Numbers in a piece of text: exact small floats, and how scorers compare them with a gold.
 
 A gold is a whole number of at most 12 digits; texts of up to 15 digits are exact as floats, and the
 float is then the one that Python's `float` gives.

@@ -57,7 +57,7 @@ MOST_SPACES, NEAR_DOLLAR = 20, 5
 
 @kernel
 def parse(case: Case) -> None:
-    """Judge the rule of this file."""
+    """Judge the scorer of this file."""
     gold = gold_of(case, PARSE_ANSWER)
     if gold >= 0 and case.marks[THOUGHT] < 0:
         tell(case, PARSE_ANSWER, _outcome(case, gold))

@@ -12,7 +12,7 @@ from gradeschool.scoring.compiled.letters import (
     is_space,
 )
 
-# A longer word is left to the rules.
+# A longer word is left to the scorers.
 LONGEST_WORD = 400
 # What a pattern for numbers allows, as bits.
 WITH_MINUS, WITH_PLUS = 1, 2

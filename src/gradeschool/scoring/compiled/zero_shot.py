@@ -69,7 +69,7 @@ SHORT_NAME = 3
 
 @kernel
 def zero_shot(case: Case) -> None:
-    """Judge the two rules of this file."""
+    """Judge the two scorers of this file."""
     gold = gold_of(case, ZERO_SHOT)
     if gold >= 0:
         tell(case, ZERO_SHOT, _deepseek(case, gold))

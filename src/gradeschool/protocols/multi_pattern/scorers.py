@@ -1,0 +1,143 @@
+"""`multi-pattern`: five patterns in order, the last match of the first that matches, floats.
+
+Kept as documented, faults included; `gradeschool.parse_gsm8k_answer` is the mended form.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradeschool.answers.search import (
+    BOX,
+    TextMatch,
+    last_flat_box,
+    last_match,
+    last_match_in_words,
+)
+from gradeschool.problem import Problem
+from gradeschool.scan import (
+    HAS_ANSWER,
+    HAS_ANSWERS,
+    HAS_BARE_BOX,
+    HAS_BOX,
+    HAS_HASHES,
+    Scan,
+    box,
+    hashes,
+    number,
+)
+from gradeschool.scorer import Claim, Scorer, ScorerFailure, found
+from gradeschool.verdict import Answer
+
+HASHES = re.compile(r"####\s*([\d,.\-]+)")
+# `\\boxed\{([^}]+)\}` stands second; `last_flat_box` finds the same in linear time.
+ANSWER_IS = re.compile(r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)")
+ANSWER_COLON = re.compile(r"(?i)answer\s*:\s*\$?([\d,.\-]+)")
+NUMBER = re.compile(r"(-?[\d,]+\.?\d*)")
+LAST_HASHES, LAST_BOX = "the last '#### N'", r"the last \boxed{}"
+LAST_NUMBER = "the last number"
+BEFORE, FARTHEST = ("the ", "the final "), 40
+TOLERANCE = 1e-6
+
+
+def read(text: str, reference: str) -> Answer | None:
+    """Read the last match of the first pattern that matches at all."""
+    for pattern, how in (
+        (HASHES, LAST_HASHES),
+        (None, LAST_BOX),
+        (ANSWER_IS, "the last 'the answer is N'"),
+        (ANSWER_COLON, "the last 'answer: N'"),
+    ):
+        found = last_flat_box(text) if pattern is None else _group(last_match(pattern, text))
+        if found is not None:
+            return _answer(found, how)
+    found = _group(last_match_in_words(NUMBER, text))
+    return None if found is None else _answer(found, LAST_NUMBER)
+
+
+def _answer(found: TextMatch, how: str) -> Answer:
+    return Answer(found.text, _normalize(found.text), (found.start, found.end), how)
+
+
+def _group(found: re.Match[str] | None) -> TextMatch | None:
+    return None if found is None else TextMatch(found.group(1), *found.span(1))
+
+
+def _normalize(text: str) -> str:
+    cleaned = text.strip().replace(",", "").rstrip(".")
+    try:
+        number = float(cleaned)
+        if number == int(number):
+            return str(int(number))
+    except ValueError:
+        pass
+    except OverflowError as error:  # int(inf): the documented function does not catch it
+        raise ScorerFailure(f"OverflowError: {error}") from error
+    return cleaned
+
+
+def same(value: str, reference: str) -> bool:
+    """Compare as strings, then as floats within 1e-6."""
+    if value == reference:
+        return True
+    try:
+        return abs(float(value) - float(reference)) < TOLERANCE
+    except ValueError:
+        return False
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold, normalised."""
+    return _normalize(problem.gold)
+
+
+def flat_box(scan: Scan) -> str | None:
+    """Return the last box, unless it stands in one that is not closed before it."""
+    start = scan.boxed - 1
+    before = scan.text.rfind(BOX, 0, start)
+    return None if before >= 0 and scan.text.find("}", before, start) < 0 else box(scan)
+
+
+def from_answer(scan: Scan) -> str:
+    """Return the line of the only "answer" from there on, with the words that stand before it."""
+    start, low = scan.answer, scan.low
+    known = (before for before in BEFORE if low.endswith(before, 0, start))
+    start -= len(next(known, "")) or FARTHEST
+    end = low.find("\n", scan.answer)
+    return scan.text[max(start, 0) : len(low) if end < 0 else end]
+
+
+def stated(part: str, answer: Answer | None) -> bool:
+    """Tell whether a part decides: what its marker announces was read."""
+    return answer is not None and answer.how != LAST_NUMBER
+
+
+def boxed(part: str, answer: Answer | None) -> bool:
+    """Tell whether a part that is a box decides."""
+    return answer is not None and answer.how == LAST_BOX
+
+
+def hashed(part: str, answer: Answer | None) -> bool:
+    """Tell whether a part with "####" decides."""
+    return answer is not None and answer.how == LAST_HASHES
+
+
+MULTI_PATTERN = Scorer(
+    name="multi-pattern",
+    summary="####, boxed, 'the answer is', 'answer:', else the last number; equal within 1e-6",
+    source="the common multi-pattern parser (SOURCE.md)",
+    reference=reference,
+    read=read,
+    same=same,
+    claims=(
+        Claim(hashes, hashed, HAS_HASHES),
+        Claim(flat_box, boxed, HAS_BOX, unless=HAS_HASHES),
+        Claim(
+            from_answer,
+            stated,
+            HAS_ANSWER,
+            unless=HAS_HASHES | HAS_BOX | HAS_BARE_BOX | HAS_ANSWERS,
+        ),
+        Claim(number, found, unless=HAS_HASHES | HAS_BOX | HAS_BARE_BOX | HAS_ANSWER),
+    ),
+)

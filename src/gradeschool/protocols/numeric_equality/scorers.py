@@ -1,0 +1,70 @@
+"""`numeric-equality`: the number behind "ANSWER:", else the last number; equal once normalised.
+
+https://github.com/aisa-group/PostTrainBench/issues/44 (711 must not match 11, nor 149 match 49).
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradeschool.answers.search import last_match, last_match_in_words
+from gradeschool.problem import Problem
+from gradeschool.scan import COLON, HAS_ANSWER_COLON, Scan, number
+from gradeschool.scorer import Claim, Scorer, ScorerFailure, found, verbatim
+from gradeschool.verdict import Answer
+
+ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
+LAST_ANSWER = "the last 'ANSWER: N'"
+NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
+
+
+def read(text: str, reference: str) -> Answer | None:
+    """Read the last "ANSWER: N" in any case, else the last number."""
+    found, how, group = last_match(ANSWER, text), LAST_ANSWER, 1
+    if found is None:
+        found, how, group = last_match_in_words(NUMBER, text), "the last number", 0
+    if found is None:
+        return None
+    return Answer(found.group(group), _normalize(found.group(group)), found.span(group), how)
+
+
+def _normalize(text: str) -> str:
+    """Normalise as the proposal does, through floats; past their range there is no verdict."""
+    cleaned = text.strip().replace(",", "").rstrip(".")
+    try:
+        number = float(cleaned)
+        return str(int(number)) if number == int(number) else cleaned
+    except OverflowError as error:
+        raise ScorerFailure(f"OverflowError: {error}") from error
+    except ValueError:
+        return cleaned
+
+
+def behind_colon(scan: Scan) -> str | None:
+    """Return the text from the last "answer:" on."""
+    colon = last_match(COLON, scan.low)
+    return None if colon is None else scan.text[colon.start() :]
+
+
+def answered(part: str, answer: Answer | None) -> bool:
+    """Tell whether a part decides: its "answer:" was read."""
+    return answer is not None and answer.how == LAST_ANSWER
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold, normalised."""
+    return _normalize(problem.gold)
+
+
+NUMERIC_EQUALITY = Scorer(
+    name="numeric-equality",
+    summary="the number behind 'ANSWER:', else the last number; equal once normalised",
+    source="aisa-group/PostTrainBench #44 (SOURCE.md)",
+    reference=reference,
+    read=read,
+    same=verbatim,
+    claims=(
+        Claim(number, found, unless=HAS_ANSWER_COLON),
+        Claim(behind_colon, answered, needs=HAS_ANSWER_COLON),
+    ),
+)
