@@ -224,7 +224,7 @@ def features(
     reason = REASON.search(text, numbers[0].end, numbers[-1].start)
     workings = [match.span() for match in WORKING.finditer(text, start, end)]
     last = len(numbers) - 1
-    rows = []
+    rows: list[list[str]] = []
     drawn = DRAWN.search(text, numbers[0].end, numbers[-1].start)
     clause = CLAUSE.search(text, numbers[0].end, numbers[-1].start)
     for index, number in enumerate(numbers):
