@@ -18,7 +18,7 @@ from gradeschool.answers.quantities import (
     same_value,
     word_quantities,
 )
-from gradeschool.answers.question import QuestionHints, stem
+from gradeschool.answers.question import question_hints, stem
 
 MOST_NUMBERS = 60
 UNRESOLVED = ""  # the value of an expression that nothing is said to come to
@@ -85,13 +85,12 @@ BOLD = re.compile(
 )
 LABEL = re.compile(r":(?!\d)|=")
 # What a number is not, or is above, says not what it is.
+EXCLUDING = ("not", "than", "instead of", "compared to", "compared with", "exceeds", "exceeding")
 EXCLUDED = re.compile(
     r"(?i)\b(?:not|(?<!\bno\s)(?:more|less|greater|fewer|other|rather)\sthan|instead\sof"
-    r"|compared\s(?:to|with)|exceed(?:s|ing)?)\s\$?$"
+    r"|compared\s(?:to|with)|exceed(?:s|ing)?)$"
 )
 REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare)\s")
-# "3/4 of it" is no amount.
-SHARE = re.compile(r"\s(?:of|as\s(?:much|many))\s")
 PART = re.compile(r"\sof\s(?:which|whom)\b")
 TOTAL_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,3}\s(?:left(?:\sover)?|remain(?:ing|s)?|in\s(?:total|all)|altogether|total)\b"
@@ -109,7 +108,7 @@ CLAUSE = re.compile(
 )
 DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)\b")
 NEGATIVE_BEFORE = re.compile(
-    r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)\s\$?$"
+    r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
 NEGATED_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b"
@@ -150,12 +149,12 @@ WEIGHTS = {
 }  # fmt: skip
 
 
-def stated_number(text: str, start: int, end: int, hints: QuestionHints) -> WrittenNumber | None:
+def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
     """Return the number that a sentence states as its result, None where it holds none."""
-    numbers = sentence_numbers(text, start, end, hints)
+    numbers = sentence_numbers(text, start, end, question)
     if len(numbers) < 2:
         return numbers[0] if numbers else None
-    return best_number(text, start, end, numbers, hints)
+    return best_number(text, start, end, numbers, question)
 
 
 def best_number(
@@ -163,7 +162,7 @@ def best_number(
     start: int,
     end: int,
     numbers: list[WrittenNumber],
-    hints: QuestionHints,
+    question: str,
     *,
     direct: bool = False,
 ) -> WrittenNumber:
@@ -172,7 +171,7 @@ def best_number(
     direct: whether the first one stands right behind a marker of the answer. Its value is
     UNRESOLVED where the best is an operand: "5x - 4 cups" and "24 / 6" are not worked out.
     """
-    rows = features(text, start, end, numbers, hints)
+    rows = features(text, start, end, numbers, question)
     if direct:
         rows[0].append("direct")
     scores = [sum(map(WEIGHTS.__getitem__, names)) for names in rows]
@@ -181,7 +180,7 @@ def best_number(
     return number._replace(value=UNRESOLVED) if "operand" in rows[best] else number
 
 
-def sentence_numbers(text: str, start: int, end: int, hints: QuestionHints) -> list[WrittenNumber]:
+def sentence_numbers(text: str, start: int, end: int, question: str) -> list[WrittenNumber]:
     """Return the numbers of a sentence that may be its result, from left to right.
 
     Without the number of a list item, "4 hours and 30 minutes" and "17 or 18" as one; number words
@@ -202,22 +201,33 @@ def sentence_numbers(text: str, start: int, end: int, hints: QuestionHints) -> l
     return [
         _signed(text, start, number)
         for number in numbers
-        if not EXCLUDED.search(text[max(start, number.start - 24) : number.start])
-        and not PART.match(text, number.end, end)
-        and not ("/" in number.value and not hints.share and SHARE.match(text, number.end, end))
+        if not _is_excluded(text, start, number, end, question)
     ]
+
+
+def _is_excluded(text: str, start: int, number: WrittenNumber, end: int, question: str) -> bool:
+    """Tell whether a sentence says that a number is not its result, or only a share of it."""
+    if text.startswith(" of ", number.end) and number.end + 4 <= end:
+        if PART.match(text, number.end, end):
+            return True
+        if "/" in number.value and not question_hints(question).share:
+            return True
+    before = text[max(start, number.start - 24) : number.start].rstrip("$ ")
+    return before.endswith(EXCLUDING) and EXCLUDED.search(before) is not None
 
 
 def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
     """Return a number with the sign that a word before it gives: "minus 8"."""
-    before = text[max(start, number.start - 20) : number.start]
-    if number.value.startswith("-") or not NEGATIVE_BEFORE.search(before):
+    before = text[max(start, number.start - 20) : number.start].rstrip("$ ")
+    if number.value.startswith("-") or not before.endswith(("minus", "negative")):
+        return number
+    if not NEGATIVE_BEFORE.search(before):
         return number
     return number._replace(value=f"-{number.value}")
 
 
 def features(
-    text: str, start: int, end: int, numbers: list[WrittenNumber], hints: QuestionHints
+    text: str, start: int, end: int, numbers: list[WrittenNumber], question: str
 ) -> list[list[str]]:
     """Return the names of the features that each number of a sentence has."""
     bold = _bold(text, start, end)
@@ -232,8 +242,8 @@ def features(
         if before.endswith(ANNOTATION_END):
             opened = text.rfind("<<", start, number.start)
             before = text[max(start, opened - CONTEXT) : max(start, opened)]
-        names = _in_words(text, before, number, end, hints)
-        names += _in_equation(text, before, number, end, hints)
+        names = _in_words(text, before, number, end, question)
+        names += _in_equation(text, before, number, end, question)
         if bold is not None and bold[0] <= number.start < bold[1]:
             names.append("bold")
         if (
@@ -285,7 +295,7 @@ def _outside_annotations(
 
 
 def _in_equation(
-    text: str, before: str, number: WrittenNumber, end: int, hints: QuestionHints
+    text: str, before: str, number: WrittenNumber, end: int, question: str
 ) -> list[str]:
     """Return the features of a number's place in an equation."""
     names = []
@@ -304,8 +314,8 @@ def _in_equation(
             names.append("defined")  # "18 = 9 + 9"
         elif (
             following is not None
-            and has_unit(text, number, end, hints)
-            and not has_unit(text, following, end, hints)
+            and has_unit(text, number, end, question)
+            and not has_unit(text, following, end, question)
             and ("$" in text[following.start : following.end] or unit_words(text, following, end))
         ):
             names.append("asked alternative")  # "10 cents = $0.10"
@@ -314,14 +324,13 @@ def _in_equation(
     return names
 
 
-def _in_words(
-    text: str, before: str, number: WrittenNumber, end: int, hints: QuestionHints
-) -> list[str]:
+def _in_words(text: str, before: str, number: WrittenNumber, end: int, question: str) -> list[str]:
     """Return the features of the words around a number."""
     names = []
     money = "$" in text[number.start : number.end] or before.endswith("$")
     words = unit_words(text, number, end)
     units = {stem(word) for word in words}
+    hints = question_hints(question)
     if hints.units:
         if ("dollar" in hints.units and money) or not hints.units.isdisjoint(units):
             names.append("unit asked")
@@ -424,13 +433,14 @@ def offers_value(text: str, start: int, end: int, value: str) -> bool:
     )
 
 
-def has_unit(text: str, number: WrittenNumber, end: int, hints: QuestionHints) -> bool:
+def has_unit(text: str, number: WrittenNumber, end: int, question: str) -> bool:
     """Tell whether a number has the unit that the question asks for."""
-    if not hints.units:
+    units = question_hints(question).units
+    if not units:
         return False
-    if "dollar" in hints.units and "$" in text[max(0, number.start - 1) : number.end]:
+    if "dollar" in units and "$" in text[max(0, number.start - 1) : number.end]:
         return True
-    return not hints.units.isdisjoint(map(stem, unit_words(text, number, end)))
+    return not units.isdisjoint(map(stem, unit_words(text, number, end)))
 
 
 def unit_words(text: str, number: WrittenNumber, end: int) -> list[str]:
