@@ -41,7 +41,7 @@ AFTER_EQUALS = re.compile(
 AFTER_RESULT_WORD = re.compile(
     r"(?i)\b(?:which\s(?:is|equals|gives|makes|means)|equals?|equal\sto|gives(?:\s\w+)?|comes\sto"
     r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|totals|i\.e\.,?|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
-    r"|leaves(?:\s\w+){0,2})[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
+    r"|leaves(?:\s\w+){0,2}|(?:left|ends\sup)\swith)[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 AFTER_VERB = re.compile(
     r"(?i)\b(?:is|are|was|were|be|been|has|have|had|costs?|earn(?:s|ed)?|make[s]?|made|pa(?:y|ys|id)"
@@ -49,7 +49,7 @@ AFTER_VERB = re.compile(
     r"|saved|owes?|owed|buys?|bought|eats?|ate|gives?|gave|weighs?|contains?|drinks?|drove|ran|runs?"
     r"|will\s\w+|can\s\w+|must\s\w+|should\s\w+|did\s\w+|reads?|walks?|travel(?:s|ed)|uses?|used|keeps?)"
     r"(?:\s(?:now|still|only|exactly|about|approximately|then|also|just|her|him|them|all|over"
-    r"|left\swith))?[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
+    r"|at\sleast|at\smost|up\sto))?[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 OPERAND_BEFORE = re.compile(
     r"(?:[\w)}%¢\]]\s{0,3}\\?[$)]?\s?(?:[+×÷·/^]|\\times|\\div|\\cdot|[−–-]|\*)"
@@ -90,7 +90,7 @@ EXCLUDED = re.compile(
     r"(?i)\b(?:not|(?<!\bno\s)(?:more|less|greater|fewer|other|rather)\sthan|instead\sof"
     r"|compared\s(?:to|with)|exceed(?:s|ing)?)$"
 )
-REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare)\s")
+REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s")
 PART = re.compile(r"\sof\s(?:which|whom)\b")
 TOTAL_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,3}\s(?:left(?:\sover)?|remain(?:ing|s)?|in\s(?:total|all)|altogether|total)\b"
@@ -105,6 +105,10 @@ NOT_ROUNDED = re.compile(r"\s(?:decimal|significant|place|digit)")
 CLAUSE = re.compile(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose"
     r"|(?:by|from|for)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
+)
+# "4 of the 24 slices"
+WHOLE = re.compile(
+    r"\s(?:out\s)?of\s(?:the\s|these\s|those\s|his\s|her\s|their\s|all\s)?(?:\w+\s)?"
 )
 DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)\b")
 NEGATIVE_BEFORE = re.compile(
@@ -145,7 +149,7 @@ WEIGHTS = {
     "working": -3.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
     "alternative": -1.0, "given value": -0.5, "left of equals": -2.0, "rounded": 4.0,
     "approximation": -8.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0,
-    "drawn": 2.5, "direct": 3.0,
+    "drawn": 2.5, "whole": -4.0, "direct": 3.0,
 }  # fmt: skip
 
 
@@ -254,6 +258,10 @@ def features(
             names.append("reason")
         elif clause is not None and number.start > clause.start() and "result" not in names:
             names.append("clause")
+        if index and WHOLE.fullmatch(text, numbers[index - 1].end, number.start):
+            names.append("whole")
+            if "unit asked" in names:
+                rows[-1].append("unit asked")
         if ALTERNATIVE.search(before):
             better = "unit asked" in names and not (rows and "unit asked" in rows[-1])
             names.append("asked alternative" if better else "alternative")
@@ -342,12 +350,12 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
         names.append("given value")
     if AFTER_ROUNDING.search(before) and not NOT_ROUNDED.match(text, number.end, end):
         names.append("rounded")
+    elif AFTER_RESULT_WORD.search(before):
+        names.append("result word")
     elif SETTING.search(before):
         names.append("setting")
     elif not money and FOR.search(before):
         names.append("for")
-    elif AFTER_RESULT_WORD.search(before):
-        names.append("result word")
     elif AFTER_VERB.search(before):
         names.append("verb")
     if before.endswith("boxed{"):
@@ -431,6 +439,15 @@ def offers_value(text: str, start: int, end: int, value: str) -> bool:
         same_value(number.value, value)
         for number in chain(quantities(*span), word_quantities(*span))
     )
+
+
+def is_given(text: str, number: WrittenNumber, end: int, question: str) -> bool:
+    """Tell whether a quantity stands in the question, with the word behind it if one is known."""
+    hints = question_hints(question)
+    words = unit_words(text, number, end)
+    if not words:
+        return number.value in hints.values
+    return (number.value, stem(words[0])) in hints.givens
 
 
 def has_unit(text: str, number: WrittenNumber, end: int, question: str) -> bool:

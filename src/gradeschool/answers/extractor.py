@@ -14,6 +14,7 @@ from gradeschool.answers.candidates import (
     BULLET,
     UNRESOLVED,
     has_equals,
+    is_given,
     offers_value,
     skip_lead,
     stated_number,
@@ -237,11 +238,21 @@ def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNum
             bold = "**" in text[sentence.start : sentence.end]
             if index and bold:
                 return stated_number(text, sentence.start, sentence.end, question)
-            if DIGIT.search(text, sentence.start, sentence.end):
+            if not _is_given(text, sentence, question):
                 return None
         elif TOTAL.search(text, sentence.start, sentence.end):
             return None
     return None
+
+
+def _is_given(text: str, sentence: Sentence, question: str) -> bool:
+    """Tell whether a sentence has no numbers but those of the question, and works nothing out."""
+    if has_equals(text, sentence.start, sentence.end):
+        return False
+    return all(
+        is_given(text, number, sentence.end, question)
+        for number in quantities(text, sentence.start, sentence.end)
+    )
 
 
 def _before_parts(text: str, start: int, end: int) -> int:
@@ -274,9 +285,10 @@ def _headline(
     head = quantity_at(text, skip_lead(text, start, end), end)
     if head is None or HEADLINE.match(text, head.end, end) is None:
         return None
-    if has_equals(text, head.end, end):
+    values = question_hints(question).values
+    if has_equals(text, head.end, end) and number.value not in values:
         return None
-    given = head.value in question_hints(question).values
+    given = head.value in values
     return None if given or head.start >= sentence.start else head
 
 
