@@ -27,7 +27,7 @@ from gradeschool.answers.quantities import (
     same_value,
     shifted,
 )
-from gradeschool.answers.question import question_hints
+from gradeschool.answers.question import question_hints, restates_question
 from gradeschool.answers.regions import Region, committed_region
 from gradeschool.answers.sentences import (
     CONCLUSION,
@@ -151,9 +151,10 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
     retracted = RETRACTION.search(text, stated.end, number.start)
     concludes = CONCLUSION.match(text, last.start, last.end) is not None
+    answers = concludes or restates_question(text[last.start : last.end], question)
     if (
         not retracted
-        and not (worked_out and concludes)
+        and not (worked_out and answers)
         and offers_value(text, last.start, last.end, stated.value)
     ):
         return stated
