@@ -143,7 +143,7 @@ MEASURES = frozenset(
 )
 
 WEIGHTS = {
-    "result": 3.0, "result word": 1.5, "verb": 1.0, "operand": -4.0, "defined": 2.0,
+    "result": 3.0, "result word": 2.5, "verb": 1.0, "operand": -4.0, "defined": 2.0,
     "unit asked": 2.0, "other unit": -1.5, "bold": 4.0, "boxed": 4.0, "given": -2.0,
     "setting": -1.5, "for": -1.5, "excluded": -4.0, "part": -3.0, "in parentheses": -1.5,
     "working": -3.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,

@@ -70,7 +70,7 @@ UNKNOWN = re.compile(
     r"|not\s(?:enough|what)|insufficient|unknown)\b"
 )
 OUTPUT = re.compile(
-    r"(?:```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```"
+    r"(?:```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```(?:\s{0,3}[^\n\d`]{0,80})?"
     r"|\n#[ \t]?(?:[Oo]utput|[Rr]esult|[Pp]rints)?:?[ \t]?([^\n]{1,80}))\s*$"
 )
 HEADLINE = re.compile(
@@ -78,7 +78,7 @@ HEADLINE = re.compile(
 )
 PROGRAM = re.compile(r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)")
 DIGIT = re.compile(r"\d")
-MOST_STRONGER = 6
+MOST_STRONGER, SHORTEST_REPEATED = 6, 25
 # "5.600" is a number of thousands in a text of these languages.
 THOUSANDS_POINT = re.compile(r"-?\d{1,3}\.\d{3}")
 POINT_LANGUAGES = re.compile(
@@ -205,7 +205,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
             if number is None and restates(text, sentence):
                 continue
             return None
-        if number is None or is_aside(text, sentence):
+        if number is None or is_aside(text, sentence) or _is_asked(text, sentence, question):
             continue
         if is_next_item(text, sentence, end) or UNKNOWN.search(text, sentence.start, sentence.end):
             return None
@@ -244,6 +244,12 @@ def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNum
         elif TOTAL.search(text, sentence.start, sentence.end):
             return None
     return None
+
+
+def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
+    """Tell whether a sentence only repeats a part of the question."""
+    written = text[sentence.start : sentence.end].strip()
+    return len(written) > SHORTEST_REPEATED and written in question
 
 
 def _is_given(text: str, sentence: Sentence, question: str) -> bool:
