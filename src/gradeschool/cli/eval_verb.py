@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -32,10 +31,6 @@ if TYPE_CHECKING:
 PROTOCOL = "zero-shot/chat"
 # The model of the package was trained on questions and annotated solutions alone.
 BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
-# Objects between two searches for garbage. A run makes many that stay and few cycles; Python's 700
-# would cost it a tenth of its time. Its start makes more than that, and next to no garbage.
-GARBAGE = 50_000
-STARTING_GARBAGE = 500_000
 
 
 @click.command()
@@ -99,7 +94,6 @@ def command(
     with a larger -k or -n only for what is new. Exit status 3: some samples failed, or --max-cost
     was reached.
     """
-    gc.set_threshold(STARTING_GARBAGE)
     from gradeschool.datasets.load import load_dataset
     from gradeschool.models.choose import choose_model
     from gradeschool.protocols.registry import get_protocol
@@ -167,8 +161,6 @@ def _run(
 
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// if it is not yours")
-    gc.freeze()  # what the start has made stays: no search looks at it, not that of the end either
-    gc.set_threshold(GARBAGE)
     with _progress(quiet) as observer:
         work = evaluate(plan, model, folder, asking=asking, observer=observer, version=__version__)
         try:
