@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from gradeschool.models.base import Model
     from gradeschool.protocol import Protocol
     from gradeschool.reports.progress import LiveProgress, PlainProgress
-    from gradeschool.runs.evaluate import Asking, Evaluation
-    from gradeschool.runs.plan import Plan
+    from gradeschool.runs.evaluate import Evaluation, RequestOptions
+    from gradeschool.runs.plan import RunPlan
 
 PROTOCOL = "zero-shot/chat"
 # The model of the package was trained on questions and annotated solutions alone.
@@ -98,7 +98,7 @@ def command(
     from gradeschool.models.choose import choose_model
     from gradeschool.protocols.registry import get_protocol
     from gradeschool.runs.cost import parse_price
-    from gradeschool.runs.evaluate import Asking, default_folder
+    from gradeschool.runs.evaluate import RequestOptions, default_folder
     from gradeschool.runs.plan import make_plan
 
     built_in = model == BUILT_IN
@@ -118,14 +118,14 @@ def command(
         import_aiohttp()
     answering = choose_model(model, plan.problems, problems.name, timeout, calculating)
     cost = parse_price(price, answering.name) if price else None
-    asking = Asking(connections, choices, batch, cost, max_cost)
+    options = RequestOptions(connections, choices, batch, cost, max_cost)
     folder = output or default_folder(model, chosen.name, problems.name)
     if dry_run:
         from gradeschool.cli.dry_run import tell
 
-        tell(plan, answering, folder, asking, as_json)
+        tell(plan, answering, folder, options, as_json)
     else:
-        _run(plan, answering, folder, asking, quiet, as_json)
+        _run(plan, answering, folder, options, quiet, as_json)
 
 
 def _check(
@@ -152,7 +152,7 @@ def _check(
 
 
 def _run(
-    plan: Plan, model: Model, folder: Path, asking: Asking, quiet: bool, as_json: bool
+    plan: RunPlan, model: Model, folder: Path, options: RequestOptions, quiet: bool, as_json: bool
 ) -> None:
     import asyncio
 
@@ -161,8 +161,10 @@ def _run(
 
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// if it is not yours")
-    with _progress(quiet) as observer:
-        work = evaluate(plan, model, folder, asking=asking, observer=observer, version=__version__)
+    with _progress(quiet) as progress:
+        work = evaluate(
+            plan, model, folder, options=options, progress=progress, version=__version__
+        )
         try:
             evaluation = asyncio.run(work)
         except (KeyboardInterrupt, asyncio.CancelledError):

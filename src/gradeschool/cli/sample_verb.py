@@ -16,7 +16,7 @@ from gradeschool.cli.training import MOST_SEED
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
-    from gradeschool.runs.plan import Plan
+    from gradeschool.runs.plan import RunPlan
     from gradeschool.verifier.sample_work import Write
     from gradeschool.verifier.sampling import Told
 
@@ -116,7 +116,12 @@ def _writer(engine: str, processes: int | None) -> Write:
 
 
 def _here(
-    plan: Plan, models: tuple[str, ...], output: Path, calculator: bool, write: Write, quiet: bool
+    plan: RunPlan,
+    models: tuple[str, ...],
+    output: Path,
+    calculator: bool,
+    write: Write,
+    quiet: bool,
 ) -> int:
     from gradeschool import __version__
     from gradeschool.verifier.sampling import here, sample_here
@@ -136,7 +141,7 @@ def _here(
 
 
 def _asked(
-    plan: Plan,
+    plan: RunPlan,
     models: tuple[str, ...],
     output: Path,
     calculator: bool,
@@ -150,7 +155,7 @@ def _asked(
     from gradeschool.models.choose import choose_model
     from gradeschool.models.spread import SpreadModel
     from gradeschool.reports.progress import PlainProgress
-    from gradeschool.runs.evaluate import Asking, evaluate
+    from gradeschool.runs.evaluate import RequestOptions, evaluate
 
     if calculator and plan.protocol.is_chat:
         raise InputError(
@@ -162,9 +167,9 @@ def _asked(
         for spec in dict.fromkeys(models)
     ]
     model = asked[0] if len(asked) == 1 else SpreadModel(asked, warn)
-    asking = Asking(connections)
-    observer = PlainProgress(quiet)
-    work = evaluate(plan, model, output, asking=asking, observer=observer, version=__version__)
+    options = RequestOptions(connections)
+    progress = PlainProgress(quiet)
+    work = evaluate(plan, model, output, options=options, progress=progress, version=__version__)
     try:
         ended = asyncio.run(work)
     except (KeyboardInterrupt, asyncio.CancelledError):

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import current_thread, main_thread
 from typing import Any
 
 from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
 from gradeschool.models.batched import fingerprint
+from gradeschool.signals import keeping_handler
 from gradeschool.verifier.sample_work import TOGETHER, Asked, How, Sampler, Written
 
 # Of a model's folder what is sent to a machine that lacks it.
@@ -96,7 +96,7 @@ def _running(ray: Any) -> Iterator[None]:
         address = os.environ.get("RAY_ADDRESS")
         local = {} if address else {"include_dashboard": False}
         try:
-            with _handler_kept(signal.SIGTERM):
+            with keeping_handler(signal.SIGTERM):
                 ray.init(log_to_driver=False, logging_level="ERROR", **local)
         except (ConnectionError, ValueError) as error:
             raise InputError(f"cannot join Ray at RAY_ADDRESS={address!r}: {error}") from error
@@ -114,15 +114,6 @@ def _running(ray: Any) -> Iterator[None]:
     finally:
         if ours:
             ray.shutdown()
-
-
-@contextmanager
-def _handler_kept(number: signal.Signals) -> Iterator[None]:
-    """Put the handler of a signal back, which Ray replaces by its own."""
-    before = signal.getsignal(number)
-    yield
-    if current_thread() is main_thread():
-        signal.signal(number, before)
 
 
 @dataclass(slots=True)

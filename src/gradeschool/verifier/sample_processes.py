@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterator, Sequence
 from multiprocessing import get_context
 from pathlib import Path
@@ -11,6 +10,7 @@ from queue import Empty
 from typing import Any
 
 from gradeschool.errors import InputError
+from gradeschool.signals import ignore_interrupts
 from gradeschool.verifier.memory import keep_freed_memory
 from gradeschool.verifier.sample_work import Asked, How, Sampler, Written
 
@@ -67,7 +67,7 @@ def _received(queue: Any, started: Sequence[Any]) -> Iterator[list[Written]]:
 
 def _child(folder: Path, how: How, asked: Sequence[Asked], queue: Any) -> None:
     """Write in a process of its own; ends where the process that started it is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    ignore_interrupts()
     parent = os.getppid()
     keep_freed_memory()
     for rows in Sampler(folder, how).write(asked):

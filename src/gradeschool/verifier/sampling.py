@@ -15,17 +15,17 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion, Finish, Prompt, Usage
 from gradeschool.errors import ModelError
-from gradeschool.formats.read import MANIFEST_FILE
+from gradeschool.formats.own_run import MANIFEST_FILE, to_line
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.batched import DEFAULT_TOKENS, fingerprint, folder_of, tokens_of, too_long
-from gradeschool.runs.finish import matrix_of, write_results
-from gradeschool.runs.manifest import manifest
-from gradeschool.runs.plan import Plan, missing
-from gradeschool.runs.records import completed, failed, to_line
+from gradeschool.runs.dispatch import completed, failed
+from gradeschool.runs.manifest import make_manifest
+from gradeschool.runs.plan import RunPlan, missing
+from gradeschool.runs.results import matrix_of, write_results
 from gradeschool.runs.store import RunStore
+from gradeschool.signals import stop_flag
 from gradeschool.verifier.sample_processes import in_processes
 from gradeschool.verifier.sample_work import Asked, How, Write, Written
-from gradeschool.verifier.stopping import stopped_by_signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def here(spec: str, calculator: bool) -> Here:
 
 
 def sample_here(
-    plan: Plan,
+    plan: RunPlan,
     model: Here,
     output: Path,
     *,
@@ -88,9 +88,9 @@ def sample_here(
     end it in order. Raises StoreError where the folder holds another run.
     """
     requests = plan.requests(model.identity)
-    with RunStore(output) as store, stopped_by_signals() as stop:
+    with RunStore(output) as store, stop_flag() as stop:
         known: Any = model  # only its identity is looked at
-        fields = manifest(plan, known, version, store.read_json(MANIFEST_FILE))
+        fields = make_manifest(plan, known, version, store.read_json(MANIFEST_FILE))
         store.write_json(MANIFEST_FILE, fields)
         done = {key for key, one in store.completions.items() if not one.error}
         todo = missing(requests, done)
@@ -107,11 +107,11 @@ def sample_here(
                 tokens += sum(row.tokens for row in rows)
                 if tell is not None:
                     tell(Told(stored, len(requests), tokens))
-                if stop.asked:
+                if stop.requested:
                     break
-        if not stop.asked:
+        if not stop.requested:
             write_results(plan, model.name, store, requests, matrix_of(plan))
-        return Sampling(stored, len(requests), len(work.unfit), stop.asked)
+        return Sampling(stored, len(requests), len(work.unfit), stop.requested)
 
 
 def _append(
@@ -131,7 +131,9 @@ def _written(write: Write, model: Here, work: _Work) -> Generator[list[Written],
         yield from write(model.folder, work.how, work.asked)
 
 
-def _work(plan: Plan, model: Here, requests: Sequence[Request], todo: Sequence[Request]) -> _Work:
+def _work(
+    plan: RunPlan, model: Here, requests: Sequence[Request], todo: Sequence[Request]
+) -> _Work:
     """Return what is to be written of `todo`, the missing ones of all requests.
 
     The limit of tokens is lowered where the longest prompt that fits leaves less room: that of all
