@@ -9,12 +9,12 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from gradeschool.completion import Completion, Finish
 from gradeschool.errors import FatalModelError, ModelError, TransientError
-from gradeschool.models.base import Model, Reply, Request, SeveralModel
+from gradeschool.models.base import BulkModel, Model, Reply, Request, SeveralModel
 from gradeschool.runs.plan import RequestGroup, groups
 
 # Connections: how many to begin with and to end with where the user names no number.
@@ -200,6 +200,30 @@ class Dispatcher:
                 self._start_workers(tasks, pending, len(requests))
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
+        if self.fatal is not None:
+            raise self.fatal
+
+    async def send_in_bulk(self, model: BulkModel, requests: Sequence[Request]) -> None:
+        """Give all requests to a model that answers them in its own order; record each result.
+
+        Return when all are recorded, or after `stop()`. Raises FatalModelError, and whatever
+        `record` raises.
+        """
+        self._retries = RetryPolicy(len(requests))
+        async with aclosing(model.answer_all(requests)) as batches:
+            async for results in batches:
+                for request, reply in results:
+                    if isinstance(reply, ModelError):
+                        completions = self._failed([request], reply)
+                    else:
+                        self._retries.succeeded()
+                        completions = [completed(request, reply, self.run)]
+                    for completion in completions:
+                        self.record(request, completion)
+                if not self.affordable(0):
+                    self.stop()
+                if self.stopping.is_set():
+                    break
         if self.fatal is not None:
             raise self.fatal
 

@@ -13,7 +13,7 @@ from time import monotonic
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
 from gradeschool.formats.own_run import MANIFEST_FILE, to_line
-from gradeschool.models.base import Model, Request
+from gradeschool.models.base import BulkModel, Model, Request
 from gradeschool.models.preflight import check
 from gradeschool.runs.cost import Budget, Price, estimate
 from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
@@ -174,6 +174,9 @@ class _Session:
                     self.model, self.store, self.writer, record, self.progress, stopping
                 )
                 await batches.request_all(self.todo)
+            elif isinstance(self.model, BulkModel):
+                if self.todo:
+                    await self.dispatcher.send_in_bulk(self.model, self.todo)
             else:
                 await self.dispatcher.send_all(self.todo, self.options.choices)
 
