@@ -40,7 +40,7 @@ AFTER_EQUALS = re.compile(
 )
 AFTER_RESULT_WORD = re.compile(
     r"(?i)\b(?:which\s(?:is|equals|gives|makes|means)|equals?|equal\sto|gives(?:\s\w+)?|comes\sto"
-    r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|totals|i\.e\.,?|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
+    r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|totals|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
     r"|leaves(?:\s\w+){0,2}|(?:left|ends\sup)\swith)[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 AFTER_VERB = re.compile(
@@ -120,7 +120,7 @@ NEGATED_AFTER = re.compile(
 FOLLOWED = re.compile(r"\s?\\?[$€£]?-?[\d.]")
 ANNOTATION, ANNOTATION_END = re.compile(r"<<[^<>\n]{1,200}>>"), ">>"
 OR = re.compile(r"\s{1,3}(?:or|and/or)\s{1,3}")
-WORKING = re.compile(r"\([^()\n=]{0,60}[÷×+*·][^()\n=]{0,60}\)")
+WORKING = re.compile(r"\([^()\n]{0,60}?[÷×+*·][^()\n]{0,60}\)")
 NEXT_WORDS = re.compile(
     r"(?:[\s*$})]|\\[,;:! )\]]|-){0,6}"
     r"(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?((?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
@@ -143,10 +143,10 @@ MEASURES = frozenset(
 )
 
 WEIGHTS = {
-    "result": 3.0, "result word": 2.5, "verb": 1.0, "operand": -4.0, "defined": 2.0,
+    "result": 3.3, "result word": 2.5, "verb": 1.0, "operand": -4.0, "defined": 2.0,
     "unit asked": 2.0, "other unit": -1.5, "bold": 4.0, "boxed": 4.0, "given": -2.0,
     "setting": -1.5, "for": -1.5, "excluded": -4.0, "part": -3.0, "in parentheses": -1.5,
-    "working": -3.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
+    "working": -5.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
     "alternative": -1.0, "given value": -0.5, "left of equals": -2.0, "rounded": 4.0,
     "approximation": -8.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0,
     "drawn": 2.5, "whole": -4.0, "direct": 3.0,

@@ -19,7 +19,6 @@ from gradeschool.answers.quantities import (
     WORD_NUMBER,
     WrittenNumber,
     quantity_at,
-    same_value,
     word_quantities,
 )
 
@@ -230,7 +229,8 @@ def _announced(
     begin = cue.end() if option is None else option.end()
     number = _direct(text, begin, stop, question)
     if number is not None:
-        opens_list = "\n" in text[place : number.start] and ITEM.match(text, number.end, end)
+        item = ITEM.match(text, number.end, end)
+        opens_list = item and ("\n" in text[place : number.start] or _lists(text, number, stop))
         return None if opens_list else _stated(number, "behind the last 'answer'")
     if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS:
         return AnswerSection(begin, end, "in the closing sentence behind 'answer:'")
@@ -239,6 +239,11 @@ def _announced(
         return None
     number = stated_number(text, begin, stop if close is None else close.start(), question)
     return None if number is None else _stated(number, "in the sentence of the last 'answer is'")
+
+
+def _lists(text: str, number: WrittenNumber, end: int) -> bool:
+    """Tell whether a number begins a list: "The answer is 1. Vehicle A", then a line of "2."."""
+    return number.value == "1" and text.find("\n2.", number.end, end) >= 0
 
 
 def _before_answer(text: str, place: int, start: int, question: str) -> ExtractedAnswer | None:
@@ -283,12 +288,10 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
     begin = skip_lead(text, start, end)
     sign = MINUS_SIGN.match(text, begin, end)
     number = quantity_at(text, begin, end)
-    if number is None and sign and not (sign.group()[-1] == " " and "\n" in text[start:begin]):
+    negative = False
+    if number is None and sign:  # "minus 5", or a list of one item
         number = quantity_at(text, skip_lead(text, sign.end(), end), end)
-        if number is not None and not number.value.startswith("-"):
-            number = number._replace(value=f"-{number.value}", start=begin)
-    elif number is None and sign:  # a list of one item
-        number = quantity_at(text, skip_lead(text, sign.end(), end), end)
+        negative = not (sign.group()[-1] == " " and "\n" in text[start:begin])
     if number is None:
         words = WORD_NUMBER.match(text, begin, end) or CHINESE_NUMBER.match(text, begin, end)
         return next(word_quantities(text, *words.span()), None) if words else None
@@ -297,8 +300,8 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
     numbers = sentence_numbers(text, number.start, stop, question)
     if not numbers or numbers[0].start > number.start + 1:
         return None
-    if number.value.startswith("-") and same_value(number.value, f"-{numbers[0].value}"):
-        numbers[0] = number
+    if negative and not numbers[0].value.startswith("-"):
+        numbers[0] = WrittenNumber(f"-{numbers[0].value}", begin, numbers[0].end)
     if len(numbers) == 1:
         return numbers[0]
     return best_number(text, number.start, stop, numbers, question, direct=True)
