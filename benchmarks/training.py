@@ -16,8 +16,8 @@ import torch
 from transformers.utils import logging
 
 from gradeschool.datasets.fresh import fresh_problems
+from gradeschool.models.workers import keep_freed_memory
 from gradeschool.verifier.examples import Example, encode_problems, texts_of
-from gradeschool.verifier.memory import keep_freed_memory
 from gradeschool.verifier.new_model import SHAPES, new_model
 from gradeschool.verifier.optimizers import Optimizers
 from gradeschool.verifier.packing import LANGUAGE, language_loss, pack, take_packed
@@ -85,11 +85,11 @@ def main() -> None:
     for turn in range(TURNS + 1):
         part = examples[turn * UPDATES * BATCH :][: UPDATES * BATCH]
         for name, loss in ways.items():
-            found = speed(models[name], optimizers[name], loss, part)
+            rate = speed(models[name], optimizers[name], loss, part)
             if turn:  # the first one warms up
-                speeds[name].append(found)
-    for name, found in speeds.items():
-        print(f"{name}: {statistics.median(found):,.0f} tokens a CPU second ({size})")
+                speeds[name].append(rate)
+    for name, rates in speeds.items():
+        print(f"{name}: {statistics.median(rates):,.0f} tokens a CPU second ({size})")
     ratios = [one / other for one, other in zip(speeds["packed"], speeds["padded"], strict=True)]
     print(f"packed / padded: {statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})")
 

@@ -18,9 +18,9 @@ from gradeschool.scoring.causes import Side, explain_verdict, view
 from gradeschool.scoring.collect import Run, Sample
 from gradeschool.scoring.forms import Forms, notes_from, words_of
 from gradeschool.scoring.suspects import suspects
+from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 OLD_INSPECT, INSPECT = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.253"
 OLMES, FLEXIBLE, READER = "olmes/gsm8k-tulu", "lm-eval/gsm8k/flexible-extract", "gradeschool/reader"
@@ -220,6 +220,7 @@ def test_scores_under_platinum_are_those_of_its_own_problems(
     assert all("platinum" not in run for run in official)
 
 
+@pytest.mark.official
 def test_explain_under_platinum_leaves_removed_problems_out(
     gradeschool: Command, data: Path, tmp_path: Path
 ) -> None:
@@ -278,6 +279,7 @@ def test_what_most_runs_have_right_is_no_suspect() -> None:
     assert suspects(runs, {}) == []
 
 
+@pytest.mark.official
 def test_suspects_of_real_runs_are_mostly_those_of_platinum(
     gradeschool: Command, data: Path
 ) -> None:

@@ -15,9 +15,9 @@ from gradeschool.models.recorded import SAMPLE_FILE
 from gradeschool.reports.terminal import FOLDED_SCORER
 from gradeschool.scoring.load import choose_scorers
 from gradeschool.scoring.statistics import wilson
+from tests.formats.test_read import jsonl
 from tests.support.command import SCRIPT, Command, environment, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 SAMPLE = ("-d", "sample")
 TWO = ("openai/2021", "lm-eval/gsm8k/flexible-extract")
@@ -132,6 +132,7 @@ def test_tables_fit_and_use_the_width(gradeschool: Command, tmp_path: Path, colu
     assert all(name in column for name in USUAL)
 
 
+@pytest.mark.official
 @pytest.mark.parametrize("columns", [80, 120, 200])
 def test_28_runs_of_all_files_are_legible(gradeschool: Command, data: Path, columns: int) -> None:
     """All 28 real runs at once: every one is there once, within the width."""

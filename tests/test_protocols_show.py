@@ -95,6 +95,7 @@ def test_the_parts_make_the_prompt(name: str) -> None:
         assert flat == found.opening + found.joiner.join([*blocks, found.question])
 
 
+@pytest.mark.official
 def test_the_exact_prompt_and_its_digest(gradeschool: Command, data: Path) -> None:
     found = gradeschool("protocols", "show", "lm-eval/gsm8k-cot", "--json").json()
     example = found["example"]
@@ -203,8 +204,7 @@ def test_without_the_data_everything_but_the_prompt_is_shown(
 
 def test_every_name_has_a_room_and_a_card() -> None:
     for name in all_scorers():
-        card = scorer_card(name)
-        assert card.protocols == tuple(
+        assert scorer_card(name).protocols == tuple(
             p.name for p in all_protocols().values() if name in p.scorers
         )
     for protocol in all_protocols().values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,7 +84,7 @@ def test_what_the_last_stage_needs_is_missed_before_the_first(
     module: str, preset: str, extra: str, tmp_path: Path, gradeschool: Command,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
     monkeypatch.setitem(sys.modules, module, None)
     ended = gradeschool("reproduce", "--preset", preset, "-o", tmp_path / "all")
     assert ended.status == 2
@@ -195,5 +195,5 @@ def _answers(path: Path, rows: Iterable[tuple[int, int, bool]]) -> None:
     _write(path, found)
 
 
-def _write(path: Path, rows: Iterable[dict[str, object]]) -> None:
+def _write(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))

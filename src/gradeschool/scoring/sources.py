@@ -11,8 +11,8 @@ from pathlib import Path
 
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import InputError
-from gradeschool.recordings.files import COMPLETIONS_FILE, name_of, require
-from gradeschool.recordings.manifests import dataset_of
+from gradeschool.formats.own_run import dataset_of
+from gradeschool.formats.read import COMPLETIONS_FILE, name_of, require
 
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -15,13 +14,14 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import GradeschoolError
+from gradeschool.formats.read import SampleBatch, sample_batches
 from gradeschool.protocols.registry import get_scorer
-from gradeschool.recordings.files import Recordings, recording_batches
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.shards import Shard
 from gradeschool.scoring.sources import Source
 from gradeschool.scoring.table import Place
 from gradeschool.scoring.verdicts import Judge, Scored
+from gradeschool.signals import ignore_interrupts
 from gradeschool.tables import everything
 
 AHEAD = 3  # batches that wait for each process: reading goes on while it works
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 class _Task(NamedTuple):
     place: Place
     dataset: str
-    batch: Recordings
+    batch: SampleBatch
 
 
 def score_sources(
@@ -55,7 +55,7 @@ def score_sources(
             return
         judges = _Judges(datasets, scorers)
         for task in tasks:
-            scored = judges.of(task.dataset).judge(task.batch.recorded())
+            scored = judges.of(task.dataset).judge(task.batch.samples())
             yield Part(task.place, scored)
 
 
@@ -74,7 +74,7 @@ def _tasks(sources: Sequence[Source], shard: Shard | None) -> Generator[_Task, N
             number = next(numbers)
             wanted = shard.wanted(number) if shard else everything
             place = Place(str(shard) if shard else "", source.name, str(path), number)
-            for batch in recording_batches(path, wanted, source.run):
+            for batch in sample_batches(path, wanted, source.run):
                 yield _Task(place, source.dataset.name, batch)
 
 
@@ -123,12 +123,12 @@ _judges: _Judges
 def _begin(scorers: Sequence[str], datasets: Mapping[str, Dataset]) -> None:
     """Make a process ready; Ctrl-C is for its parent, which stops it."""
     global _judges
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_interrupts()
     _judges = _Judges(datasets, [get_scorer(name) for name in scorers])
 
 
-def _judged(dataset: str, batch: Recordings) -> _Columns:
-    return list(zip(*_judges.of(dataset).judge(batch.recorded()), strict=True))
+def _judged(dataset: str, batch: SampleBatch) -> _Columns:
+    return list(zip(*_judges.of(dataset).judge(batch.samples()), strict=True))
 
 
 def _part(task: _Task, future: Future[_Columns]) -> Part:

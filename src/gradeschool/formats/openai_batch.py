@@ -1,0 +1,92 @@
+"""Output of the OpenAI Batch API: `{"custom_id", "response": {"status_code", "body"}, "error"}`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gradeschool.formats.samples import (
+    UNNAMED,
+    FileSample,
+    Reference,
+    faulty,
+    finish_of,
+    shown,
+    text_of,
+)
+from gradeschool.tables import Row
+
+SAMPLE = re.compile(r"[-_:/# ]+sample[-_:/# ]?(\d{1,9})\Z")
+
+
+def is_batch(fields: Mapping[str, object]) -> bool:
+    """Tell whether a row is a line of batch output."""
+    return "custom_id" in fields and ("response" in fields or "error" in fields)
+
+
+def batch(row: Row, default_run: str) -> Iterator[FileSample]:
+    """Yield the choices of one request.
+
+    `custom_id` names the problem: its id or "...-INDEX", and perhaps "-sample-N" behind it.
+    """
+    reference, first = _reference(row.fields["custom_id"])
+    response = row.fields.get("response")
+    body = response.get("body") if isinstance(response, Mapping) else None
+    error = row.fields.get("error") or (body.get("error") if isinstance(body, Mapping) else None)
+    status = response.get("status_code") if isinstance(response, Mapping) else None
+    if error or status not in (None, 200):
+        failure = _message(error) or f"status {shown(status)}"
+        yield FileSample(row.number, UNNAMED, reference, "", first, error=failure)
+        return
+    texts = _texts(body) if isinstance(body, Mapping) else []
+    if not isinstance(body, Mapping) or not texts:
+        yield faulty(row.number, UNNAMED, "has a response without 'choices'")
+        return
+    model = body.get("model")
+    run = model if isinstance(model, str) and model else default_run
+    for at, (text, finish) in enumerate(texts):
+        if text is None:
+            yield faulty(row.number, run, f"has a choice without a text (choice {at})")
+            continue
+        sample = first if len(texts) == 1 else (first or 0) + at
+        yield FileSample(row.number, run, reference, text, sample, finish_of(finish), model=run)
+
+
+def _reference(custom_id: object) -> tuple[Reference, int | None]:
+    name = custom_id if isinstance(custom_id, str) else shown(custom_id)
+    found = SAMPLE.search(name)
+    if found is None:
+        return Reference(id=name), None
+    return Reference(id=name[: found.start()]), int(found.group(1))
+
+
+def _texts(body: Mapping[str, Any]) -> list[tuple[str | None, object]]:
+    """Return the text and finish reason of each choice; of the Responses API, its one output."""
+    choices = body.get("choices")
+    if isinstance(choices, list):
+        return [_choice(choice) for choice in choices]
+    output = body.get("output")
+    if not isinstance(output, list):
+        return []
+    messages = [item for item in output if isinstance(item, Mapping)]
+    turns = [text_of(item.get("content")) for item in messages if item.get("type") == "message"]
+    return [("".join(turn for turn in turns if turn), body.get("status"))]
+
+
+def _choice(choice: Any) -> tuple[str | None, object]:
+    """Return a choice's text, "" for a message whose content is null (a refusal, a tool call)."""
+    if not isinstance(choice, Mapping):
+        return None, None
+    message = choice.get("message")
+    text = text_of(choice.get("text"))
+    if isinstance(message, Mapping):
+        content = message.get("content")
+        text = "" if content is None else text_of(content)
+    return text, choice.get("finish_reason")
+
+
+def _message(error: Any) -> str:
+    if isinstance(error, Mapping):
+        error = error.get("message") or error.get("code") or "request failed"
+    return error if isinstance(error, str) or not error else shown(error)

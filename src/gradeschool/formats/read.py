@@ -1,0 +1,200 @@
+"""Reading a file of completions, whatever its format."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from gradeschool.errors import InputError
+from gradeschool.formats.every_eval_ever import EveryEvalEverSamples, is_every_eval_ever
+from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
+from gradeschool.formats.lm_eval_samples import LmEvalSamples, is_lm_eval
+from gradeschool.formats.openai_batch import batch, is_batch
+from gradeschool.formats.openai_solutions import is_openai_solutions, openai_solutions
+from gradeschool.formats.own_run import counting_rows, is_own
+from gradeschool.formats.plain import plain
+from gradeschool.formats.samples import UNNAMED, FileSample, faulty
+from gradeschool.formats.whole_json import array_rows, read_whole
+from gradeschool.tables import (
+    BATCH_ROWS,
+    Batch,
+    Parsed,
+    Row,
+    Wanted,
+    everything,
+    read_batches,
+    read_rows,
+)
+
+COMPLETIONS_FILE = "completions.jsonl"
+MANIFEST_FILE = "run.json"
+LOG_BATCH = 256  # samples of a log, which may be long
+
+
+class Reader:
+    """Reads the rows of one file. Small, so that a copy of it can go to another process."""
+
+    def __init__(self, path: Path, default_run: str) -> None:
+        self.default_run = default_run
+        self.samples = LmEvalSamples(path, default_run)
+        self.instances = EveryEvalEverSamples(path)
+
+    def begin(self, first: Row) -> None:
+        """Learn from the first row of a file that can be read how the others are read."""
+        if is_lm_eval(first.fields):
+            list(self.samples.read(first))  # which of lm-eval's filters is the first
+        elif is_every_eval_ever(first.fields):
+            list(self.instances.read(first))  # which of the results
+
+    def read(self, row: Row) -> Iterator[FileSample]:
+        """Yield the completions of a row: one, several, or none."""
+        if row.fault:
+            yield faulty(row.number, UNNAMED, row.fault)
+        elif is_lm_eval(row.fields):
+            yield from self.samples.read(row)
+        elif is_every_eval_ever(row.fields):
+            yield from self.instances.read(row)
+        elif is_openai_solutions(row.fields):
+            yield from openai_solutions(row)
+        elif is_batch(row.fields):
+            yield from batch(row, self.default_run)
+        else:
+            yield from plain(row, self.default_run)
+
+
+class RowBatch(NamedTuple):
+    """Rows of a file, and who reads them."""
+
+    reader: Reader
+    rows: Batch
+
+    def samples(self) -> Iterator[FileSample]:
+        """Yield the completions."""
+        for row in self.rows.rows():
+            yield from self.reader.read(row)
+
+
+class LogBatch(NamedTuple):
+    """Completions of a log that is not made of rows."""
+
+    completions: Sequence[FileSample]
+
+    def samples(self) -> Iterator[FileSample]:
+        """Yield the completions."""
+        return iter(self.completions)
+
+
+SampleBatch = RowBatch | LogBatch
+
+
+def read_samples(path: Path, default_run: str | None = None) -> list[FileSample]:
+    """Return the completions of a file or run folder, in order.
+
+    default_run: the run of rows that name none, else the name of the file.
+
+    Formats: a run folder of ours, plain rows (JSONL, a JSON array, CSV, Parquet), lm-eval
+    `samples_*.jsonl`, inspect logs (`.json`, `.eval`), samples of Every Eval Ever, OpenAI batch
+    output, OpenAI's example_model_solutions. Rows that cannot be used come with their `fault`.
+    Raises InputError where the file as a whole cannot be read or is empty.
+    """
+    batches = sample_batches(path, default_run=default_run)
+    recordings = [one for batch in batches for one in batch.samples()]
+    if not recordings:
+        raise nothing_in(path)
+    run = name_of_unnamed({one.run for one in recordings}, default_run or name_of(path))
+    return [replace(one, run=run) if one.run == UNNAMED else one for one in recordings]
+
+
+def sample_batches(
+    path: Path, wanted: Wanted = everything, default_run: str | None = None
+) -> Generator[SampleBatch, None, None]:
+    """Yield the completions of a file or run folder in batches; see `read_samples`.
+
+    wanted: which rows, by number. Completions of rows that cannot be read are of the run UNNAMED.
+    """
+    require(path)
+    path = _completions_of(path) if path.is_dir() else path
+    run = default_run or name_of(path)
+    if path.suffix == ".eval" and path.is_file():
+        yield from _logged(inspect_archive(path), wanted)
+        return
+    value = read_whole(path)
+    if value is None:
+        yield from _tabular(path, wanted, run)
+    elif is_inspect(value):
+        yield from _logged(inspect_json(value, path), wanted)
+    else:
+        reader = Reader(path, run)
+        rows = tuple(array_rows(value, path))
+        if first := next((row for row in rows if not row.fault), None):
+            reader.begin(first)
+        for at in range(0, len(rows), BATCH_ROWS):
+            part = rows[at : at + BATCH_ROWS]
+            yield RowBatch(reader, Parsed([row for row in part if wanted(row.number)]))
+
+
+def nothing_in(path: Path) -> InputError:
+    """Return the error of a file without one row."""
+    return InputError(f"{str(path)!r} holds no completions; give a file with one row each")
+
+
+def name_of_unnamed(runs: Iterable[str], default: str) -> str:
+    """Return the run of rows that do not tell theirs: the file's one run, or the default."""
+    named = set(runs) - {UNNAMED}
+    return named.pop() if len(named) == 1 else default
+
+
+def name_of(path: Path) -> str:
+    """Return the run of rows that name none: the name of their folder or file."""
+    path = path / COMPLETIONS_FILE if path.is_dir() else path
+    return path.resolve().parent.name if path.name == COMPLETIONS_FILE else path.stem
+
+
+def require(path: Path) -> None:
+    """Raise InputError unless there is something at a path."""
+    try:
+        found = path.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
+    if not found:
+        raise InputError(f"{str(path)!r} does not exist; give the path of a file")
+
+
+def _completions_of(folder: Path) -> Path:
+    file = folder / COMPLETIONS_FILE
+    if not file.is_file():
+        inside = sorted(str(found.parent) for found in folder.glob(f"*/{COMPLETIONS_FILE}"))
+        hint = f"give one of its folders: {', '.join(inside[:5])}" if inside else (
+            "give a run folder or a file"
+        )  # fmt: skip
+        raise InputError(f"the folder {str(folder)!r} holds no {COMPLETIONS_FILE}; {hint}")
+    return file
+
+
+def _tabular(path: Path, wanted: Wanted, run: str) -> Iterator[RowBatch]:
+    reader = Reader(path, run)
+    with closing(read_rows(path)) as rows:
+        first = next((row for row in rows if not row.fault), None)
+    if first is not None:
+        reader.begin(first)
+    if first is not None and is_own(first.fields):
+        wanted = _counting(path, wanted)
+    for part in read_batches(path, wanted):
+        yield RowBatch(reader, part)
+
+
+def _counting(path: Path, wanted: Wanted) -> Wanted:
+    """Want the rows of a run of ours that count, which takes the whole file to know."""
+    with closing(read_rows(path)) as rows:
+        counting = counting_rows(rows)
+    return lambda number: number in counting and wanted(number)
+
+
+def _logged(recorded: Iterator[FileSample], wanted: Wanted) -> Iterator[LogBatch]:
+    chosen = (one for one in recorded if wanted(one.row))
+    while part := tuple(islice(chosen, LOG_BATCH)):
+        yield LogBatch(part)

@@ -1,0 +1,102 @@
+"""A sample as a file holds it, before its problem is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gradeschool.completion import Finish
+from gradeschool.scorer import clip
+
+UNNAMED = ""  # the run of a row that does not tell, until the whole file is known
+WHOLE = re.compile(r"\s*(-?\d{1,18})\s*\Z")
+FINISHES = {
+    "stop": Finish.STOP,
+    "eos": Finish.STOP,
+    "length": Finish.LENGTH,
+    "max_tokens": Finish.LENGTH,
+    "model_length": Finish.LENGTH,
+    "content_filter": Finish.FILTER,
+}
+
+
+class Reference(NamedTuple):
+    """How a row names its problem; what it does not say is None."""
+
+    position: int | None = None
+    id: str | None = None
+    question: str | None = None
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileSample:
+    """A completion with where it was found.
+
+    row: 1-based number in the file. run: the name that results are grouped under, UNNAMED where an
+    unreadable row does not tell. sample: its number among the samples of its problem, None where
+    the file does not number them. error: the provider's failure, which is an outcome and no zero.
+    fault: why the row cannot be used.
+    """
+
+    row: int
+    run: str
+    reference: Reference
+    text: str
+    sample: int | None = None
+    finish: Finish = Finish.UNKNOWN
+    error: str = ""
+    fault: str = ""
+    model: str = ""
+
+
+def faulty(row: int, run: str, fault: str) -> FileSample:
+    """Return the record of a row that cannot be used."""
+    return FileSample(row, run, Reference(), "", fault=fault)
+
+
+def finish_of(value: object) -> Finish:
+    """Map a finish reason of any API to ours."""
+    return FINISHES.get(str(value), Finish.UNKNOWN)
+
+
+def text_of(content: object, between: str = "") -> str | None:
+    """Return the text of a message's content: a string, or a list of parts; None for neither."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list) and all(isinstance(part, Mapping | str) for part in content):
+        parts = [part if isinstance(part, str) else part.get("text") for part in content]
+        return between.join(part for part in parts if isinstance(part, str))
+    return None
+
+
+def whole_number(value: object) -> int | None:
+    """Return an index given as a number or as digits, else None."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    if isinstance(value, str) and (found := WHOLE.match(value)) is not None:
+        return int(found.group(1))
+    return None
+
+
+def shown(value: object) -> str:
+    """Return a value in a form that a message can show, however long or deep it is."""
+    try:
+        return clip(repr(value))
+    except RecursionError:
+        return "a value that is nested too deeply"
+
+
+def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """Return the first of these fields that is present and not None."""
+    for name in names:  # half the time of a generator, four times a row
+        value = fields.get(name)
+        if value is not None:
+            return value
+    return None

@@ -1,0 +1,386 @@
+"""Plain rows, arrays, tables and runs of ours: what is read, and what is said of bad rows."""
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool.completion import Completion, Finish
+from gradeschool.errors import InputError
+from gradeschool.formats.own_run import dataset_of, to_line
+from gradeschool.formats.read import read_samples
+from gradeschool.formats.samples import FileSample, Reference
+from gradeschool.tables import read_rows
+
+Row = dict[str, Any]
+
+
+def jsonl(path: Path, rows: Sequence[object]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def read(path: Path, *rows: object) -> list[FileSample]:
+    """Read rows back from `answers.jsonl` of a folder."""
+    return read_samples(jsonl(path / "answers.jsonl", rows))
+
+
+def texts(recordings: Sequence[FileSample]) -> list[str]:
+    return [one.text for one in recordings]
+
+
+# Plain rows
+
+
+@pytest.mark.parametrize("name", ["completion", "output", "response", "answer"])
+def test_every_name_of_a_text(tmp_path: Path, name: str) -> None:
+    """The text stands in a column of any of the four names."""
+    [one] = read(tmp_path, {"index": 3, name: "it is 4"})
+    assert (one.text, one.fault, one.row) == ("it is 4", "", 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"index": 3}, Reference(position=3)),
+        ({"index": "3"}, Reference(position=3)),
+        ({"index": 3.0}, Reference(position=3)),
+        ({"index": " -1 "}, Reference(position=-1)),
+        ({"id": "gsm8k-12"}, Reference(id="gsm8k-12")),
+        ({"id": 12}, Reference(id="12")),
+        ({"question_id": "0012"}, Reference(id="0012")),
+        ({"problem_id": "a"}, Reference(id="a")),
+        ({"question": "How?"}, Reference(question="How?")),
+        ({"index": 3, "id": "x", "question": "How?"}, Reference(3, "x", "How?")),
+    ],
+)
+def test_every_name_of_a_problem(tmp_path: Path, fields: Row, expected: Reference) -> None:
+    """The problem is named by index, id, question_id, problem_id or question."""
+    [one] = read(tmp_path, {**fields, "completion": "x"})
+    assert one.reference == expected
+
+
+def test_an_answer_beside_a_response_is_the_datas_own(tmp_path: Path) -> None:
+    """A row of a dataset with a model's response added is never scored on its gold answer."""
+    for name in ("completion", "output", "response"):
+        [one] = read(tmp_path, {"question": "How?", "answer": "#### 18", name: "17"})
+        assert one.text == "17"
+
+
+def test_runs_samples_models_and_finishes(tmp_path: Path) -> None:
+    """`run` names the run, else `model`, else the file; the sample and the finish are kept."""
+    rows = [
+        {"index": 0, "completion": "a", "run": "r", "model": "m", "sample": 2, "finish": "length"},
+        {"index": 0, "completion": "a", "model": "m", "sample": "3", "finish_reason": "stop"},
+        {"index": 0, "completion": "a", "run": {"deep": 1}},
+        {"index": 0, "completion": "a"},
+    ]
+    found = [(one.run, one.sample, one.finish, one.model) for one in read(tmp_path, *rows)]
+    assert found == [
+        ("r", 2, Finish.LENGTH, "m"),
+        ("m", 3, Finish.STOP, "m"),
+        ("{'deep': 1}", None, Finish.UNKNOWN, ""),
+        ("answers", None, Finish.UNKNOWN, ""),
+    ]
+
+
+@pytest.mark.parametrize("name", ["completions", "responses", "completion", "output"])
+def test_a_list_of_texts_is_several_samples(tmp_path: Path, name: str) -> None:
+    """Each text of a list is a sample of its own, numbered from the row's sample or 0."""
+    found = read(tmp_path, {"index": 0, name: ["a", "b"]}, {"index": 1, "sample": 4, name: ["c"]})
+    assert [(one.text, one.sample, one.row) for one in found] == [
+        ("a", 0, 1),
+        ("b", 1, 1),
+        ("c", 4, 2),
+    ]
+
+
+def test_content_parts_are_one_text(tmp_path: Path) -> None:
+    """A list of parts, as chat APIs give it, is one completion."""
+    parts = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
+    assert texts(read(tmp_path, {"index": 0, "output": parts})) == ["ab"]
+
+
+@pytest.mark.parametrize("error", ["timeout", {"code": 500}, True])
+def test_a_failed_request_is_an_error_and_no_text(tmp_path: Path, error: object) -> None:
+    """A row with an error needs no text."""
+    [one] = read(tmp_path, {"index": 0, "completion": None, "error": error})
+    assert (one.text, one.fault) == ("", "")
+    assert one.error == (error if isinstance(error, str) else repr(error))
+
+
+@pytest.mark.parametrize(
+    ("row", "fault"),
+    [
+        ({"index": 0}, "has no text; its columns are 'index'"),
+        ({"index": 0, "completion": None}, "has no text; its columns"),
+        ({"index": 0, "completion": 18}, "has no text: its 'completion' is 18; give a string"),
+        ({"index": 0, "completions": []}, "has no text: its 'completions' is []"),
+        ({"index": 0, "completion": [1, "a"]}, "has no text: its 'completion' is [1, 'a']"),
+        ({"completion": "a"}, "names no problem; its columns are 'completion'"),
+        ({"completion": "a", "question": 3}, "names no problem"),
+        ({"index": "--5", "completion": "a"}, "has the index '--5', which is no whole number"),
+        ({"index": 1.5, "completion": "a"}, "has the index 1.5, which is no whole number"),
+        ({"index": True, "completion": "a"}, "has the index True, which is no whole number"),
+        ({"index": float("nan"), "completion": "a"}, "has the index nan"),
+        ({"index": "9" * 10**6, "completion": "a"}, "has the index '9999"),
+        ({"a": 1}, "names no problem; its columns are 'a'"),
+        ({}, "names no problem; its columns are none"),
+        ([1], "is a JSON list, not an object"),
+        ("text", "is a JSON str, not an object"),
+        (None, "is a JSON NoneType, not an object"),
+    ],
+)
+def test_a_bad_row_says_what_is_wrong(tmp_path: Path, row: object, fault: str) -> None:
+    """The row's number and a short message; the rows around it are read."""
+    good = {"index": 1, "completion": "good"}
+    found = read(tmp_path, good, row, good)
+    assert texts(found) == ["good", "", "good"]
+    assert found[1].row == 2
+    assert found[1].fault.startswith(fault)
+    assert len(found[1].fault) < 400
+
+
+def test_an_unreadable_row_belongs_to_the_one_run_of_its_file(tmp_path: Path) -> None:
+    """A row that names no run is counted with the file's run, or apart where it has several."""
+    (tmp_path / "one.jsonl").write_text('{"index": 0, "completion": "a", "model": "m"}\n{oops\n')
+    assert [one.run for one in read_samples(tmp_path / "one.jsonl")] == ["m", "m"]
+    rows = [{"index": 0, "completion": "a", "model": model} for model in "mn"]
+    assert [one.run for one in read(tmp_path, *rows, {"a": 1})] == ["m", "n", "answers"]
+
+
+def test_lines_end_at_newlines_alone(tmp_path: Path) -> None:
+    """U+2028, U+0085 and lone surrogates stay inside a completion; CRLF, BOM, blank lines pass."""
+    text = "a\u2028b\u0085c\x0bd\ud800\x00"
+    line = json.dumps({"index": 0, "completion": text}).encode("ascii")
+    raw = json.dumps({"index": 1, "completion": "a\u2028b\u0085c"}, ensure_ascii=False).encode()
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + line + b"\r\n\r\n\n" + raw + b"\r\n")
+    found = read_samples(path)
+    assert texts(found) == [text, "a\u2028b\u0085c"]
+    assert [one.row for one in found] == [1, 4]
+
+
+def test_rows_that_are_no_json(tmp_path: Path) -> None:
+    """Invalid UTF-8, broken JSON, deep nesting and huge integers cost their own row alone."""
+    good = b'{"index": 1, "completion": "good"}'
+    path = tmp_path / "answers.jsonl"
+    bad = [
+        b'{"index": 0, "completion": "\xff"}',
+        b'{"index": 0, "completion": "cut',
+        b'{"index": 0, "completion": ' + b"[" * 10**5 + b"]" * 10**5 + b"}",
+        b'{"index": 0, "completion": "a", "n": ' + b"9" * 10**6 + b"}",
+        b"\x00\x01\x02",
+    ]
+    path.write_bytes(b"\n".join([good, *bad, good]))
+    found = read_samples(path)
+    assert [one.fault.split(" (")[0] for one in found] == [
+        "",
+        "is not valid UTF-8",
+        "is not valid JSON",
+        "is nested too deeply to be read",
+        "holds an integer of more digits than can be read; write it as a string",
+        "is not valid JSON",
+        "",
+    ]
+
+
+@pytest.mark.parametrize("depth", range(900, 1000, 7))
+def test_values_of_any_depth_can_be_shown(tmp_path: Path, depth: int) -> None:
+    """A value just shallow enough to be parsed may be too deep to be written again."""
+    value = "[" * depth + "]" * depth
+    path = tmp_path / "deep.jsonl"
+    for name in ("index", "completion", "error", "model", "id"):
+        fields = {"index": "0", "completion": '"a"', name: value}
+        path.write_text("{" + ", ".join(f'"{key}": {text}' for key, text in fields.items()) + "}")
+        [one] = read_samples(path)
+        assert len(one.fault + one.error + one.run) < 300
+
+
+# JSON arrays
+
+
+@pytest.mark.parametrize("name", ["answers.json", "answers.jsonl", "answers"])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_json_array_is_read_as_rows(tmp_path: Path, name: str, indent: int | None) -> None:
+    """People save rows as one array, in files of any name; its items are numbered from 1."""
+    path = tmp_path / name
+    rows = [{"index": 0, "completion": "a"}, 5, {"index": 1, "completion": "b"}]
+    path.write_text("\n " + json.dumps(rows, indent=indent))
+    found = read_samples(path)
+    assert texts(found) == ["a", "", "b"]
+    assert (found[1].row, found[1].fault) == (2, "is a JSON int, not an object")
+
+
+def test_jsonl_under_the_name_json(tmp_path: Path) -> None:
+    """Several objects, one a line, are rows whatever the file is called."""
+    path = jsonl(tmp_path / "answers.json", [{"index": at, "completion": "a"} for at in range(3)])
+    assert len(read_samples(path)) == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b'{"a": 1}', "holds no 'samples'"),
+        (b"[1, 2", "is not valid JSON (Expecting ',' delimiter, line 1, column 6)"),
+        (b"\xff\xff{", "is not valid UTF-8"),
+        (b"[" * 10**5, "is nested too deeply"),
+        (b"[" + b"9" * 10**6 + b"]", "holds an integer of more digits"),
+        (b"[]", "holds no completions"),
+        (b'{"samples": []}', "holds no completions"),
+        (b"", "is not valid JSON"),
+    ],
+)
+def test_a_json_file_that_cannot_be_used(tmp_path: Path, body: bytes, message: str) -> None:
+    """One message that names the file and says what is wrong."""
+    path = tmp_path / "log.json"
+    path.write_bytes(body)
+    with pytest.raises(InputError) as caught:
+        read_samples(path)
+    assert f"{str(path)!r} {message}" in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+# Tables
+
+
+def test_a_csv_row_with_an_unquoted_comma_is_not_cut(tmp_path: Path) -> None:
+    """What stands beyond the last column makes the row a fault, not another answer."""
+    path = tmp_path / "answers.csv"
+    path.write_text('index,completion\n146,#### 2,125\n0,"#### 2,125"\n')
+    cut, whole = read_rows(path)
+    assert cut.fault == "has more fields than the header; quote what holds a comma"
+    assert (whole.fault, whole.fields["completion"]) == ("", "#### 2,125")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('index,completion\n0,"#### 18\n1,#### 3\n', "cannot be read near"),
+        ("a,b,a\n1,2,3\n", "has two columns named 'a'"),
+        ("index;completion\n0;#### 18\n", "separates its columns by ';'"),
+        ("index\tcompletion\n0\t#### 18\n", r"separates its columns by '\\t'"),
+    ],
+)
+def test_a_csv_that_is_none_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=f"'answers.csv' {message}"):
+        list(read_rows(path))
+
+
+def test_csv(tmp_path: Path) -> None:
+    """CSV with quoted line breaks; a missing cell is a missing field."""
+    path = tmp_path / "answers.csv"
+    path.write_text('\ufeffindex,completion,model\n0,"a,\nb",m\n1\n', encoding="utf-8")
+    found = read_samples(path)
+    assert texts(found) == ["a,\nb", ""]
+    assert found[0].reference == Reference(position=0)
+    assert (found[1].row, found[1].fault[:11]) == (3, "has no text")
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_a_gzipped_file_reads_as_the_file_itself(tmp_path: Path, ending: str) -> None:
+    bodies = {"jsonl": '{"index": 3, "completion": "ja\\n#### 3"}\n' * 40,
+              "csv": 'index,completion\n3,"ja\n#### 3"\n' + '4,"#### 4"\n' * 40}  # fmt: skip
+    plain, packed = tmp_path / f"a.{ending}", tmp_path / f"a.{ending}.gz"
+    plain.write_text(bodies[ending])
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert list(read_rows(packed)) == list(read_rows(plain))
+    for body in (packed.read_bytes()[:-9], plain.read_bytes(), b""):
+        packed.write_bytes(body)
+        if body:
+            with pytest.raises(InputError, match="no whole gzip file"):
+                list(read_rows(packed))
+        else:
+            assert list(read_rows(packed)) == []
+
+
+def test_parquet(tmp_path: Path) -> None:
+    """Parquet with lists, and the NaN that pandas writes for what is missing."""
+    arrow = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'parquet'")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "answers.parquet"
+    columns = {
+        "index": [0.0, 1.0],
+        "completions": [["a", "b"], ["c"]],
+        "error": [float("nan")] * 2,
+        "sample": [float("nan")] * 2,
+    }
+    parquet.write_table(arrow.table(columns), path)
+    found = read_samples(path)
+    assert texts(found) == ["a", "b", "c"]
+    assert {one.error + one.fault for one in found} == {""}
+    assert found[2].reference == Reference(position=1)
+
+
+# Runs of ours
+
+
+def completion(sample: int, text: str, error: str = "") -> Completion:
+    return Completion(f"key{sample}", "7", sample, text, Finish.STOP, error=error, run="a run")
+
+
+def test_a_run_folder(tmp_path: Path) -> None:
+    """Of the rows of a key the last that is no error counts, else the last; in a copy too."""
+    rows = [
+        completion(0, "", "timeout"),
+        completion(0, "\ud800 18"),
+        completion(0, "", "again"),
+        completion(1, "", "timeout"),
+        completion(1, "", "http 500"),
+    ]
+    (tmp_path / "run").mkdir()
+    for path in (tmp_path / "run" / "completions.jsonl", tmp_path / "copy.jsonl"):
+        path.write_bytes(b"".join(to_line(row, "How?") for row in rows))
+        found = read_samples(path.parent if path.parent.name == "run" else path)
+        assert [(one.run, one.text, one.sample, one.error) for one in found] == [
+            ("a run", "\ud800 18", 0, ""),
+            ("a run", "", 1, "http 500"),
+        ]
+        assert found[0].reference == Reference(id="7", question="How?")
+
+
+def test_a_foreign_column_called_key_loses_no_row(tmp_path: Path) -> None:
+    """Only rows that `gradeschool eval` stored are merged by their key."""
+    rows = [{"index": at, "completion": "a", "key": "same"} for at in range(3)]
+    assert len(read(tmp_path, *rows)) == 3
+
+
+def test_a_folder_without_a_run_names_those_inside(tmp_path: Path) -> None:
+    """A folder of run folders is a frequent slip."""
+    with pytest.raises(InputError, match=r"holds no completions\.jsonl; give a run folder"):
+        read_samples(tmp_path)
+    (tmp_path / "run").mkdir()
+    jsonl(tmp_path / "run" / "completions.jsonl", [])
+    with pytest.raises(InputError, match=f"give one of its folders: {tmp_path}/run"):
+        read_samples(tmp_path)
+    with pytest.raises(InputError, match="holds no completions; give a file with one row each"):
+        read_samples(tmp_path / "run")
+
+
+def test_the_run_of_the_present_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`gradeschool score .` names the run after the folder, not "."."""
+    monkeypatch.chdir(tmp_path)
+    jsonl(Path("completions.jsonl"), [{"index": 0, "completion": "a"}])
+    assert read_samples(Path())[0].run == tmp_path.name
+
+
+@pytest.mark.parametrize(
+    ("manifest", "expected"),
+    [
+        ('{"dataset": {"name": "sample"}}', "sample"),
+        ('{"dataset": "sample"}', None),
+        ("[1]", None),
+        ("{oops", None),
+        (None, None),
+    ],
+)
+def test_a_run_tells_its_dataset(tmp_path: Path, manifest: str | None, expected: object) -> None:
+    """run.json names the dataset, for the folder and for a file in it; damage is no error."""
+    if manifest is not None:
+        (tmp_path / "run.json").write_text(manifest)
+    assert dataset_of(tmp_path) == dataset_of(tmp_path / "completions.jsonl") == expected
