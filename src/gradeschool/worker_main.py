@@ -47,13 +47,14 @@ def main() -> None:
     warnings.simplefilter("ignore")
     _limit("RLIMIT_AS", MEMORY)
     _limit("RLIMIT_CORE", 0)
+    status = 1
     try:
         _serve(channel)
-    except SystemExit as error:  # at once: threads and pools of the function could wait for ever
-        os._exit(error.code & 255 if isinstance(error.code, int) else int(error.code is not None))
-    except BaseException:  # noqa: BLE001  (whatever it is, the process ends)
-        os._exit(1)
-    _end()
+        _end()
+    except SystemExit as error:
+        status = error.code & 255 if isinstance(error.code, int) else int(error.code is not None)
+    finally:
+        os._exit(status)  # at once: threads and pools of the function could wait for ever
 
 
 def _serve(channel: Channel) -> None:
