@@ -68,15 +68,19 @@ def command(
     from gradeschool.reports.comparison import print_comparison
     from gradeschool.scoring.compare import compare, compare_unpaired, outcomes_of, shared_by_all
     from gradeschool.scoring.select import choose_runs, headline_scorer, protocols_of
+    from gradeschool.scoring.sources import parted
     from gradeschool.scoring.thresholds import check
 
     if common and unpaired:
         raise InputError("--common and --unpaired exclude each other; give one")
-    chosen = choose_runs((floor, *runs) if floor is not None else runs, dataset, warn)
-    if len(chosen) < 2 and at_least is None:
-        raise InputError(
-            f"only one run is given: {chosen[0].run.name!r}; give another, or --at-least"
-        )
+    if scorer is not None:
+        get_usable_scorer(scorer)
+    specs = dict.fromkeys((floor, *runs) if floor is not None else runs)
+    if at_least is None and len(specs) == 1 and parted(runs[0])[1]:
+        raise _only_one(runs[0])
+    chosen = choose_runs(list(specs), dataset, warn)
+    if at_least is None and len(chosen) == 1:
+        raise _only_one(chosen[0].run.name)
     known = list(all_scorers())
     name = scorer or headline_scorer([one.manifest for one in chosen], known)
     reader = get_usable_scorer(name)
@@ -101,6 +105,10 @@ def command(
     if any(not one.met for one in thresholds):
         sys.exit(1)
     warn_of_faults(sum(one.run.faults for one in chosen))
+
+
+def _only_one(run: str) -> InputError:
+    return InputError(f"only one run is given: {run!r}; give another, or --at-least")
 
 
 def _run_json(run: Outcomes) -> dict[str, Any]:

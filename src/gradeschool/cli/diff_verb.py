@@ -48,6 +48,9 @@ def command(
     from gradeschool.runs.diff.result import difference
     from gradeschool.scoring.select import choose_runs
 
+    for name in (scorer_a, scorer_b):
+        if name is not None:
+            get_usable_scorer(name)
     chosen = choose_runs((a, b), dataset, warn)
     chosen = chosen * 2 if a == b and len(chosen) == 1 else chosen
     if len(chosen) != 2:

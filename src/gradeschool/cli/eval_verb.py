@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.lean_import import import_aiohttp
 from gradeschool.cli.options import (
     FiniteRange,
     dataset_option,
@@ -32,10 +30,6 @@ if TYPE_CHECKING:
 PROTOCOL = "zero-shot/chat"
 # The model of the package was trained on questions and annotated solutions alone.
 BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
-# Objects between two searches for garbage. A run makes many that stay and few cycles; Python's 700
-# would cost it a tenth of its time. Its start makes more than that, and next to no garbage.
-GARBAGE = 50_000
-STARTING_GARBAGE = 500_000
 
 
 @click.command()
@@ -99,19 +93,17 @@ def command(
     with a larger -k or -n only for what is new. Exit status 3: some samples failed, or --max-cost
     was reached.
     """
-    gc.set_threshold(STARTING_GARBAGE)
-    from gradeschool.datasets.load import load_dataset
+    from gradeschool.datasets.load import is_here, load_dataset
     from gradeschool.models.choose import choose_model
     from gradeschool.protocols.registry import get_protocol
     from gradeschool.runs.cost import parse_price
     from gradeschool.runs.evaluate import Asking, default_folder
-    from gradeschool.runs.plan import make_plan
+    from gradeschool.runs.plan import check_samples, make_plan
 
     built_in = model == BUILT_IN
     chosen = get_protocol(protocol or (BUILT_IN_PROTOCOL if built_in else PROTOCOL))
     calculating = built_in if calculator is None else calculator
     _check(chosen, calculating, batch, choices, max_cost, price)
-    problems = load_dataset(dataset or chosen.dataset)
     usual = chosen.decoding
     decoding = replace(
         usual,
@@ -119,9 +111,13 @@ def command(
         max_tokens=max_tokens or usual.max_tokens,
         seed=seed,
     )
+    check_samples(decoding, samples)
+    name = dataset or chosen.dataset
+    if not is_here(name):  # raises what is wrong with the model or the price before it is fetched
+        answering = choose_model(model, (), name, timeout, calculating)
+        cost = parse_price(price, answering.name) if price else None
+    problems = load_dataset(name)
     plan = make_plan(chosen, problems, decoding, limit, samples)
-    if model.startswith(("http://", "https://", "openai/")):
-        import_aiohttp()
     answering = choose_model(model, plan.problems, problems.name, timeout, calculating)
     cost = parse_price(price, answering.name) if price else None
     asking = Asking(connections, choices, batch, cost, max_cost)
@@ -167,8 +163,6 @@ def _run(
 
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// if it is not yours")
-    gc.freeze()  # what the start has made stays: no search looks at it, not that of the end either
-    gc.set_threshold(GARBAGE)
     with _progress(quiet) as observer:
         work = evaluate(plan, model, folder, asking=asking, observer=observer, version=__version__)
         try:

@@ -63,12 +63,22 @@ def command(
     Example: gradeschool rank runs/samples --verifier models/verifier --baseline runs/greedy
     """
     from gradeschool.cli.verifier_verb import progress
+    from gradeschool.protocols.registry import get_usable_scorer
+    from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.rank import rank
-    from gradeschool.verifier.rank_run import baseline, one_run, ready, scores_of
+    from gradeschool.verifier.rank_run import baseline, one_run, ready, scored_by, scores_of
+    from gradeschool.verifier.scorers import CandidateScorer
     from gradeschool.verifier.ways import Ways
 
+    if scorer is not None:
+        get_usable_scorer(scorer)
+    check_sources([run, *baselines], dataset)
+    source = scores_of(run, verifier, generator)
     held = one_run(run, dataset, warn, scorer)
-    name, rows = scores_of(held, verifier, generator, progress("scored"))
+    if isinstance(source, CandidateScorer):
+        name, rows = scored_by(source, held, progress("scored"))
+    else:
+        name, rows = source
     prepared = ready(held, name, rows)
     if prepared.unscored:
         warn(f"{prepared.unscored} of {held.total} completions have no score; they are left out")

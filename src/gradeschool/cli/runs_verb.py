@@ -141,6 +141,8 @@ def curve_command(
     from gradeschool.scoring.at_k import ballots_of, curve
     from gradeschool.scoring.select import choose_runs
 
+    if scorer is not None:
+        get_usable_scorer(scorer)
     runs = choose_runs([file], dataset, warn)
     chosen = get_usable_scorer(scorer or _own_scorer(runs[0].path) or DEFAULT_SCORER)
     curves = {

@@ -18,7 +18,7 @@ from gradeschool.errors import InputError
 if TYPE_CHECKING:
     from gradeschool.runs.plan import Plan
     from gradeschool.verifier.sample_work import Write
-    from gradeschool.verifier.sampling import Told
+    from gradeschool.verifier.sampling import Here, Told
 
 HERE = "transformers/"
 TEMPERATURE = 0.7  # the paper's
@@ -77,9 +77,10 @@ def command(
     Example: gradeschool sample -m transformers/models/generator -d gsm8k:train -k 100 -o
     runs/samples
     """
-    from gradeschool.datasets.load import load_dataset
+    from gradeschool.datasets.load import is_here, load_dataset
+    from gradeschool.models.choose import choose_model
     from gradeschool.protocols.registry import get_protocol
-    from gradeschool.runs.plan import make_plan
+    from gradeschool.runs.plan import check_samples, make_plan
 
     chosen = get_protocol(protocol)
     decoding = replace(
@@ -88,12 +89,24 @@ def command(
         max_tokens=max_tokens or chosen.decoding.max_tokens,
         seed=seed,
     )
-    plan = make_plan(chosen, load_dataset(dataset or chosen.dataset), decoding, limit, samples)
-    if any(spec.startswith(HERE) for spec in models):
-        write = _writer(engine, processes)
-        status = _here(plan, models, output, calculator, write, quiet)
+    check_samples(decoding, samples)
+    name = dataset or chosen.dataset
+    local = any(spec.startswith(HERE) for spec in models)
+    if local:
+        write, model = _writer(engine, processes), _local_model(models, calculator)
     elif engine == "ray":
         raise InputError(f"--engine ray runs transformers/FOLDER, not {models[0]!r}")
+    elif calculator and chosen.is_chat:
+        raise InputError(
+            f"the calculator needs a completion that it can go on with, which the chat of "
+            f"{chosen.name} is not; give --no-calculator or another protocol"
+        )
+    elif not is_here(name):  # raises what is wrong with a model before the dataset is fetched
+        for spec in models:
+            choose_model(spec, (), name, timeout, calculator)
+    plan = make_plan(chosen, load_dataset(name), decoding, limit, samples)
+    if local:
+        status = _here(plan, model, output, write, quiet)
     else:
         status = _asked(plan, models, output, calculator, connections, timeout, quiet)
     _labels(output, as_json)
@@ -115,15 +128,18 @@ def _writer(engine: str, processes: int | None) -> Write:
     return partial(in_processes, processes=processes or 1)
 
 
-def _here(
-    plan: Plan, models: tuple[str, ...], output: Path, calculator: bool, write: Write, quiet: bool
-) -> int:
-    from gradeschool import __version__
-    from gradeschool.verifier.sampling import here, sample_here
+def _local_model(models: tuple[str, ...], calculator: bool) -> Here:
+    from gradeschool.verifier.sampling import here
 
     if len(models) > 1:
         raise InputError("one model on this machine at a time; --processes share the work")
-    model = here(models[0].removeprefix(HERE), calculator)
+    return here(models[0].removeprefix(HERE), calculator)
+
+
+def _here(plan: Plan, model: Here, output: Path, write: Write, quiet: bool) -> int:
+    from gradeschool import __version__
+    from gradeschool.verifier.sampling import sample_here
+
     tell = None if quiet else _progress()
     ended = sample_here(plan, model, output, write=write, version=__version__, tell=tell)
     if ended.stopped:
@@ -152,11 +168,6 @@ def _asked(
     from gradeschool.reports.progress import PlainProgress
     from gradeschool.runs.evaluate import Asking, evaluate
 
-    if calculator and plan.protocol.is_chat:
-        raise InputError(
-            f"the calculator needs a completion that it can go on with, which the chat of "
-            f"{plan.protocol.name} is not; give --no-calculator or another protocol"
-        )
     asked = [
         choose_model(spec, plan.problems, plan.dataset.name, timeout, calculator)
         for spec in dict.fromkeys(models)

@@ -77,6 +77,7 @@ def command(
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
+    from gradeschool.protocols.registry import get_vote
     from gradeschool.scoring.cause_counts import causes_in_files
     from gradeschool.scoring.choice import Work, merged, score_shard, scored
     from gradeschool.scoring.votes import votes_on
@@ -88,6 +89,8 @@ def command(
     else:
         given, names = files_and_scorers(files, scorers)
         chosen = _scorers(names)
+        for vote in votes:
+            get_vote(vote)
         work = Work(given, dataset, chosen, output, jobs, engine)
         if shard is not None:
             if output is None or engine != "local" or votes or labels or causes:

@@ -44,6 +44,14 @@ class Plan:
         ]
 
 
+def check_samples(decoding: Decoding, samples: int) -> None:
+    """Raise InputError where greedy decoding is asked for several samples, all the same."""
+    if samples > 1 and decoding.temperature == 0:
+        raise InputError(
+            f"{samples} samples at temperature 0 would all be the same; give --temperature 0.7"
+        )
+
+
 def make_plan(
     protocol: Protocol, dataset: Dataset, decoding: Decoding, limit: int | None, samples: int
 ) -> Plan:
@@ -52,10 +60,7 @@ def make_plan(
     Raises InputError where the protocol's few-shot examples are not to be had, or where greedy
     decoding is asked for several samples, which would all be the same.
     """
-    if samples > 1 and decoding.temperature == 0:
-        raise InputError(
-            f"{samples} samples at temperature 0 would all be the same; give --temperature 0.7"
-        )
+    check_samples(decoding, samples)
     shots = load_dataset(protocol.shots) if protocol.shots else None
     problems = dataset.problems[:limit]
     return Plan(protocol, dataset, problems, shots, decoding, samples)
