@@ -13,6 +13,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
@@ -58,10 +59,7 @@ def measure(scorers: list[Scorer], unit: str, length: int) -> tuple[list[tuple[f
     text = (unit * (length // len(unit) + 1))[:length]
     problem = Problem.from_gold("18")
     alone = [
-        (
-            seconds(lambda scorer=scorer: scorer.outcome(text, scorer.reference(problem))),
-            scorer.name,
-        )
+        (seconds(partial(scorer.outcome, text, scorer.reference(problem))), scorer.name)
         for scorer in scorers
     ]
     return sorted(alone, reverse=True), seconds(lambda: Matrix(scorers).codes(text, problem))

@@ -29,7 +29,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from overhead_clients import BARE, INSPECT, LM_EVAL, OPENAI, PROTOCOL
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.overhead_clients import BARE, INSPECT, LM_EVAL, OPENAI, PROTOCOL
 
 BODY = {
     "id": "x",

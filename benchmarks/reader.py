@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from gradeschool import Problem, all_scorers, load_gsm8k
 from gradeschool.answers.extractor import extract_final_answer
@@ -36,7 +37,7 @@ PLACES = (
 )  # fmt: skip
 
 
-def rows(path: Path) -> list[dict[str, object]]:
+def rows(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a JSONL file."""
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 

@@ -14,7 +14,6 @@ import argparse
 import json
 import random
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -295,4 +294,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

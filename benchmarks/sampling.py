@@ -16,15 +16,17 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 import transformers
 
+from gradeschool.models.batched import ends_of
 from gradeschool.models.token_loop import Draw, Job, Loop
 from gradeschool.models.tokens.rows import Rows
-from gradeschool.models.transformers_model import ends_of
 
 TEMPERATURE, LIMIT = 0.7, 400
 GENERATE_ROWS = (100, 256)
@@ -117,10 +119,9 @@ def calculator_share(bench: Bench, prompts: Prompts, samples: int) -> float:
         force(self, *given)
         spent += time.thread_time() - start
 
-    Rows.force = measured  # type: ignore[method-assign]
     start = time.thread_time()
-    bench.ours(prompts, samples)
-    Rows.force = force  # type: ignore[method-assign]
+    with patch.object(Rows, "force", measured):
+        bench.ours(prompts, samples)
     return spent / (time.thread_time() - start)
 
 
@@ -157,7 +158,7 @@ def main() -> None:
         f"{given.samples} samples a problem; `generate` on one problem at a time",
         {
             "token loop": lambda: bench.ours(shared, given.samples),
-            **{f"generate, {rows} rows": lambda rows=rows: bench.generate(shared[:2], 100, rows)
+            **{f"generate, {rows} rows": partial(bench.generate, shared[:2], 100, rows)
                for rows in GENERATE_ROWS},
             "original": lambda: bench.original(shared[:1], 1),
         },

@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
@@ -221,8 +222,8 @@ def contest(rows: list[Row], peers: dict[PeerOf, Peer], memory: bytes) -> Contes
     for peer, process in peers.items():
         found[f"peer: {peer.scorer}"] = process.round
         if peer.scorers:
-            found[f"ours: {' + '.join(peer.scorers)}"] = lambda names=peer.scorers: timed(
-                rows, lambda: alone(names, rows)
+            found[f"ours: {' + '.join(peer.scorers)}"] = partial(
+                timed, rows, partial(alone, peer.scorers, rows)
             )
     found[f"ours: {len(published)} published scorers"] = lambda: timed(
         rows, lambda: together(published, rows)

@@ -85,11 +85,11 @@ def main() -> None:
     for turn in range(TURNS + 1):
         part = examples[turn * UPDATES * BATCH :][: UPDATES * BATCH]
         for name, loss in ways.items():
-            found = speed(models[name], optimizers[name], loss, part)
+            rate = speed(models[name], optimizers[name], loss, part)
             if turn:  # the first one warms up
-                speeds[name].append(found)
-    for name, found in speeds.items():
-        print(f"{name}: {statistics.median(found):,.0f} tokens a CPU second ({size})")
+                speeds[name].append(rate)
+    for name, rates in speeds.items():
+        print(f"{name}: {statistics.median(rates):,.0f} tokens a CPU second ({size})")
     ratios = [one / other for one, other in zip(speeds["packed"], speeds["padded"], strict=True)]
     print(f"packed / padded: {statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})")
 

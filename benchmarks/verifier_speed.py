@@ -20,9 +20,10 @@ from gradeschool.verifier.head import Verifier, new_verifier
 from gradeschool.verifier.new_model import new_model
 from gradeschool.verifier.objective import Batch, Group, Labelled, batch_of, losses
 from gradeschool.verifier.packing import take_packed
+from gradeschool.verifier.solutions import Pair
+from gradeschool.verifier.solutions import texts_of as tokens_of
 from gradeschool.verifier.tokens import build_tokenizer
-from gradeschool.verifier.value import Pair, score
-from gradeschool.verifier.value import texts_of as tokens_of
+from gradeschool.verifier.value import score
 
 ROUNDS = 5
 GROUPS = 3
@@ -60,7 +61,8 @@ def read(verifier: Verifier, tokenizer: Any, pairs: list[Pair], share: bool) -> 
 
 
 def compare(name: str, tokens: int, ours: Callable[[], None], other: Callable[[], None]) -> None:
-    ours(), other()
+    ours()
+    other()
     pairs = [(cpu_seconds(ours), cpu_seconds(other)) for _ in range(ROUNDS)]
     fast, ratio = median(one for one, _ in pairs), median(b / a for a, b in pairs)
     print(f"{name:<42} {tokens / fast:>9,.0f} tokens/s   {ratio:.2f} x padded rows", flush=True)

@@ -38,9 +38,9 @@ def audited(function: Callable[..., object] | str, longest: int = LONGEST) -> Au
 
 def found(report: AuditReport, name: str) -> Finding:
     """The finding of that name; the names that there are where it is missing."""
-    (one,) = [one for one in report.findings if one.name == name] or [None]
-    assert one is not None, [one.name for one in report.findings]
-    return one
+    findings = {finding.name: finding for finding in report.findings}
+    assert name in findings, [*findings]
+    return findings[name]
 
 
 # The suite

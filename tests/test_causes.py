@@ -18,9 +18,9 @@ from gradeschool.scoring.causes import Side, explain_verdict, view
 from gradeschool.scoring.collect import Run, Sample
 from gradeschool.scoring.forms import Forms, notes_from, words_of
 from gradeschool.scoring.suspects import suspects
+from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 OLD_INSPECT, INSPECT = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.253"
 OLMES, FLEXIBLE, READER = "olmes/gsm8k-tulu", "lm-eval/gsm8k/flexible-extract", "gradeschool/reader"

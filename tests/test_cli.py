@@ -15,9 +15,9 @@ from gradeschool.models.recorded import SAMPLE_FILE
 from gradeschool.reports.terminal import FOLDED_SCORER
 from gradeschool.scoring.load import choose_scorers
 from gradeschool.scoring.statistics import wilson
+from tests.formats.test_read import jsonl
 from tests.support.command import SCRIPT, Command, environment, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 SAMPLE = ("-d", "sample")
 TWO = ("openai/2021", "lm-eval/gsm8k/flexible-extract")

@@ -8,9 +8,9 @@ import pytest
 
 from gradeschool import all_protocols, all_scorers
 from gradeschool.datasets.sources import SOURCES
+from tests.formats.test_read import jsonl
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 # All 1,319 prompts, each followed by a NUL byte, as the real harness makes them.
 DIGESTS = {

@@ -182,7 +182,8 @@ def test_arguments_of_older_files_are_read() -> None:
     told = {"until": ["Q:"]}
     assert _arguments_of([["Q?", told]]) == ("Q?", told)
     assert _arguments_of({"gen_args_0": {"arg_0": "Q?", "arg_1": told}}) == ("Q?", told)
-    for odd in ([], [[]], [3], None, "x", {"gen_args_0": 5}):
+    unusable: list[Any] = [[], [[]], [3], None, "x", {"gen_args_0": 5}]
+    for odd in unusable:
         assert _arguments_of(odd) == (None, {})
 
 

@@ -38,10 +38,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built site; whatever MkDocs, a plugin or Python warns about is an error."""
     pytest.importorskip("material", reason="mkdocs-material is not installed (group docs)")
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-W", "error", "-m", "mkdocs", "build", "--strict", "-d", folder]
+    mkdocs = [sys.executable, "-W", "error", "-m", "mkdocs"]
     # The notice is about the theme's end of life in 2027: known, and no warning about these pages.
     done = subprocess.run(
-        command,
+        [*mkdocs, "build", "--strict", "-d", folder],
         cwd=ROOT,
         env={"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -130,7 +130,12 @@ def opened(chromium: Any, page: Path, **options: Any) -> tuple[Any, list[str]]:
     seen: list[str] = []
     shown.on("console", lambda message: seen.append(message.text))
     shown.on("pageerror", lambda error: seen.append(str(error)))
-    shown.on("request", lambda one: one.url.startswith("file:") or seen.append(one.url))
+
+    def note(request: Any) -> None:
+        if not request.url.startswith("file:"):
+            seen.append(request.url)
+
+    shown.on("request", note)
     shown.goto(page.as_uri())
     shown.add_style_tag(content="* { transition: none !important }")  # half a colour is no colour
     return shown, seen

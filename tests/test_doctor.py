@@ -64,7 +64,7 @@ class Counting(BadCitizen):
             return web.json_response({"tokens": self.chat if shown else []})
         if not request.path.startswith("/v1"):
             return web.json_response({}, status=404)
-        reply = json.loads((await super().answer(request)).body or b"")
+        reply = json.loads((await super().answer(request)).text or "")
         count = len(self.chat) if "messages" in body else self.plain
         return web.json_response(reply | {"usage": {"prompt_tokens": count}})
 

@@ -7,6 +7,7 @@ contradicts in them is in test_claims.py.
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -170,7 +171,8 @@ def test_is_correct_compares_strings_with_a_row_or_a_problem(gsm8k_test: Problem
 def test_is_correct_refuses_a_row_without_a_gold_as_the_official_assert_does() -> None:
     with pytest.raises(InputError, match="'no gold here'"):
         is_correct("#### 72", {"answer": "no gold here"})
-    for gold in ("72", 72, None, ["72"], {"question": "?"}):
+    rows: list[Any] = ["72", 72, None, ["72"], {"question": "?"}]
+    for gold in rows:
         with pytest.raises(InputError, match=r"no GSM8K row: .*gradeschool\.judge"):
             is_correct("#### 72", gold)
 

@@ -25,7 +25,7 @@ from tests.support.hostile_report import HOSTILE
 
 CANARY = "sk-canary-4815162342"
 SCORERS = [scorer for scorer in all_scorers().values() if not scorer.extra]
-SURROGATES = st.characters(categories=("Cs",))
+SURROGATES = st.characters(categories=["Cs"])
 TEXTS = st.text(st.one_of(st.sampled_from("0123456789.,$#\\boxed{} answer is:\n-"), SURROGATES))
 
 
@@ -66,10 +66,10 @@ def test_texts_come_back_to_the_letter(
     gradeschool: Command, answers: Path, tmp_path: Path, name: str
 ) -> None:
     """What is read back from any format is what Parquet, the plainest, gives."""
-    from gradeschool.recordings.files import read_recordings
+    from gradeschool.formats.read import read_samples
 
     written = export(gradeschool, answers, name, tmp_path)
-    back = read_recordings(samples_of[name](written))
+    back = read_samples(samples_of[name](written))
     found = sorted(one.text for one in back if not one.error)
     rows = [json.loads(line) for line in answers.read_text().split("\n") if line]
     assert found == sorted(storable(row["completion"]) for row in rows if "completion" in row)

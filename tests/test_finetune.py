@@ -76,7 +76,7 @@ def test_the_folder_is_a_plain_model_with_a_record(made: Path, problems: Path) -
         "config.json", "generation_config.json", "model.safetensors", "tokenizer.json",
         "tokenizer_config.json", "training.json", "losses.jsonl", "curves.jsonl",
     }  # fmt: skip
-    model = AutoModelForCausalLM.from_pretrained(made, local_files_only=True)
+    model: Any = AutoModelForCausalLM.from_pretrained(made, local_files_only=True)
     tokenizer = AutoTokenizer.from_pretrained(made, local_files_only=True)
     assert model.generation_config.eos_token_id == tokenizer.eos_token_id == 1
     assert model.generation_config.pad_token_id == tokenizer.pad_token_id == 0
@@ -140,7 +140,7 @@ def test_llama_cpp_reads_the_folder_and_writes_the_same(made: Path, tmp_path: Pa
     from gradeschool.models.gguf_file import write_gguf
     from tests.support.llama_server import llama_server
 
-    model = AutoModelForCausalLM.from_pretrained(made, local_files_only=True)
+    model: Any = AutoModelForCausalLM.from_pretrained(made, local_files_only=True)
     tokenizer = AutoTokenizer.from_pretrained(made, local_files_only=True)
     write_gguf(made, tmp_path / "made.gguf")
 

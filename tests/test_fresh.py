@@ -80,7 +80,7 @@ def value(expression: str) -> Fraction:
 
     def of(node: ast.expr) -> Fraction:
         if isinstance(node, ast.BinOp):
-            return OPERATORS[type(node.op)](of(node.left), of(node.right))
+            return Fraction(OPERATORS[type(node.op)](of(node.left), of(node.right)))
         assert isinstance(node, ast.Constant)
         return Fraction(str(node.value))
 

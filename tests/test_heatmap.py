@@ -207,7 +207,12 @@ def open_heatmap(chromium: Any, path: Path, **options: Any) -> tuple[Any, list[s
     requests: list[str] = []
     page.on("console", lambda message: console.append(message.text))
     page.on("pageerror", lambda error: console.append(str(error)))
-    page.on("dialog", lambda dialog: (console.append("a dialog"), dialog.dismiss()))
+
+    def dismiss(dialog: Any) -> None:
+        console.append("a dialog")
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
     page.on("request", lambda request: requests.append(request.url))
     page.goto(path.as_uri())
     return page, console, requests

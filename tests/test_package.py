@@ -37,7 +37,7 @@ FLOORS = {
         0,
     ),
     **dict.fromkeys(("answers", "prompts", "calculator"), 1),
-    **dict.fromkeys(("protocols", "datasets", "recordings"), 2),
+    **dict.fromkeys(("protocols", "datasets", "formats"), 2),
     **dict.fromkeys(("scoring", "auditing"), 3),
     "models": 4,
     "runs": 5,

@@ -7,11 +7,11 @@ import pytest
 from gradeschool import Problem, load_dataset
 from gradeschool.datasets.platinum import REMOVED, REVISED
 from gradeschool.errors import InputError
-from gradeschool.recordings.recorded import Reference
+from gradeschool.formats.samples import Reference
 from gradeschool.scoring.matching import Matcher
+from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 
 def test_the_rows_that_are_left(data: Path) -> None:

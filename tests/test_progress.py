@@ -8,7 +8,6 @@ import pytest
 from rich.console import Console
 
 from gradeschool.completion import Completion, Finish, Usage
-from gradeschool.reports import progress
 from gradeschool.reports.progress import LiveProgress, PlainProgress
 from gradeschool.runs.ask import Live
 from gradeschool.runs.cost import Price, Purse
@@ -19,7 +18,7 @@ from gradeschool.verdict import Outcome
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, in a list that a test changes."""
     now = [1000.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     return now
 
 

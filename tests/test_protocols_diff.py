@@ -15,9 +15,9 @@ from gradeschool.protocols.contrast import (
 )
 from gradeschool.scoring.collect import Run, Sample
 from gradeschool.scoring.moves import move
+from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 BEFORE, AFTER = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.253"
 GOLDS = {0: "18", 1: "3", 2: "70000"}  # of the first rows of the test split

@@ -203,8 +203,7 @@ def test_without_the_data_everything_but_the_prompt_is_shown(
 
 def test_every_name_has_a_room_and_a_card() -> None:
     for name in all_scorers():
-        card = scorer_card(name)
-        assert card.protocols == tuple(
+        assert scorer_card(name).protocols == tuple(
             p.name for p in all_protocols().values() if name in p.scorers
         )
     for protocol in all_protocols().values():

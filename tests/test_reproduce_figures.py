@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -195,5 +195,5 @@ def _answers(path: Path, rows: Iterable[tuple[int, int, bool]]) -> None:
     _write(path, found)
 
 
-def _write(path: Path, rows: Iterable[dict[str, object]]) -> None:
+def _write(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))

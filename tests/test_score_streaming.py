@@ -4,6 +4,7 @@ import os
 import tracemalloc
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as arrow
 import pytest
@@ -13,8 +14,8 @@ from pyarrow import parquet
 
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import GradeschoolError, InputError
+from gradeschool.formats.samples import FileSample, Reference, faulty
 from gradeschool.problem import Problem
-from gradeschool.recordings.recorded import Recorded, Reference, faulty
 from gradeschool.scoring import stream
 from gradeschool.scoring.collect import collect
 from gradeschool.scoring.load import choose_scorers
@@ -103,15 +104,15 @@ ROWS = st.lists(
 )
 
 
-def recorded(rows: Sequence[tuple[str, int, int | None, str, str]]) -> list[Recorded]:
+def recorded(rows: Sequence[tuple[str, int, int | None, str, str]]) -> list[FileSample]:
     found = []
     for row, (run, at, sample, text, error) in enumerate(rows, start=1):
         if error == "fault" or not run:
             found.append(faulty(row, run, "is bad"))
         elif error:
-            found.append(Recorded(row, run, Reference(position=at), "", sample, error=error))
+            found.append(FileSample(row, run, Reference(position=at), "", sample, error=error))
         else:
-            found.append(Recorded(row, run, Reference(position=at), text, sample))
+            found.append(FileSample(row, run, Reference(position=at), text, sample))
     return found
 
 
@@ -133,7 +134,9 @@ def test_a_stream_counts_what_a_collection_holds(
     try:
         named = [one if one.run else faulty(one.row, "f", one.fault) for one in recorded(rows)]
         if len(runs := {one.run for one in recorded(rows) if one.run}) == 1:
-            named = [faulty(one.row, *runs, one.fault) if one.run == "f" else one for one in named]
+            named = [
+                faulty(one.row, min(runs), one.fault) if one.run == "f" else one for one in named
+            ]
         held = collect(named, Matcher(PROBLEMS, "numbers"), "f", notes[0].append)
     except InputError as error:
         with pytest.raises(InputError) as caught:
@@ -228,7 +231,7 @@ def test_parquet_in_gives_the_same(
     """One file of small row groups, and several files that are one table."""
     rows = [row.fields for row in read_rows(real)]
     names = ("model", "index", "sample", "completion")
-    cells = [{name: row.get(name) for name in names} for row in rows]
+    cells: list[dict[str, Any]] = [{name: row.get(name) for name in names} for row in rows]
     for row in cells:
         row["completion"] = row["completion"].replace("\ud800", "_")
     table = arrow.Table.from_pylist(cells)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gradeschool import Outcome, Problem, Verdict, all_scorers, get_scorer, judge
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
-from gradeschool.recordings.recorded import Recorded, Reference, faulty
+from gradeschool.formats.samples import FileSample, Reference, faulty
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.collect import Run, Sample, collect
 from gradeschool.scoring.explain import disagreements
@@ -114,11 +115,11 @@ def test_a_log_without_an_answer_is_told() -> None:
 
 def recorded(
     row: int, index: int, text: str, sample: int | None = None, run: str = "r"
-) -> Recorded:
-    return Recorded(row, run, Reference(position=index), text, sample)
+) -> FileSample:
+    return FileSample(row, run, Reference(position=index), text, sample)
 
 
-def collected(*rows: Recorded) -> tuple[list[Run], list[str]]:
+def collected(*rows: FileSample) -> tuple[list[Run], list[str]]:
     notes: list[str] = []
     return collect(rows, MATCHER, "f.jsonl", notes.append), notes
 
@@ -315,7 +316,7 @@ def test_a_scorer_whose_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> Non
         {"question": "How?", "answer": "so\n#### 1,250"},
     ],
 )
-def test_judge_takes_a_gold_in_any_form(gold: object) -> None:
+def test_judge_takes_a_gold_in_any_form(gold: Any) -> None:
     """The number, the solution, a row and a problem give the same verdict."""
     assert judge("#### 1,250", gold, scorer="openai/2021").correct
     verdict = judge("#### 1,251", gold, scorer="openai/2021")
@@ -336,14 +337,14 @@ def test_judge_keeps_signs() -> None:
 @pytest.mark.parametrize(
     "gold", ["", "  ", "so ####", {"question": "How?"}, pytest.param(10**5000, id="long")]
 )
-def test_judge_refuses_a_gold_that_is_none(gold: object) -> None:
+def test_judge_refuses_a_gold_that_is_none(gold: Any) -> None:
     """An empty gold would make every empty answer right."""
     with pytest.raises(InputError):
         judge("#### 1", gold)
 
 
 @pytest.mark.parametrize("text", [None, 18, b"18", ["18"], float("nan")])
-def test_judge_refuses_what_is_no_text(text: object) -> None:
+def test_judge_refuses_what_is_no_text(text: Any) -> None:
     """A column of a data frame holds None and NaN; the message shows the value."""
     with pytest.raises(InputError, match=r"the completion is a \w+: .*; give its text"):
         judge(text, "18")

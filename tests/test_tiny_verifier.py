@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_the_shipped_verifier_prefers_right_solutions() -> None:
     assert scorer.verifier.name.startswith("tiny-verifier@")
 
 
-def _scores(side: Side, pairs: list[Pair]) -> list[object]:
+def _scores(side: Side, pairs: list[Pair]) -> list[Any]:
     return list(side.score(pairs))
 
 

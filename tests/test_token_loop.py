@@ -98,7 +98,7 @@ def test_other_architectures_write_what_generate_writes(loaded: Loaded, kind: st
             torch.nn.init.normal_(weight, 0, 0.3)
     assert LlamaStep.fits(model) == (kind in {"llama", "qwen2"})
     prompts = [[3 + (5 * at + size) % 290 for at in range(size)] for size in (1, 4, 9, 9, 15)]
-    settings = {"ends": [2], "max_tokens": 20, "calculator": False, "rows": 3}
+    settings: dict[str, Any] = {"ends": [2], "max_tokens": 20, "calculator": False, "rows": 3}
     implementation = model.config._attn_implementation
     found = sorted(sample(model, loaded.tokenizer, prompts, **settings))
     assert [one.ids for one in found] == [generated(model, one, [2], 20) for one in prompts]
@@ -137,7 +137,10 @@ def test_a_sample_does_not_depend_on_the_batch(loaded: Loaded) -> None:
 def test_forced_tokens_are_those_of_a_loop_without_cache(loaded: Loaded) -> None:
     """One row, one token at a time, the text decoded whole each time: nothing shared with ours."""
     for one in loaded.written(loaded.prompts[:6]):
-        prompt, ids, mask, due = loaded.prompts[one.prompt], [], [], []
+        prompt = loaded.prompts[one.prompt]
+        ids: list[int] = []
+        mask: list[bool] = []
+        due: list[int] = []
         while len(ids) < LIMIT and not (ids and ids[-1] in loaded.ends):
             with torch.inference_mode():
                 logits = loaded.model(torch.tensor([[*prompt, *ids]])).logits[0, -1]
@@ -205,10 +208,10 @@ def test_what_the_loop_cannot_run_is_said(loaded: Loaded) -> None:
     model = transformers.BloomForCausalLM(config).eval()
     with pytest.raises(InputError, match="'bloom': it has an attention of its own"):
         list(sample(model, loaded.tokenizer, [[3]], ends=[2]))
-    config = transformers.Gemma2Config(**SMALL, **GROUPED)
-    model = transformers.Gemma2ForCausalLM(config).eval()
+    sizes: dict[str, Any] = {**SMALL, **GROUPED}
+    capped = transformers.Gemma2ForCausalLM(transformers.Gemma2Config(**sizes)).eval()
     with pytest.raises(InputError, match="soft cap"):
-        list(sample(model, loaded.tokenizer, [[3, 4]], ends=[2]))
+        list(sample(capped, loaded.tokenizer, [[3, 4]], ends=[2]))
 
 
 class Merging:

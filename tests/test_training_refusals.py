@@ -24,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer = tokenizer_of(sums(PROBLEMS))
     trainee(tokenizer).save_pretrained(folder / "generator")
     tokenizer.save_pretrained(folder / "generator")
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"index": at, "sample": sample, "completion": text}
         for at, one in enumerate(sums(PROBLEMS))
         for sample, text in enumerate((one.solution, "#### 7000"))
@@ -41,12 +41,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def words(folder: Path, verb: str, output: Path, changes: dict[str, Any]) -> list[object]:
     """A command that would train, changed; an option that is None is left out."""
-    usual: dict[str, Any] = {
+    commands: dict[str, dict[str, Any]] = {
         "finetune": {"-m": "new:0.05M", "-d": folder / "sums.jsonl", "--vocabulary": 300},
         "verifier train": {"--generator": folder / "generator", "-d": folder / "sums.jsonl",
                            "--samples": folder / "samples.jsonl"},
-    }[verb]  # fmt: skip
-    given = {**usual, "-o": output, "--epochs": 1, "--batch": 4, **changes}
+    }  # fmt: skip
+    given = {**commands[verb], "-o": output, "--epochs": 1, "--batch": 4, **changes}
     here = {name: folder / value[1:] if str(value).startswith("@") else value
             for name, value in given.items()}  # fmt: skip
     return [*verb.split(), *(word for pair in here.items() for word in pair), "--quiet"]

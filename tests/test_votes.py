@@ -14,9 +14,9 @@ from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
 from gradeschool.scoring.collect import Run, Sample
 from gradeschool.scoring.votes import elections, score_vote
 from gradeschool.verdict import Outcome
+from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_recordings import jsonl
 
 MAJ_8 = all_votes()["lm-eval/gsm8k-cot-self-consistency/maj@8"]
 MAJ_64 = all_votes()["lm-eval/gsm8k-cot-self-consistency/maj@64"]

@@ -40,7 +40,7 @@ def certificate(tmp_path: Path) -> Path:
     path = tmp_path / "certificate.pem"
     options = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=here"]
     names = ["-addext", "subjectAltName=IP:127.0.0.1"]
-    files = ["-keyout", path, "-out", tmp_path / "public.pem"]
+    files = ["-keyout", str(path), "-out", str(tmp_path / "public.pem")]
     subprocess.run([program, *options, *names, *files], check=True, capture_output=True)
     path.write_text(path.read_text() + (tmp_path / "public.pem").read_text())
     return path

@@ -16,7 +16,9 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
-from opencompass_worker import compiled
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.peers.opencompass_worker import compiled
 
 Said = list[Any]
 # What the recipes of verl and oumi take for the ground truth: examples/data_preprocess/gsm8k.py.

@@ -111,7 +111,9 @@ def score(tasks: dict[str, ConfigurableTask], row: dict[str, Any]) -> dict[str, 
 
 def extracted(one: ConfigurableTask, text: str) -> str | None:
     """Return what a task with results of its own compares."""
-    return sys.modules[one.config.process_results.__module__].parse_math_answer(text)
+    module: Any = sys.modules[one.config.process_results.__module__]
+    answer: str | None = module.parse_math_answer(text)
+    return answer
 
 
 def prompts(name: str, folder: Path, form: str) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gradeschool import judge, load_dataset
+from gradeschool.formats.read import read_samples
 from gradeschool.integrations import DEFAULT_SCORER
-from gradeschool.recordings.files import read_recordings
 from tests.peers.pages import run_python, why_not
 
 pytestmark = pytest.mark.peers
@@ -80,5 +80,5 @@ def test_our_filters_say_what_our_scorers_say_and_the_stock_ones_what_they_said(
         assert found["by_filter"][name] == list(map(float, right))
         assert 0 < sum(right) < len(right)
     assert found["aggregate"] == sum(found["by_filter"]["gradeschool"]) / len(problems)
-    recorded = list(read_recordings(tmp_path / "samples_ours.jsonl"))
+    recorded = list(read_samples(tmp_path / "samples_ours.jsonl"))
     assert {one.text for one in recorded} == set(said)

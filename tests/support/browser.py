@@ -52,7 +52,12 @@ def open_page(chromium: Any) -> Iterator[Open]:
         found = Opened(page)
         page.on("console", lambda message: found.console.append(message.text))
         page.on("pageerror", lambda error: found.console.append(str(error)))
-        page.on("dialog", lambda dialog: (found.console.append("a dialog"), dialog.dismiss()))
+
+        def dismiss(dialog: Any) -> None:
+            found.console.append("a dialog")
+            dialog.dismiss()
+
+        page.on("dialog", dismiss)
         page.on("request", lambda request: found.requests.append(request.url))
         page.goto(path.as_uri() + hash)
         page.wait_for_selector("html[data-ready]", timeout=1000 * SECONDS)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def tell(plan: Plan, model: Model, folder: Path, asking: Asking, as_json: bool) -> None:
     """Print the estimate of what the folder lacks; asks the server for its model's name at most."""
-    from gradeschool.recordings.files import COMPLETIONS_FILE
+    from gradeschool.formats.read import COMPLETIONS_FILE
     from gradeschool.runs.cost import estimate
     from gradeschool.runs.files import read_completions
     from gradeschool.runs.plan import missing

@@ -135,7 +135,7 @@ def _explain(
 
 def _scorers(path: Path, names: Sequence[str], every: bool) -> list[Scorer]:
     """Return the scorers that are asked for; without names every scorer, or the run's own."""
-    from gradeschool.recordings.manifests import scorer_of
+    from gradeschool.formats.manifests import scorer_of
     from gradeschool.scoring.load import choose_scorers
 
     if names or every:

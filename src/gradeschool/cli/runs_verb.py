@@ -160,7 +160,7 @@ def curve_command(
 
 def _own_scorer(file: Path) -> str | None:
     """Return the headline scorer of a run folder, None for another file."""
-    from gradeschool.recordings.files import MANIFEST_FILE
+    from gradeschool.formats.read import MANIFEST_FILE
     from gradeschool.runs.manifest import plan_of
     from gradeschool.runs.store import read_json
 

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from gradeschool.errors import InputError, ModelError
+from gradeschool.formats.read import read_samples
+from gradeschool.formats.samples import FileSample
 from gradeschool.models.base import Reply, Request
 from gradeschool.problem import Problem
-from gradeschool.recordings.files import read_recordings
-from gradeschool.recordings.recorded import Recorded
 from gradeschool.scoring.matching import Matcher
 
 SAMPLE = "sample"
@@ -27,16 +27,16 @@ class RecordedModel:
     def __init__(self, spec: str, problems: tuple[Problem, ...], dataset: str) -> None:
         path_text, _, run = spec.partition("#")
         path = SAMPLE_FILE if path_text == SAMPLE else Path(path_text)
-        recordings = [recorded for recorded in read_recordings(path) if not recorded.fault]
+        recordings = [recorded for recorded in read_samples(path) if not recorded.fault]
         self.run = _choose(Counter(recorded.run for recorded in recordings), run, path_text)
         self.name = f"recorded-{self.run}"
         self.identity = f"recorded/{path_text}#{self.run}"
         self._answers = self._by_problem(recordings, Matcher(problems, dataset))
 
     def _by_problem(
-        self, recordings: list[Recorded], matcher: Matcher
-    ) -> dict[str, dict[int, Recorded]]:
-        answers: dict[str, dict[int, Recorded]] = defaultdict(dict)
+        self, recordings: list[FileSample], matcher: Matcher
+    ) -> dict[str, dict[int, FileSample]]:
+        answers: dict[str, dict[int, FileSample]] = defaultdict(dict)
         for recorded in recordings:
             if recorded.run != self.run:
                 continue

@@ -10,8 +10,8 @@ from typing import Any
 
 from gradeschool.completion import NO_USAGE, Usage
 from gradeschool.errors import FatalModelError, ModelError, TransientError
+from gradeschool.formats.samples import finish_of, text_of
 from gradeschool.models.base import Reply, Request
-from gradeschool.recordings.recorded import finish_of, text_of
 
 TRANSIENT_STATUSES = {408, 409, 425, 429, *range(500, 600)}
 LONGEST_WAIT = 120.0

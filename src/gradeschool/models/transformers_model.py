@@ -39,7 +39,7 @@ def load(calculator: bool, folder: Path) -> Engine:
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     gpu = torch.cuda.is_available()
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     model: Any = AutoModelForCausalLM.from_pretrained(
@@ -118,7 +118,7 @@ class Generator:
             "top_p": 1.0 if decoding.top_p is None else decoding.top_p,
             "top_k": 0,
         }
-        config = GenerationConfig(  # type: ignore[no-untyped-call]
+        config = GenerationConfig(
             max_new_tokens=limit,
             do_sample=sampled,
             num_beams=1,

@@ -9,9 +9,9 @@ from typing import Any
 
 from gradeschool.completion import Decoding, Usage
 from gradeschool.errors import ModelError
+from gradeschool.formats.samples import finish_of
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.batched import DEFAULT_TOKENS, BatchedModel, tokens_of, too_long
-from gradeschool.recordings.recorded import finish_of
 
 # vLLM schedules by itself; a batch of this size keeps a GPU busy and answers come in between.
 ROWS = 512

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
+from gradeschool.formats.read import MANIFEST_FILE
 from gradeschool.models.base import Model, Request
 from gradeschool.models.preflight import check
-from gradeschool.recordings.files import MANIFEST_FILE
 from gradeschool.runs.ask import Asker
 from gradeschool.runs.cost import Price, Purse, estimate
 from gradeschool.runs.finish import matrix_of, write_results

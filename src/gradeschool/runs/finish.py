@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gradeschool.formats.read import COMPLETIONS_FILE
 from gradeschool.models.base import Request
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.recordings.files import COMPLETIONS_FILE
 from gradeschool.runs.cost import Purse
 from gradeschool.runs.plan import Plan
 from gradeschool.runs.results import answers_file, run_of, summarise

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion
 from gradeschool.errors import InputError, StoreError
-from gradeschool.recordings.files import COMPLETIONS_FILE, MANIFEST_FILE
+from gradeschool.formats.read import COMPLETIONS_FILE, MANIFEST_FILE
 from gradeschool.runs.files import read_completions
 from gradeschool.runs.finish import Scored, matrix_of, write_results
 from gradeschool.runs.manifest import differing, plan_of

@@ -12,7 +12,7 @@ from typing import Any
 
 from gradeschool.completion import Completion
 from gradeschool.errors import StoreError
-from gradeschool.recordings.files import COMPLETIONS_FILE
+from gradeschool.formats.read import COMPLETIONS_FILE
 from gradeschool.runs.files import read_completions, remove_parts, sync_folder, write_whole
 from gradeschool.runs.lock import FolderLock
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError, StoreError
-from gradeschool.recordings.files import COMPLETIONS_FILE, MANIFEST_FILE
+from gradeschool.formats.read import COMPLETIONS_FILE, MANIFEST_FILE
 from gradeschool.runs.files import read_completions
 from gradeschool.runs.store import RESULTS_FILE, read_json
 

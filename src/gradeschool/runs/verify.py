@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion
 from gradeschool.errors import InputError, MissingExtraError
-from gradeschool.recordings.files import COMPLETIONS_FILE, MANIFEST_FILE
+from gradeschool.formats.read import COMPLETIONS_FILE, MANIFEST_FILE
 from gradeschool.runs.files import read_completions
 from gradeschool.runs.finish import fingerprint
 from gradeschool.runs.keys import request_key

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from gradeschool.recordings.recorded import UNNAMED
+from gradeschool.formats.samples import UNNAMED
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.notes import Warn

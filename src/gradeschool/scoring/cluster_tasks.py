@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import InputError
+from gradeschool.formats.read import Reader, RowBatch
 from gradeschool.protocols.registry import get_scorer
-from gradeschool.recordings.files import Reader, Unread
 from gradeschool.scoring.verdicts import Judge, Scored
 from gradeschool.tables import BATCH_ROWS, Cells
 
@@ -118,13 +118,13 @@ class OnRay:
         judge = _judge(self.dataset, self.scorers)
         scored: list[Scored] = []
         for batch in self._read(stretch):
-            scored += judge.judge(batch.recorded())
+            scored += judge.judge(batch.samples())
             if len(scored) >= CHUNK_ROWS:
                 yield scored
                 scored = []
         yield scored
 
-    def _read(self, stretch: Stretch) -> Iterator[Unread]:
+    def _read(self, stretch: Stretch) -> Iterator[RowBatch]:
         reader = Reader(Path(stretch.path), self.run)
         with opened(stretch.path) as file:
             head = next(file.iter_batches(batch_size=1), None)
@@ -133,7 +133,7 @@ class OnRay:
             rows = count(stretch.first)
             for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=stretch.groups):
                 numbers = [next(rows) for _ in range(batch.num_rows)]
-                yield Unread(reader, Cells(numbers, batch))
+                yield RowBatch(reader, Cells(numbers, batch))
 
 
 def _with_last(chunks: Iterator[list[Scored]]) -> Iterator[tuple[bool, list[Scored]]]:

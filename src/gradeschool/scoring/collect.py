@@ -1,4 +1,4 @@
-"""Recorded completions with their problems: what a score is made of, and what was passed over."""
+"""Samples with their problems: what a score is made of, and what was passed over."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from gradeschool.completion import Finish
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import FileSample
 from gradeschool.problem import Problem
-from gradeschool.recordings.recorded import Recorded
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.notes import Notes, Warn
 from gradeschool.scoring.repeats import Place, Repeats
@@ -40,7 +40,9 @@ class Run:
     faults: int = 0
 
 
-def collect(recordings: Iterable[Recorded], matcher: Matcher, source: str, warn: Warn) -> list[Run]:
+def collect(
+    recordings: Iterable[FileSample], matcher: Matcher, source: str, warn: Warn
+) -> list[Run]:
     """Group recorded completions by run and find their problems.
 
     A row that cannot be used is a sample with an error, told to `warn` with its number. A row that
@@ -50,7 +52,7 @@ def collect(recordings: Iterable[Recorded], matcher: Matcher, source: str, warn:
     """
     notes, repeats = Notes(), Repeats()
     runs: dict[str, Run] = {}
-    places: list[tuple[Run, Sample, Recorded, Place | None]] = []
+    places: list[tuple[Run, Sample, FileSample, Place | None]] = []
     for recorded in recordings:
         problem, fault = _problem(recorded, matcher)
         run = runs.setdefault(recorded.run, Run(recorded.run))
@@ -74,7 +76,7 @@ def collect(recordings: Iterable[Recorded], matcher: Matcher, source: str, warn:
 
 
 def _fill(
-    places: Iterable[tuple[Run, Sample, Recorded, Place | None]], sampled: Collection[str]
+    places: Iterable[tuple[Run, Sample, FileSample, Place | None]], sampled: Collection[str]
 ) -> None:
     """Put the samples into their runs: repetitions only where a run is sampled."""
     counters: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
@@ -86,7 +88,7 @@ def _fill(
             run.samples.append(sample)
 
 
-def _problem(recorded: Recorded, matcher: Matcher) -> tuple[Problem | None, str]:
+def _problem(recorded: FileSample, matcher: Matcher) -> tuple[Problem | None, str]:
     """Return the problem of a row, or None and why there is none."""
     if recorded.fault:
         return None, recorded.fault

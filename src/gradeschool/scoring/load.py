@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from gradeschool.formats.read import read_samples
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
-from gradeschool.recordings.files import read_recordings
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.collect import Run, collect
 from gradeschool.scoring.matching import Matcher
@@ -25,7 +25,7 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
     """
     [source] = sources([str(path)], dataset)
     matcher = Matcher(source.dataset.problems, source.dataset.name)
-    recorded = (one for part in source.parts for one in read_recordings(part, source.run))
+    recorded = (one for part in source.parts for one in read_samples(part, source.run))
     runs = collect(recorded, matcher, source.name, warn)
     if source.only and source.only not in [run.name for run in runs]:
         raise no_such_run(parted(source.name)[0], source.only, [run.name for run in runs])

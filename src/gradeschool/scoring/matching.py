@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import Reference
 from gradeschool.problem import MARKER, Problem
-from gradeschool.recordings.recorded import Reference
 from gradeschool.scorer import clip
 
 ADVICE = "correct it, or give its dataset with -d"

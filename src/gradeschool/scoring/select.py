@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.recordings.files import MANIFEST_FILE
+from gradeschool.formats.read import MANIFEST_FILE
 from gradeschool.scoring.collect import Run
 from gradeschool.scoring.load import load_runs
 from gradeschool.scoring.sources import check_sources, no_such_run, parted

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from gradeschool.datasets.load import Dataset, is_here, load_datasets
 from gradeschool.errors import InputError
-from gradeschool.recordings.files import COMPLETIONS_FILE, name_of, read_recordings, require
-from gradeschool.recordings.manifests import dataset_of
+from gradeschool.formats.manifests import dataset_of
+from gradeschool.formats.read import COMPLETIONS_FILE, name_of, read_samples, require
 
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
@@ -65,7 +65,7 @@ def check_sources(names: Iterable[str], dataset: str | None) -> None:
         if is_here(used):
             continue
         file, only = parted(name)
-        recorded = [one for part in parts for one in read_recordings(part, run_of(name))]
+        recorded = [one for part in parts for one in read_samples(part, run_of(name))]
         if all(one.fault for one in recorded):
             first = recorded[0]
             raise InputError(f"no row of {file!r} can be used: row {first.row} {first.fault}")

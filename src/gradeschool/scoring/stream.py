@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import GradeschoolError
+from gradeschool.formats.read import SampleBatch, sample_batches
 from gradeschool.protocols.registry import get_scorer
-from gradeschool.recordings.files import Recordings, recording_batches
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.shards import Shard
 from gradeschool.scoring.sources import Source
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 class _Task(NamedTuple):
     place: Place
     dataset: str
-    batch: Recordings
+    batch: SampleBatch
 
 
 def score_sources(
@@ -55,7 +55,7 @@ def score_sources(
             return
         judges = _Judges(datasets, scorers)
         for task in tasks:
-            scored = judges.of(task.dataset).judge(task.batch.recorded())
+            scored = judges.of(task.dataset).judge(task.batch.samples())
             yield Part(task.place, scored)
 
 
@@ -74,7 +74,7 @@ def _tasks(sources: Sequence[Source], shard: Shard | None) -> Generator[_Task, N
             number = next(numbers)
             wanted = shard.wanted(number) if shard else everything
             place = Place(str(shard) if shard else "", source.name, str(path), number)
-            for batch in recording_batches(path, wanted, source.run):
+            for batch in sample_batches(path, wanted, source.run):
                 yield _Task(place, source.dataset.name, batch)
 
 
@@ -127,8 +127,8 @@ def _begin(scorers: Sequence[str], datasets: Mapping[str, Dataset]) -> None:
     _judges = _Judges(datasets, [get_scorer(name) for name in scorers])
 
 
-def _judged(dataset: str, batch: Recordings) -> _Columns:
-    return list(zip(*_judges.of(dataset).judge(batch.recorded()), strict=True))
+def _judged(dataset: str, batch: SampleBatch) -> _Columns:
+    return list(zip(*_judges.of(dataset).judge(batch.samples()), strict=True))
 
 
 def _part(task: _Task, future: Future[_Columns]) -> Part:

@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from gradeschool.errors import InputError
-from gradeschool.recordings.files import name_of_unnamed
-from gradeschool.recordings.recorded import UNNAMED
+from gradeschool.formats.read import name_of_unnamed
+from gradeschool.formats.samples import UNNAMED
 from gradeschool.scoring.notes import Notes, Warn
 from gradeschool.scoring.repeats import Place, Repeats
 from gradeschool.scoring.verdicts import Scored

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from gradeschool.recordings.files import nothing_in
+from gradeschool.formats.read import nothing_in
 from gradeschool.scoring.notes import Warn
 from gradeschool.scoring.score import Columns, RunScore, score_noted
 from gradeschool.scoring.stream import Part

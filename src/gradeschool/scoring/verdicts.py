@@ -10,8 +10,8 @@ from typing import NamedTuple
 from gradeschool.answers.failures import form_of
 from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import InputError
+from gradeschool.formats.samples import FileSample
 from gradeschool.problem import Problem
-from gradeschool.recordings.recorded import Recorded
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.forms import notes_of
 from gradeschool.scoring.matching import Matcher
@@ -49,7 +49,7 @@ class Judge:
         self.matrix = Matrix(scorers)
         self.changes = disputed(problems)
 
-    def judge(self, recordings: Iterable[Recorded]) -> list[Scored]:
+    def judge(self, recordings: Iterable[FileSample]) -> list[Scored]:
         """Return what every scorer makes of some completions, in their order."""
         found = [(one, *self._problem(one)) for one in recordings]
         self.matrix.expect((one.text, problem) for one, problem, _ in found if problem is not None)
@@ -60,7 +60,7 @@ class Judge:
             for row in found
         ]
 
-    def _problem(self, recorded: Recorded) -> tuple[Problem | None, str]:
+    def _problem(self, recorded: FileSample) -> tuple[Problem | None, str]:
         """Return the problem of a row, or None and why there is none."""
         if recorded.fault:
             return None, recorded.fault
@@ -70,7 +70,7 @@ class Judge:
             return None, str(missing)
 
     def _scored(
-        self, recorded: Recorded, problem: Problem | None, fault: str, codes: bytes
+        self, recorded: FileSample, problem: Problem | None, fault: str, codes: bytes
     ) -> Scored:
         row, run, sample, finish = recorded.row, recorded.run, recorded.sample, recorded.finish
         if problem is None:

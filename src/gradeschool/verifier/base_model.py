@@ -76,7 +76,7 @@ def load_folder(folder: Path) -> Base:
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
@@ -102,7 +102,7 @@ def save_folder(base: Base, model: Any, folder: Path) -> None:
     from safetensors import SafetensorError
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     ends = model.generation_config.eos_token_id
     ends = [ends] if isinstance(ends, int) else list(ends or [])
     ends = list(dict.fromkeys([base.tokenizer.eos_token_id, *ends]))

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import InputError
+from gradeschool.formats.read import COMPLETIONS_FILE
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
-from gradeschool.recordings.files import COMPLETIONS_FILE
 from gradeschool.runs.files import read_completions
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.collect import Run

@@ -94,7 +94,7 @@ class Verifier(nn.Module):
         """Write a plain model folder (safetensors) and verifier.json, which holds the head too."""
         from transformers.utils import logging
 
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        logging.disable_progress_bar()
         folder.mkdir(parents=True, exist_ok=True)
         self.model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
@@ -204,7 +204,7 @@ def load_model(folder: Path, device: str = "cpu") -> Any:
 
     if not (folder / "config.json").is_file():
         raise InputError(f"the folder {str(folder)!r} holds no model: it has no config.json")
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     kind = torch.float32 if device == "cpu" else torch.bfloat16
     model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype=kind)
     return model.to(device).eval()

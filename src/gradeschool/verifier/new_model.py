@@ -67,7 +67,7 @@ def new_model(
             block: Any = layer
             block.self_attn.o_proj.weight.zero_()
             block.mlp.down_proj.weight.zero_()
-    model.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]
+    model.generation_config = GenerationConfig(
         eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id
     )
     return model

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion, Finish, Prompt, Usage
 from gradeschool.errors import ModelError
+from gradeschool.formats.read import MANIFEST_FILE
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.batched import DEFAULT_TOKENS, fingerprint, folder_of, tokens_of, too_long
-from gradeschool.recordings.files import MANIFEST_FILE
 from gradeschool.runs.finish import matrix_of, write_results
 from gradeschool.runs.manifest import manifest
 from gradeschool.runs.plan import Plan, missing

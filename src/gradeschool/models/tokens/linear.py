@@ -55,6 +55,6 @@ def _fits(weight: torch.Tensor) -> bool:
     return (
         weight.device.type == "cpu"
         and weight.dtype == torch.float32
-        and bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untyped-call]
+        and bool(torch.backends.mkldnn.is_available())
         and hasattr(torch.ops.mkldnn, "_linear_pointwise")
     )

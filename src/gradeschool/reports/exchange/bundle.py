@@ -12,9 +12,9 @@ from gradeschool.completion import Completion, Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.sources import ALIASES, SOURCES
 from gradeschool.errors import InputError
+from gradeschool.formats.manifests import dataset_of
+from gradeschool.formats.read import COMPLETIONS_FILE
 from gradeschool.problem import Problem
-from gradeschool.recordings.files import COMPLETIONS_FILE
-from gradeschool.recordings.manifests import dataset_of
 from gradeschool.reports.page.gather import Entry, PageRun, gather
 from gradeschool.reports.page.verdicts import cause_of
 from gradeschool.runs.manifest import plan_of

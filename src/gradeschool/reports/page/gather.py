@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.platinum import is_official_test, platinum_changes
+from gradeschool.formats.manifests import dataset_of
+from gradeschool.formats.read import COMPLETIONS_FILE, read_samples
 from gradeschool.problem import Problem
-from gradeschool.recordings.files import COMPLETIONS_FILE, read_recordings
-from gradeschool.recordings.manifests import dataset_of
 from gradeschool.reports.page.token_values import TokenValues, token_values
 from gradeschool.runs.records import from_fields
 from gradeschool.scoring.load import DEFAULT_DATASET
@@ -124,7 +124,7 @@ def _facts_of(path: Path, keyed: bool) -> dict[int, Facts]:
 def _rows(path: Path, keyed: bool) -> Iterator[tuple[int, Facts]]:
     own = path / COMPLETIONS_FILE if path.is_dir() else path
     if own.name != COMPLETIONS_FILE:
-        for recorded in read_recordings(path):
+        for recorded in read_samples(path):
             yield recorded.row, Facts(recorded.finish)
         return
     for row in read_rows(own):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Prompt
-from gradeschool.recordings.inspect_log import read_log
+from gradeschool.formats.inspect_log import read_log
 from gradeschool.runs.diff import side
 from gradeschool.runs.diff.side import Asked, Side, address_of, as_messages, known, mapping
 from gradeschool.scoring.collect import Run

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError
-from gradeschool.recordings.files import COMPLETIONS_FILE
+from gradeschool.formats.read import COMPLETIONS_FILE
 from gradeschool.runs.diff import side
 from gradeschool.runs.diff.side import Asked, Side, address_of, known, mapping
 from gradeschool.runs.manifest import plan_of

@@ -7,10 +7,10 @@ from itertools import chain
 from pathlib import Path
 
 from gradeschool.completion import Prompt
-from gradeschool.recordings.files import COMPLETIONS_FILE, read_recordings
-from gradeschool.recordings.inspect_log import is_inspect
-from gradeschool.recordings.lm_eval_samples import is_lm_eval
-from gradeschool.recordings.whole_json import read_whole
+from gradeschool.formats.inspect_log import is_inspect
+from gradeschool.formats.lm_eval_samples import is_lm_eval
+from gradeschool.formats.read import COMPLETIONS_FILE, read_samples
+from gradeschool.formats.whole_json import read_whole
 from gradeschool.runs.diff import side
 from gradeschool.runs.diff.inspect_ai import inspect_side
 from gradeschool.runs.diff.lm_eval import lm_eval_side
@@ -47,7 +47,7 @@ def _read(chosen: Chosen) -> Side:
         return inspect_side(run, path)
     if path.suffix in (".jsonl", "") and is_lm_eval(_first(path)):
         return lm_eval_side(run, path)
-    rows = (one for one in read_recordings(path) if one.run == run.name)
+    rows = (one for one in read_samples(path) if one.run == run.name)
     models = sorted({one.model for one in rows if one.model})
     return Side(run, "recorded completions", known({side.MODEL: ", ".join(models) or None}))
 

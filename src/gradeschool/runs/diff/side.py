@@ -91,7 +91,7 @@ def known(settings: Mapping[str, Any]) -> dict[str, Any]:
 def as_messages(value: object) -> Prompt | None:
     """Return the prompt that a JSON list of {"role", "content"} is, None for anything else."""
     from gradeschool.completion import Message
-    from gradeschool.recordings.recorded import text_of
+    from gradeschool.formats.samples import text_of
 
     if not isinstance(value, list) or not value:
         return None

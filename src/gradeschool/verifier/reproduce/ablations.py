@@ -12,7 +12,7 @@ from gradeschool.verifier.reproduce.ablation_stages import TEST, Maker, paramete
 from gradeschool.verifier.reproduce.presets import SPLITS, TRAIN, Preset, stages_of
 from gradeschool.verifier.reproduce.stages import Stage
 
-EPOCHS = (0.5, 1.0, 2.0)
+EPOCHS: tuple[float, ...] = (0.5, 1.0, 2.0)
 DROPOUT = 0.2  # the paper's
 CURVE_PROBLEMS, CURVE_SAMPLES = 200, 16  # of figure 3, at most
 

@@ -35,7 +35,7 @@ class Preset:
     steps: tuple[int, int]
     problems: int
     labelled: int
-    tested: tuple[int, int]
+    tested: tuple[int, ...]
     size: str
     generator: tuple[str, ...]
     control: tuple[str, ...]

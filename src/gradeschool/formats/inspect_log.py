@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gradeschool.errors import InputError, MissingExtraError
-from gradeschool.recordings.recorded import Recorded, Reference, faulty, finish_of, text_of
+from gradeschool.formats.samples import FileSample, Reference, faulty, finish_of, text_of
 
 ZSTD = 93
 NEVER_ASKED = "none/"  # before the model of a log that `gradeschool export` wrote
@@ -29,14 +29,14 @@ def is_inspect(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("samples"), list)
 
 
-def inspect_json(log: Mapping[str, Any], path: Path) -> Iterator[Recorded]:
+def inspect_json(log: Mapping[str, Any], path: Path) -> Iterator[FileSample]:
     """Yield the samples of a log in JSON."""
     run = _run_of(log, path)
     for number, sample in enumerate(log["samples"], start=1):
         yield _recorded(number, sample, run)
 
 
-def inspect_archive(path: Path) -> Iterator[Recorded]:
+def inspect_archive(path: Path) -> Iterator[FileSample]:
     """Yield the samples of an `.eval` archive; raises InputError, MissingExtraError (zstandard)."""
     try:
         with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
@@ -110,7 +110,7 @@ def _run_of(log: Any, path: Path) -> str:
     return str(model or path.stem).removeprefix(NEVER_ASKED) or path.stem
 
 
-def _recorded(number: int, sample: Any, run: str) -> Recorded:
+def _recorded(number: int, sample: Any, run: str) -> FileSample:
     if not isinstance(sample, Mapping):
         return faulty(number, run, "is no sample object")
     reference = _reference(sample)
@@ -119,11 +119,11 @@ def _recorded(number: int, sample: Any, run: str) -> Recorded:
     failure = sample.get("error")
     if failure:
         message = failure.get("message") if isinstance(failure, Mapping) else failure
-        return Recorded(number, run, reference, "", position, error=str(message))
+        return FileSample(number, run, reference, "", position, error=str(message))
     text, finish = _output(sample.get("output"))
     if text is None:
         return faulty(number, run, "has no output text")
-    return Recorded(number, run, reference, text, position, finish_of(finish), model=run)
+    return FileSample(number, run, reference, text, position, finish_of(finish), model=run)
 
 
 def _reference(sample: Mapping[str, Any]) -> Reference:

@@ -9,11 +9,11 @@ import pytest
 
 from gradeschool.completion import Finish
 from gradeschool.errors import InputError, MissingExtraError
-from gradeschool.recordings import inspect_log
-from gradeschool.recordings.files import read_recordings
-from gradeschool.recordings.recorded import Recorded, Reference
+from gradeschool.formats import inspect_log
+from gradeschool.formats.read import read_samples
+from gradeschool.formats.samples import FileSample, Reference
+from tests.formats.test_read import jsonl, read
 from tests.support.archives import DEFLATED, STORED, ZSTD, write_archive
-from tests.test_recordings import jsonl, read
 
 Row = dict[str, Any]
 
@@ -21,7 +21,9 @@ Row = dict[str, Any]
 # lm-eval
 
 
-def lm_eval_rows(resps: Sequence[object], filters: Sequence[str] = ("strict", "flexible")) -> list:
+def lm_eval_rows(
+    resps: Sequence[object], filters: Sequence[str] = ("strict", "flexible")
+) -> list[Row]:
     """Rows as lm-eval 0.4.13 writes them: all documents of one filter, then of the next."""
     return [
         {
@@ -45,7 +47,7 @@ def test_lm_eval_samples(tmp_path: Path) -> None:
     """The responses of the first filter's rows count, one sample for each repeat."""
     stamp = "2026-11-21T03-14-00.364523"
     path = jsonl(tmp_path / f"samples_gsm8k_{stamp}.jsonl", lm_eval_rows([["a", "b"], ["c", "d"]]))
-    found = read_recordings(path)
+    found = read_samples(path)
     assert [(one.text, one.sample, one.row) for one in found] == [
         ("a", 0, 1),
         ("b", 1, 1),
@@ -55,7 +57,7 @@ def test_lm_eval_samples(tmp_path: Path) -> None:
     assert found[2].reference == Reference(1, None, "Question 1?", "so\n#### 1")
     assert {one.run for one in found} == {path.stem}
     (tmp_path / f"results_{stamp}.json").write_text('{"model_name": "org/model"}')
-    assert {one.run for one in read_recordings(path)} == {"org/model"}
+    assert {one.run for one in read_samples(path)} == {"org/model"}
 
 
 def test_lm_eval_samples_of_another_dataset(tmp_path: Path) -> None:
@@ -124,7 +126,7 @@ def inspect_samples() -> list[Row]:
 HEADER = {"version": 2, "status": "success", "eval": {"task": "gsm8k", "model": "openai/gpt-4o"}}
 
 
-def check_inspect(found: Sequence[Recorded]) -> None:
+def check_inspect(found: Sequence[FileSample]) -> None:
     """Check what `inspect_samples` holds."""
     assert {one.run for one in found} == {"openai/gpt-4o"}
     assert [(one.text, one.sample, one.finish) for one in found[:3]] == [
@@ -143,7 +145,7 @@ def test_inspect_json_log(tmp_path: Path) -> None:
     """Epochs are samples, content parts are joined as inspect joins them, failures are errors."""
     path = tmp_path / "log.json"
     path.write_text(json.dumps({**HEADER, "samples": inspect_samples()}, indent=2))
-    check_inspect(read_recordings(path))
+    check_inspect(read_samples(path))
 
 
 @pytest.mark.parametrize("method", [STORED, DEFLATED, ZSTD])
@@ -153,7 +155,7 @@ def test_inspect_archive(tmp_path: Path, method: int) -> None:
         pytest.importorskip("zstandard", reason="zstd needs the extra 'inspect-logs'")
     path = tmp_path / "log.eval"
     write_archive(path, archive_members(), method)
-    check_inspect(read_recordings(path))
+    check_inspect(read_samples(path))
 
 
 def archive_members() -> dict[str, bytes]:
@@ -181,7 +183,7 @@ def test_a_damaged_member_costs_its_own_sample(tmp_path: Path, method: int) -> N
     at = raw.index(b"samples/3_epoch_1.json") + 60
     raw[at : at + 8] = b"\x07\xff\xff\x07\xff\xff\xff\x07"
     path.write_bytes(raw)
-    found = read_recordings(path)
+    found = read_samples(path)
     assert [bool(one.fault) for one in found] == [False, False, True, False, False, True]
     assert found[2].fault.startswith("(samples/3_epoch_1.json) cannot be read: ")
 
@@ -192,7 +194,7 @@ def test_a_file_that_is_no_archive(tmp_path: Path, body: bytes) -> None:
     path = tmp_path / "log.eval"
     path.write_bytes(body)
     with pytest.raises(InputError, match="is not a readable inspect archive"):
-        read_recordings(path)
+        read_samples(path)
 
 
 def test_a_missing_zstandard_says_what_to_install(
@@ -206,9 +208,9 @@ def test_a_missing_zstandard_says_what_to_install(
     def refuse(name: str) -> object:
         raise ImportError(name)
 
-    monkeypatch.setattr(inspect_log.importlib, "import_module", refuse)
+    monkeypatch.setattr("importlib.import_module", refuse)
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[inspect-logs\]'"):
-        read_recordings(path)
+        read_samples(path)
 
 
 def test_a_member_that_is_too_large_is_not_unpacked(
@@ -218,7 +220,7 @@ def test_a_member_that_is_too_large_is_not_unpacked(
     monkeypatch.setattr(inspect_log, "LARGEST_MEMBER", 350)
     path = tmp_path / "log.eval"
     write_archive(path, archive_members(), DEFLATED)
-    faults = [one.fault for one in read_recordings(path)]
+    faults = [one.fault for one in read_samples(path)]
     assert "is larger than 350 bytes" in faults[2]
     assert faults[0] == ""
 

@@ -10,9 +10,9 @@ import pytest
 
 from gradeschool.completion import Completion, Finish
 from gradeschool.errors import InputError
-from gradeschool.recordings.files import read_recordings
-from gradeschool.recordings.manifests import dataset_of
-from gradeschool.recordings.recorded import Recorded, Reference
+from gradeschool.formats.manifests import dataset_of
+from gradeschool.formats.read import read_samples
+from gradeschool.formats.samples import FileSample, Reference
 from gradeschool.runs.records import to_line
 from gradeschool.tables import read_rows
 
@@ -24,12 +24,12 @@ def jsonl(path: Path, rows: Sequence[object]) -> Path:
     return path
 
 
-def read(path: Path, *rows: object) -> list[Recorded]:
+def read(path: Path, *rows: object) -> list[FileSample]:
     """Read rows back from `answers.jsonl` of a folder."""
-    return read_recordings(jsonl(path / "answers.jsonl", rows))
+    return read_samples(jsonl(path / "answers.jsonl", rows))
 
 
-def texts(recordings: Sequence[Recorded]) -> list[str]:
+def texts(recordings: Sequence[FileSample]) -> list[str]:
     return [one.text for one in recordings]
 
 
@@ -148,7 +148,7 @@ def test_a_bad_row_says_what_is_wrong(tmp_path: Path, row: object, fault: str) -
 def test_an_unreadable_row_belongs_to_the_one_run_of_its_file(tmp_path: Path) -> None:
     """A row that names no run is counted with the file's run, or apart where it has several."""
     (tmp_path / "one.jsonl").write_text('{"index": 0, "completion": "a", "model": "m"}\n{oops\n')
-    assert [one.run for one in read_recordings(tmp_path / "one.jsonl")] == ["m", "m"]
+    assert [one.run for one in read_samples(tmp_path / "one.jsonl")] == ["m", "m"]
     rows = [{"index": 0, "completion": "a", "model": model} for model in "mn"]
     assert [one.run for one in read(tmp_path, *rows, {"a": 1})] == ["m", "n", "answers"]
 
@@ -160,7 +160,7 @@ def test_lines_end_at_newlines_alone(tmp_path: Path) -> None:
     raw = json.dumps({"index": 1, "completion": "a\u2028b\u0085c"}, ensure_ascii=False).encode()
     path = tmp_path / "answers.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + line + b"\r\n\r\n\n" + raw + b"\r\n")
-    found = read_recordings(path)
+    found = read_samples(path)
     assert texts(found) == [text, "a\u2028b\u0085c"]
     assert [one.row for one in found] == [1, 4]
 
@@ -177,7 +177,7 @@ def test_rows_that_are_no_json(tmp_path: Path) -> None:
         b"\x00\x01\x02",
     ]
     path.write_bytes(b"\n".join([good, *bad, good]))
-    found = read_recordings(path)
+    found = read_samples(path)
     assert [one.fault.split(" (")[0] for one in found] == [
         "",
         "is not valid UTF-8",
@@ -197,7 +197,7 @@ def test_values_of_any_depth_can_be_shown(tmp_path: Path, depth: int) -> None:
     for name in ("index", "completion", "error", "model", "id"):
         fields = {"index": "0", "completion": '"a"', name: value}
         path.write_text("{" + ", ".join(f'"{key}": {text}' for key, text in fields.items()) + "}")
-        [one] = read_recordings(path)
+        [one] = read_samples(path)
         assert len(one.fault + one.error + one.run) < 300
 
 
@@ -211,7 +211,7 @@ def test_a_json_array_is_read_as_rows(tmp_path: Path, name: str, indent: int | N
     path = tmp_path / name
     rows = [{"index": 0, "completion": "a"}, 5, {"index": 1, "completion": "b"}]
     path.write_text("\n " + json.dumps(rows, indent=indent))
-    found = read_recordings(path)
+    found = read_samples(path)
     assert texts(found) == ["a", "", "b"]
     assert (found[1].row, found[1].fault) == (2, "is a JSON int, not an object")
 
@@ -219,7 +219,7 @@ def test_a_json_array_is_read_as_rows(tmp_path: Path, name: str, indent: int | N
 def test_jsonl_under_the_name_json(tmp_path: Path) -> None:
     """Several objects, one a line, are rows whatever the file is called."""
     path = jsonl(tmp_path / "answers.json", [{"index": at, "completion": "a"} for at in range(3)])
-    assert len(read_recordings(path)) == 3
+    assert len(read_samples(path)) == 3
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_json_file_that_cannot_be_used(tmp_path: Path, body: bytes, message: s
     path = tmp_path / "log.json"
     path.write_bytes(body)
     with pytest.raises(InputError) as caught:
-        read_recordings(path)
+        read_samples(path)
     assert f"{str(path)!r} {message}" in str(caught.value)
     assert len(str(caught.value)) < 300
 
@@ -277,7 +277,7 @@ def test_csv(tmp_path: Path) -> None:
     """CSV with quoted line breaks; a missing cell is a missing field."""
     path = tmp_path / "answers.csv"
     path.write_text('\ufeffindex,completion,model\n0,"a,\nb",m\n1\n', encoding="utf-8")
-    found = read_recordings(path)
+    found = read_samples(path)
     assert texts(found) == ["a,\nb", ""]
     assert found[0].reference == Reference(position=0)
     assert (found[1].row, found[1].fault[:11]) == (3, "has no text")
@@ -312,7 +312,7 @@ def test_parquet(tmp_path: Path) -> None:
         "sample": [float("nan")] * 2,
     }
     parquet.write_table(arrow.table(columns), path)
-    found = read_recordings(path)
+    found = read_samples(path)
     assert texts(found) == ["a", "b", "c"]
     assert {one.error + one.fault for one in found} == {""}
     assert found[2].reference == Reference(position=1)
@@ -337,7 +337,7 @@ def test_a_run_folder(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     for path in (tmp_path / "run" / "completions.jsonl", tmp_path / "copy.jsonl"):
         path.write_bytes(b"".join(to_line(row, "How?") for row in rows))
-        found = read_recordings(path.parent if path.parent.name == "run" else path)
+        found = read_samples(path.parent if path.parent.name == "run" else path)
         assert [(one.run, one.text, one.sample, one.error) for one in found] == [
             ("a run", "\ud800 18", 0, ""),
             ("a run", "", 1, "http 500"),
@@ -354,20 +354,20 @@ def test_a_foreign_column_called_key_loses_no_row(tmp_path: Path) -> None:
 def test_a_folder_without_a_run_names_those_inside(tmp_path: Path) -> None:
     """A folder of run folders is a frequent slip."""
     with pytest.raises(InputError, match=r"holds no completions\.jsonl; give a run folder"):
-        read_recordings(tmp_path)
+        read_samples(tmp_path)
     (tmp_path / "run").mkdir()
     jsonl(tmp_path / "run" / "completions.jsonl", [])
     with pytest.raises(InputError, match=f"give one of its folders: {tmp_path}/run"):
-        read_recordings(tmp_path)
+        read_samples(tmp_path)
     with pytest.raises(InputError, match="holds no completions; give a file with one row each"):
-        read_recordings(tmp_path / "run")
+        read_samples(tmp_path / "run")
 
 
 def test_the_run_of_the_present_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`gradeschool score .` names the run after the folder, not "."."""
     monkeypatch.chdir(tmp_path)
     jsonl(Path("completions.jsonl"), [{"index": 0, "completion": "a"}])
-    assert read_recordings(Path())[0].run == tmp_path.name
+    assert read_samples(Path())[0].run == tmp_path.name
 
 
 @pytest.mark.parametrize(

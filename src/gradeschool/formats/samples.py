@@ -1,4 +1,4 @@
-"""One recorded completion as a file holds it, before its problem is known."""
+"""A sample as a file holds it, before its problem is known."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Reference(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class FileSample:
     """A completion with where it was found.
 
     row: 1-based number in the file. run: the name that results are grouped under, UNNAMED where an
@@ -52,9 +52,9 @@ class Recorded:
     model: str = ""
 
 
-def faulty(row: int, run: str, fault: str) -> Recorded:
+def faulty(row: int, run: str, fault: str) -> FileSample:
     """Return the record of a row that cannot be used."""
-    return Recorded(row, run, Reference(), "", fault=fault)
+    return FileSample(row, run, Reference(), "", fault=fault)
 
 
 def finish_of(value: object) -> Finish:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gradeschool.recordings.recorded import (
+from gradeschool.formats.samples import (
     UNNAMED,
-    Recorded,
+    FileSample,
     Reference,
     faulty,
     finish_of,
@@ -25,7 +25,7 @@ def is_batch(fields: Mapping[str, object]) -> bool:
     return "custom_id" in fields and ("response" in fields or "error" in fields)
 
 
-def batch(row: Row, default_run: str) -> Iterator[Recorded]:
+def batch(row: Row, default_run: str) -> Iterator[FileSample]:
     """Yield the choices of one request.
 
     `custom_id` names the problem: its id or "...-INDEX", and perhaps "-sample-N" behind it.
@@ -37,7 +37,7 @@ def batch(row: Row, default_run: str) -> Iterator[Recorded]:
     status = response.get("status_code") if isinstance(response, Mapping) else None
     if error or status not in (None, 200):
         failure = _message(error) or f"status {shown(status)}"
-        yield Recorded(row.number, UNNAMED, reference, "", first, error=failure)
+        yield FileSample(row.number, UNNAMED, reference, "", first, error=failure)
         return
     texts = _texts(body) if isinstance(body, Mapping) else []
     if not isinstance(body, Mapping) or not texts:
@@ -50,7 +50,7 @@ def batch(row: Row, default_run: str) -> Iterator[Recorded]:
             yield faulty(row.number, run, f"has a choice without a text (choice {at})")
             continue
         sample = first if len(texts) == 1 else (first or 0) + at
-        yield Recorded(row.number, run, reference, text, sample, finish_of(finish), model=run)
+        yield FileSample(row.number, run, reference, text, sample, finish_of(finish), model=run)
 
 
 def _reference(custom_id: object) -> tuple[Reference, int | None]:

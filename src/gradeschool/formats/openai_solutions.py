@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gradeschool.recordings.recorded import Recorded, Reference
+from gradeschool.formats.samples import FileSample, Reference
 from gradeschool.tables import Row
 
 
@@ -13,12 +13,12 @@ def is_openai_solutions(fields: Mapping[str, object]) -> bool:
     return "ground_truth" in fields and any(_solutions(fields))
 
 
-def openai_solutions(row: Row) -> Iterator[Recorded]:
+def openai_solutions(row: Row) -> Iterator[FileSample]:
     """Yield the solution of each system; the system's name is the run."""
     question = row.fields.get("question")
     reference = Reference(question=question if isinstance(question, str) else "")
     for system, text in _solutions(row.fields):
-        yield Recorded(row.number, system, reference, text, sample=0)
+        yield FileSample(row.number, system, reference, text, sample=0)
 
 
 def _solutions(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradeschool.recordings.recorded import (
+from gradeschool.formats.samples import (
     UNNAMED,
-    Recorded,
+    FileSample,
     Reference,
     faulty,
     finish_of,
@@ -24,7 +24,7 @@ PROBLEM_FIELDS = ("index", "id", "question_id", "problem_id", "question")
 RUN_FIELDS = ("run", "model")
 
 
-def plain(row: Row, default_run: str) -> Iterator[Recorded]:
+def plain(row: Row, default_run: str) -> Iterator[FileSample]:
     """Yield the completions of a row: one, or one for each text where it holds a list."""
     fields = row.fields
     named = first_of(fields, RUN_FIELDS) or UNNAMED
@@ -37,7 +37,7 @@ def plain(row: Row, default_run: str) -> Iterator[Recorded]:
         return
     sample, model = whole_number(fields.get("sample")), fields.get("model")
     for at, text in enumerate(texts):
-        yield Recorded(
+        yield FileSample(
             row=row.number,
             run=run or default_run,
             reference=reference,

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gradeschool.recordings.recorded import (
-    Recorded,
+from gradeschool.formats.samples import (
+    FileSample,
     Reference,
     faulty,
     finish_of,
@@ -38,7 +38,7 @@ class EveryEvalEverSamples:
         self.run = _model_beside(path)
         self.result: tuple[object, ...] | None = None
 
-    def read(self, row: Row) -> Iterator[Recorded]:
+    def read(self, row: Row) -> Iterator[FileSample]:
         """Yield the outputs of a row of the file's first result."""
         fields = row.fields
         result = tuple(fields.get(name) for name in RESULT_FIELDS)
@@ -52,7 +52,7 @@ class EveryEvalEverSamples:
         outputs = _mapping(fields.get("output")).get("raw")
         texts = outputs if isinstance(outputs, list) else []
         if not texts and fields.get("error"):
-            yield Recorded(row.number, run, reference, "", sample, error=str(fields["error"]))
+            yield FileSample(row.number, run, reference, "", sample, error=str(fields["error"]))
         elif not texts:
             yield faulty(row.number, run, "has no 'raw' text in its 'output'")
         finish = finish_of(facts.get("finish"))
@@ -61,7 +61,7 @@ class EveryEvalEverSamples:
                 yield faulty(row.number, run, f"has the output {shown(text)}; give a text")
                 continue
             number = sample if len(texts) == 1 else (sample or 0) + at
-            yield Recorded(row.number, run, reference, text, number, finish, model=run)
+            yield FileSample(row.number, run, reference, text, number, finish, model=run)
 
 
 def _reference(fields: Mapping[str, Any]) -> Reference:

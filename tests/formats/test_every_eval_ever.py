@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gradeschool.recordings.files import read_recordings
+from gradeschool.formats.read import read_samples
 
 
 def row(**changes: Any) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def file_of(folder: Path, *rows: dict[str, Any]) -> Path:
 
 
 def test_one_output(tmp_path: Path) -> None:
-    (found,) = read_recordings(file_of(tmp_path, row()))
+    (found,) = read_samples(file_of(tmp_path, row()))
     assert (found.run, found.text, found.fault) == ("org/m", "#### 13", "")
     assert (found.reference.question, found.reference.answer) == ("How many?", "13")
 
@@ -38,38 +38,39 @@ def test_one_output(tmp_path: Path) -> None:
 def test_rows_of_further_results_are_not_read_again(tmp_path: Path) -> None:
     """The same outputs under a second metric are no second samples."""
     again = row(evaluation_result_id="second")
-    found = read_recordings(file_of(tmp_path, row(evaluation_result_id="first"), again))
+    found = read_samples(file_of(tmp_path, row(evaluation_result_id="first"), again))
     assert len(found) == 1
 
 
 def test_several_outputs_are_several_samples(tmp_path: Path) -> None:
-    found = read_recordings(file_of(tmp_path, row(output={"raw": ["a", "b"]})))
+    found = read_samples(file_of(tmp_path, row(output={"raw": ["a", "b"]})))
     assert [(one.text, one.sample) for one in found] == [("a", 0), ("b", 1)]
 
 
 def test_an_error_is_an_error(tmp_path: Path) -> None:
     """As are the two forms of a failed sample: no output, and none at all."""
-    for output in ({"raw": []}, None):
-        (found,) = read_recordings(file_of(tmp_path, row(output=output, error="timeout")))
+    outputs: tuple[object, ...] = ({"raw": []}, None)
+    for output in outputs:
+        (found,) = read_samples(file_of(tmp_path, row(output=output, error="timeout")))
         assert (found.error, found.text, found.fault) == ("timeout", "", "")
 
 
 def test_rows_that_cannot_be_used_say_why(tmp_path: Path) -> None:
     """No output and no error; a turn that is no text; no reference: the id names the problem."""
     messages = row(interaction_type="multi_turn", output=None, messages=[])
-    (first,) = read_recordings(file_of(tmp_path, messages))
+    (first,) = read_samples(file_of(tmp_path, messages))
     assert "has no 'raw' text" in first.fault
-    (second,) = read_recordings(file_of(tmp_path, row(output={"raw": [7]})))
+    (second,) = read_samples(file_of(tmp_path, row(output={"raw": [7]})))
     assert "has the output 7" in second.fault
-    (third,) = read_recordings(file_of(tmp_path, row(input={"raw": None, "reference": []})))
+    (third,) = read_samples(file_of(tmp_path, row(input={"raw": None, "reference": []})))
     assert third.reference.id == "gsm8k_0001"
 
 
 def test_the_model_is_called_as_the_aggregate_calls_it(tmp_path: Path) -> None:
     """A damaged aggregate is none."""
     (tmp_path / "x.json").write_text(json.dumps({"model_info": {"name": "the model"}}))
-    (found,) = read_recordings(file_of(tmp_path, row()))
+    (found,) = read_samples(file_of(tmp_path, row()))
     assert found.run == "the model"
     (tmp_path / "x.json").write_text("{")
-    (found,) = read_recordings(file_of(tmp_path, row()))
+    (found,) = read_samples(file_of(tmp_path, row()))
     assert found.run == "org/m"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gradeschool.recordings.recorded import (
-    Recorded,
+from gradeschool.formats.samples import (
+    FileSample,
     Reference,
     faulty,
     first_of,
@@ -32,7 +32,7 @@ class LmEvalSamples:
         self.run = _model_beside(path) or default_run
         self.filter: object = None
 
-    def read(self, row: Row) -> Iterator[Recorded]:
+    def read(self, row: Row) -> Iterator[FileSample]:
         """Yield the responses of a row of the file's first filter."""
         fields = row.fields
         self.filter = self.filter or fields.get("filter")
@@ -46,7 +46,7 @@ class LmEvalSamples:
         reference = _reference(fields, doc)
         for sample, text in enumerate(texts):
             if isinstance(text, str):
-                yield Recorded(row.number, self.run, reference, text, sample)
+                yield FileSample(row.number, self.run, reference, text, sample)
             else:
                 yield faulty(row.number, self.run, f"has the response {shown(text)}; give a text")
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.recordings.every_eval_ever import EveryEvalEverSamples, is_every_eval_ever
-from gradeschool.recordings.inspect_log import inspect_archive, inspect_json, is_inspect
-from gradeschool.recordings.lm_eval_samples import LmEvalSamples, is_lm_eval
-from gradeschool.recordings.openai_batch import batch, is_batch
-from gradeschool.recordings.openai_solutions import is_openai_solutions, openai_solutions
-from gradeschool.recordings.own_run import counting_rows, is_own
-from gradeschool.recordings.plain import plain
-from gradeschool.recordings.recorded import UNNAMED, Recorded, faulty
-from gradeschool.recordings.whole_json import array_rows, read_whole
+from gradeschool.formats.every_eval_ever import EveryEvalEverSamples, is_every_eval_ever
+from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
+from gradeschool.formats.lm_eval_samples import LmEvalSamples, is_lm_eval
+from gradeschool.formats.openai_batch import batch, is_batch
+from gradeschool.formats.openai_solutions import is_openai_solutions, openai_solutions
+from gradeschool.formats.own_run import counting_rows, is_own
+from gradeschool.formats.plain import plain
+from gradeschool.formats.samples import UNNAMED, FileSample, faulty
+from gradeschool.formats.whole_json import array_rows, read_whole
 from gradeschool.tables import (
     BATCH_ROWS,
     Batch,
@@ -50,7 +50,7 @@ class Reader:
         elif is_every_eval_ever(first.fields):
             list(self.instances.read(first))  # which of the results
 
-    def read(self, row: Row) -> Iterator[Recorded]:
+    def read(self, row: Row) -> Iterator[FileSample]:
         """Yield the completions of a row: one, several, or none."""
         if row.fault:
             yield faulty(row.number, UNNAMED, row.fault)
@@ -66,32 +66,32 @@ class Reader:
             yield from plain(row, self.default_run)
 
 
-class Unread(NamedTuple):
+class RowBatch(NamedTuple):
     """Rows of a file, and who reads them."""
 
     reader: Reader
     rows: Batch
 
-    def recorded(self) -> Iterator[Recorded]:
+    def samples(self) -> Iterator[FileSample]:
         """Yield the completions."""
         for row in self.rows.rows():
             yield from self.reader.read(row)
 
 
-class Read(NamedTuple):
+class LogBatch(NamedTuple):
     """Completions of a log that is not made of rows."""
 
-    completions: Sequence[Recorded]
+    completions: Sequence[FileSample]
 
-    def recorded(self) -> Iterator[Recorded]:
+    def samples(self) -> Iterator[FileSample]:
         """Yield the completions."""
         return iter(self.completions)
 
 
-Recordings = Unread | Read
+SampleBatch = RowBatch | LogBatch
 
 
-def read_recordings(path: Path, default_run: str | None = None) -> list[Recorded]:
+def read_samples(path: Path, default_run: str | None = None) -> list[FileSample]:
     """Return the completions of a file or run folder, in order.
 
     default_run: the run of rows that name none, else the name of the file.
@@ -101,18 +101,18 @@ def read_recordings(path: Path, default_run: str | None = None) -> list[Recorded
     output, OpenAI's example_model_solutions. Rows that cannot be used come with their `fault`.
     Raises InputError where the file as a whole cannot be read or is empty.
     """
-    batches = recording_batches(path, default_run=default_run)
-    recordings = [one for batch in batches for one in batch.recorded()]
+    batches = sample_batches(path, default_run=default_run)
+    recordings = [one for batch in batches for one in batch.samples()]
     if not recordings:
         raise nothing_in(path)
     run = name_of_unnamed({one.run for one in recordings}, default_run or name_of(path))
     return [replace(one, run=run) if one.run == UNNAMED else one for one in recordings]
 
 
-def recording_batches(
+def sample_batches(
     path: Path, wanted: Wanted = everything, default_run: str | None = None
-) -> Generator[Recordings, None, None]:
-    """Yield the completions of a file or run folder in batches; see `read_recordings`.
+) -> Generator[SampleBatch, None, None]:
+    """Yield the completions of a file or run folder in batches; see `read_samples`.
 
     wanted: which rows, by number. Completions of rows that cannot be read are of the run UNNAMED.
     """
@@ -134,7 +134,7 @@ def recording_batches(
             reader.begin(first)
         for at in range(0, len(rows), BATCH_ROWS):
             part = rows[at : at + BATCH_ROWS]
-            yield Unread(reader, Parsed([row for row in part if wanted(row.number)]))
+            yield RowBatch(reader, Parsed([row for row in part if wanted(row.number)]))
 
 
 def nothing_in(path: Path) -> InputError:
@@ -175,7 +175,7 @@ def _completions_of(folder: Path) -> Path:
     return file
 
 
-def _tabular(path: Path, wanted: Wanted, run: str) -> Iterator[Unread]:
+def _tabular(path: Path, wanted: Wanted, run: str) -> Iterator[RowBatch]:
     reader = Reader(path, run)
     with closing(read_rows(path)) as rows:
         first = next((row for row in rows if not row.fault), None)
@@ -184,7 +184,7 @@ def _tabular(path: Path, wanted: Wanted, run: str) -> Iterator[Unread]:
     if first is not None and is_own(first.fields):
         wanted = _counting(path, wanted)
     for part in read_batches(path, wanted):
-        yield Unread(reader, part)
+        yield RowBatch(reader, part)
 
 
 def _counting(path: Path, wanted: Wanted) -> Wanted:
@@ -194,7 +194,7 @@ def _counting(path: Path, wanted: Wanted) -> Wanted:
     return lambda number: number in counting and wanted(number)
 
 
-def _logged(recorded: Iterator[Recorded], wanted: Wanted) -> Iterator[Read]:
+def _logged(recorded: Iterator[FileSample], wanted: Wanted) -> Iterator[LogBatch]:
     chosen = (one for one in recorded if wanted(one.row))
     while part := tuple(islice(chosen, LOG_BATCH)):
-        yield Read(part)
+        yield LogBatch(part)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gradeschool.recordings.files import MANIFEST_FILE
+from gradeschool.formats.read import MANIFEST_FILE
 
 
 def dataset_of(path: Path) -> str | None:

@@ -1,0 +1,1 @@
+"""Sample files: one module for each file format that completions come in."""

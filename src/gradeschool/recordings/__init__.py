@@ -1,1 +1,0 @@
-"""Recorded completions: one file for each format that they come in."""
