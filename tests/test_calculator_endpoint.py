@@ -23,7 +23,7 @@ from gradeschool.models.choose import choose_model
 from tests.support.tiny_corpus import load_problems
 
 ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
-LIMIT = 80
+LIMIT = 120
 
 
 @pytest.mark.parametrize(
