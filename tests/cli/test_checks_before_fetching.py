@@ -32,7 +32,6 @@ MISTAKES = {
     "compare answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
     "compare answers.jsonl answers.jsonl#b": "'answers.jsonl' holds no run 'b'",
     "compare answers.jsonl empty --scorer absent": "no scorer is called 'absent'",
-    "compare answers.jsonl#a": "only one run is given: 'answers.jsonl#a'",
     "diff answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
     "diff answers.jsonl answers.jsonl --scorer-a absent": "no scorer is called 'absent'",
     "diff answers.jsonl answers.jsonl --scorer-b absent": "no scorer is called 'absent'",

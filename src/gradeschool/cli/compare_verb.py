@@ -9,6 +9,7 @@ import click
 
 from gradeschool.cli.options import (
     FiniteRange,
+    check_scorers,
     dataset_option,
     json_option,
     print_json,
@@ -35,7 +36,7 @@ SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 @click.option("--at-least", type=SHARE, metavar="SHARE",
               help="Exit with 1 where a run's accuracy is below this.")  # fmt: skip
 @click.option("--not-worse-than", "floor", metavar="RUN",
-              help="Exit with 1 unless the interval scorers out that a run is worse than this one "
+              help="Exit with 1 unless the interval rules out that a run is worse than this one "
                    "by more than the margin.")  # fmt: skip
 @click.option("--margin", type=MARGIN, default=1.0, show_default=True, metavar="POINTS",
               help="For --not-worse-than.")  # fmt: skip
@@ -68,25 +69,21 @@ def command(
     from gradeschool.reports.comparison import print_comparison
     from gradeschool.scoring.compare import compare, compare_unpaired, outcomes_of, shared_by_all
     from gradeschool.scoring.select import choose_runs, headline_scorer, protocols_of
-    from gradeschool.scoring.sources import parted
     from gradeschool.scoring.thresholds import check
 
     if common and unpaired:
         raise InputError("--common and --unpaired exclude each other; give one")
-    if scorer is not None:
-        get_usable_scorer(scorer)
-    specs = dict.fromkeys((floor, *runs) if floor is not None else runs)
-    if at_least is None and len(specs) == 1 and parted(runs[0])[1]:
-        raise _only_one(runs[0])
-    chosen = choose_runs(list(specs), dataset, warn)
-    if at_least is None and len(chosen) == 1:
-        raise _only_one(chosen[0].run.name)
-    known = list(all_scorers())
-    name = scorer or headline_scorer([one.manifest for one in chosen], known)
-    reader = get_usable_scorer(name)
-    if len(asked := protocols_of([one.manifest for one in chosen])) > 1:
-        warn(f"the runs were asked under different protocols: {', '.join(asked)}; what differs, "
-             "`gradeschool diff` tells")  # fmt: skip
+    check_scorers(scorer)
+    chosen = choose_runs((floor, *runs) if floor is not None else runs, dataset, warn)
+    if len(chosen) < 2 and at_least is None:
+        raise InputError(
+            f"only one run is given: {chosen[0].run.name!r}; give another, or --at-least"
+        )
+    manifests = [run.manifest for run in chosen]
+    reader = get_usable_scorer(scorer or headline_scorer(manifests, list(all_scorers())))
+    if len(protocols := protocols_of(manifests)) > 1:
+        warn(f"the runs have different protocols: {', '.join(protocols)}; "
+             "`gradeschool diff` says what differs")  # fmt: skip
     outcomes = [outcomes_of(one.run, reader) for one in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
@@ -105,10 +102,6 @@ def command(
     if any(not one.met for one in thresholds):
         sys.exit(1)
     warn_of_faults(sum(one.run.faults for one in chosen))
-
-
-def _only_one(run: str) -> InputError:
-    return InputError(f"only one run is given: {run!r}; give another, or --at-least")
 
 
 def _run_json(run: Outcomes) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import (
+    check_scorers,
     dataset_option,
     json_option,
     print_json,
@@ -48,9 +49,7 @@ def command(
     from gradeschool.runs.diff.result import difference
     from gradeschool.scoring.select import choose_runs
 
-    for name in (scorer_a, scorer_b):
-        if name is not None:
-            get_usable_scorer(name)
+    check_scorers(scorer_a, scorer_b)
     chosen = choose_runs((a, b), dataset, warn)
     chosen = chosen * 2 if a == b and len(chosen) == 1 else chosen
     if len(chosen) != 2:

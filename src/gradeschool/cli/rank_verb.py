@@ -8,6 +8,7 @@ import click
 
 from gradeschool.cli.options import (
     FiniteRange,
+    check_scorers,
     dataset_option,
     json_option,
     print_json,
@@ -63,15 +64,13 @@ def command(
     Example: gradeschool rank runs/samples --verifier models/verifier --baseline runs/greedy
     """
     from gradeschool.cli.verifier_verb import progress
-    from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.rank import rank
     from gradeschool.verifier.rank_run import baseline, one_run, ready, scored_by, scores_of
     from gradeschool.verifier.scorers import CandidateScorer
     from gradeschool.verifier.ways import Ways
 
-    if scorer is not None:
-        get_usable_scorer(scorer)
+    check_scorers(scorer)
     check_sources([run, *baselines], dataset)
     source = scores_of(run, verifier, generator)
     held = one_run(run, dataset, warn, scorer)
