@@ -82,7 +82,7 @@ def command(
     manifests = [run.manifest for run in chosen]
     reader = get_usable_scorer(scorer or headline_scorer(manifests, list(all_scorers())))
     if len(protocols := protocols_of(manifests)) > 1:
-        warn(f"the runs have different protocols: {', '.join(protocols)}; "
+        warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool diff` says what differs")  # fmt: skip
     outcomes = [outcomes_of(one.run, reader) for one in chosen]
     if common:
