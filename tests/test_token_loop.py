@@ -22,7 +22,7 @@ skip_without(MODEL_NEEDS, "the token loop")
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
-from gradeschool.models.token_loop import Draw, Job, Loop, Sampled, sample  # noqa: E402
+from gradeschool.models.token_loop import Draw, Loop, Sampled, SampleTask, sample  # noqa: E402
 from gradeschool.models.tokens.annotations import Annotations, Override  # noqa: E402
 from gradeschool.models.tokens.blocks import Block, barred  # noqa: E402
 from gradeschool.models.tokens.cache_step import CacheStep  # noqa: E402
@@ -134,8 +134,8 @@ def test_the_two_steps_write_the_same(loaded: Loaded) -> None:
     for kind in (LlamaStep, CacheStep):
         loop = Loop(loaded.model, loaded.tokenizer, Draw(0.7, 1.0), loaded.ends, True)
         loop.step = kind(loaded.model)
-        jobs = [Job(at, n, tuple(loaded.prompts[at])) for at in range(6) for n in range(3)]
-        written.append(sorted(loop.run(jobs, LIMIT, 0, rows=7)))
+        tasks = [SampleTask(at, n, tuple(loaded.prompts[at])) for at in range(6) for n in range(3)]
+        written.append(sorted(loop.run(tasks, LIMIT, 0, rows=7)))
     for lean, whole in zip(*written, strict=True):
         assert lean[:4] == whole[:4]
         assert np.allclose(lean.logprobs, whole.logprobs, atol=1e-4)
@@ -213,8 +213,8 @@ def test_limits_and_stops(loaded: Loaded) -> None:
     short = loaded.written(prompts, max_tokens=1)
     assert [len(one.ids) for one in short] == [1] * 6
     loop = Loop(loaded.model, loaded.tokenizer, Draw(0, 1), loaded.ends, False, ["\n", "####"])
-    jobs = [Job(at, 0, tuple(prompt)) for at, prompt in enumerate(prompts)]
-    stopped = sorted(loop.run(jobs, LIMIT, 0))
+    tasks = [SampleTask(at, 0, tuple(prompt)) for at, prompt in enumerate(prompts)]
+    stopped = sorted(loop.run(tasks, LIMIT, 0))
     free = loaded.written(prompts, calculator=False)
     for one, whole in zip(stopped, free, strict=True):
         assert whole.ids[: len(one.ids)] == one.ids

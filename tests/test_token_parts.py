@@ -17,11 +17,12 @@ skip_without(MODEL_NEEDS, "the token loop")
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
+from gradeschool.models.token_loop import SampleTask  # noqa: E402
 from gradeschool.models.tokens.annotations import Annotations  # noqa: E402
 from gradeschool.models.tokens.blocks import joined  # noqa: E402
 from gradeschool.models.tokens.linear import linear  # noqa: E402
 from gradeschool.models.tokens.llama_step import EVEN, LlamaStep  # noqa: E402
-from gradeschool.models.tokens.rows import Job, Rows  # noqa: E402
+from gradeschool.models.tokens.rows import Rows  # noqa: E402
 from tests.support.greedy import compare_with_generate  # noqa: E402
 
 BASE = {"num_hidden_layers": 2, "vocab_size": 300, "hidden_size": 32, "intermediate_size": 48}
@@ -103,7 +104,7 @@ def test_rows_are_forced_apart_from_each_other(chosen: list[str], limit: int) ->
 
     def written(texts: Sequence[str]) -> list[tuple[str, list[bool]]]:
         rows = Rows(len(texts), limit, annotations)
-        slots = np.array([rows.begin(Job(0, at, (0,)), None) for at in range(len(texts))])
+        slots = np.array([rows.begin(SampleTask(0, at, (0,)), None) for at in range(len(texts))])
         for at in range(limit):
             tokens = np.array([tokenizer(text[at])["input_ids"][0] for text in texts])
             rows.force(slots, tokens)

@@ -64,7 +64,7 @@ MISTAKES = {
     "sample -m transformers/absent -o run": "'absent'",
     "sample -m absent -o run": "the model 'absent' is of no known form",
     "sample -m recorded/absent.jsonl --no-calculator -o run": "'absent.jsonl' does not exist",
-    "sample -m recorded/answers.jsonl --engine ray -o run": "--engine ray runs transformers/FOLDER",
+    "sample -m recorded/answers.jsonl --engine ray -o run": "run a transformers/FOLDER model",
     "sample -m recorded/answers.jsonl --temperature 0 -o run": "100 samples at temperature 0",
     "finetune -m absent -d gsm8k:train -o model": "no model is in 'absent'",
     "finetune -m new:0.2M -d gsm8k:train --dev absent -o model": "no dataset is called 'absent'",

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from gradeschool.models.token_loop import Draw, Job, Loop, Sampled
+from gradeschool.models.token_loop import Draw, Loop, Sampled, SampleTask
 from gradeschool.models.tokens.rows import Rows
 
 TOLERANCE = 5e-5
@@ -49,14 +49,14 @@ class RecordingLoop(Loop):
         def recorded(table: Rows, slots: Any, tokens: Any, logprobs: Any) -> None:
             for place, slot in enumerate(slots.tolist()):
                 if slot != table.nobody:
-                    row = self.logits.setdefault(table.jobs[slot].prompt, [])
+                    row = self.logits.setdefault(table.tasks[slot].prompt, [])
                     row.append(self._latest[place].clone())
             add(table, slots, tokens, logprobs)
 
-        jobs = [Job(number, 0, tuple(prompt)) for number, prompt in enumerate(prompts)]
+        tasks = [SampleTask(number, 0, tuple(prompt)) for number, prompt in enumerate(prompts)]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Rows, "add", recorded)
-            return sorted(self.run(jobs, limit, 0, rows))
+            return sorted(self.run(tasks, limit, 0, rows))
 
 
 def generated(model: Any, prompt: Sequence[int], ends: Sequence[int], limit: int) -> list[int]:
