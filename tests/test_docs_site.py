@@ -65,7 +65,7 @@ def texts(site: Path) -> dict[str, str]:
 def test_every_protocol_scorer_vote_and_harness_has_its_page(
     site: Path, texts: dict[str, str]
 ) -> None:
-    pages = "\n".join(path.read_text("utf-8") for path in site.glob("[pr]*/*.html"))
+    pages = "\n".join(path.read_text("utf-8") for path in site.glob("[ps]*/*.html"))
     titles = set(re.findall(r"<title>(.*) - gradeschool</title>", pages))
     assert set(all_protocols()) <= titles
     assert set(all_scorers()) <= titles
@@ -89,6 +89,7 @@ def test_a_page_of_a_protocol_shows_its_prompt_decoding_scorers_and_quirks(
     assert gradeschool.load_dataset("exemplars").problems[0].question in own
 
 
+@pytest.mark.official
 def test_no_page_holds_a_problem_or_an_exemplar_of_others(
     texts: dict[str, str], gsm8k_test: Sequence[Problem], gsm8k_train: Sequence[Problem]
 ) -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch")
+pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 pytest.importorskip("matplotlib")
 
 from gradeschool.errors import StoreError
-from gradeschool.runs.lock import FolderLock
+from gradeschool.runs.store import FolderLock
 from gradeschool.verifier import checkpoints
 from tests.support.command import environment
 from tests.support.micro import SAVE_EVERY
