@@ -36,9 +36,12 @@ SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 FEWEST_WORDS, MOST_OF = 3, 0.6
 NAME = re.compile(r"\b[A-Z][a-z]{2,}")
-NO_NAMES = frozenset(
-    "How What Which When Where Calculate Find Determine Given After Before The".split()
-)  # noqa: SIM905
+# fmt: off
+NO_NAMES = frozenset((
+    "How", "What", "Which", "When", "Where", "Calculate", "Find", "Determine", "Given", "After",
+    "Before", "The",
+))
+# fmt: on
 SENTENCE = re.compile(r"[.!?]\s+")
 # Words behind "how many" that are not the thing counted.
 FILLERS = frozenset(
