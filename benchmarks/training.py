@@ -17,11 +17,10 @@ from transformers.utils import logging
 
 from gradeschool.datasets.fresh import fresh_problems
 from gradeschool.models.workers import keep_freed_memory
-from gradeschool.verifier.examples import Example, encode_problems, texts_of
-from gradeschool.verifier.new_model import SHAPES, new_model
+from gradeschool.verifier.base_model import SHAPES, build_tokenizer, new_model
+from gradeschool.verifier.examples import Example, encode_problems, training_texts
 from gradeschool.verifier.optimizers import Optimizers
 from gradeschool.verifier.packing import LANGUAGE, language_loss, pack, take_packed
-from gradeschool.verifier.tokens import build_tokenizer
 
 PROBLEMS, BATCH, TURNS, UPDATES = 960, 16, 6, 5
 IGNORED = -100
@@ -71,7 +70,7 @@ def main() -> None:
     torch.set_num_threads(1)
     keep_freed_memory()
     problems = fresh_problems(1, PROBLEMS, split="train")
-    tokenizer = build_tokenizer(texts_of(problems))
+    tokenizer = build_tokenizer(training_texts(problems))
     examples = encode_problems(tokenizer, problems).examples
     ways: dict[str, Loss] = {"packed": packed, "padded": padded}
     models = {name: new_model(tokenizer, size) for name in ways}

@@ -15,15 +15,12 @@ from typing import Any
 import torch
 
 from gradeschool.datasets.fresh import fresh_problems
-from gradeschool.verifier.examples import texts_of
-from gradeschool.verifier.head import Verifier, new_verifier
-from gradeschool.verifier.new_model import new_model
+from gradeschool.verifier.base_model import build_tokenizer, new_model
+from gradeschool.verifier.examples import Pair, training_texts
+from gradeschool.verifier.examples import training_texts as tokens_of
+from gradeschool.verifier.head import Verifier, new_verifier, score
 from gradeschool.verifier.objective import Batch, Group, Labelled, batch_of, losses
 from gradeschool.verifier.packing import take_packed
-from gradeschool.verifier.solutions import Pair
-from gradeschool.verifier.solutions import texts_of as tokens_of
-from gradeschool.verifier.tokens import build_tokenizer
-from gradeschool.verifier.value import score
 
 ROUNDS = 5
 GROUPS = 3
@@ -71,7 +68,7 @@ def compare(name: str, tokens: int, ours: Callable[[], None], other: Callable[[]
 def main() -> None:
     torch.set_num_threads(1)
     problems = list(fresh_problems(1, 96, split="train"))
-    tokenizer = build_tokenizer(texts_of(problems), vocabulary=512)
+    tokenizer = build_tokenizer(training_texts(problems), vocabulary=512)
     verifier, _ = new_verifier(new_model(tokenizer, "0.2M"), tokenizer)
     take_packed(verifier.model)
     print(f"{sum(one.numel() for one in verifier.parameters()):,} weights, one core")

@@ -13,10 +13,9 @@ from aiohttp import web
 from click.testing import CliRunner
 
 from gradeschool.cli.doctor_verb import command
-from gradeschool.models.doctor import LONG_WORDS, examine
-from gradeschool.models.doctor_penalty import PENALTIES
-from gradeschool.models.needs import obstacles
+from gradeschool.models.doctor import LONG_WORDS, PENALTIES, examine
 from gradeschool.models.probe import Finding, Probe, State
+from gradeschool.models.requirements import obstacles
 from gradeschool.protocols.registry import get_protocol
 
 WORDS = "Each of the five boxes holds twelve eggs so there are sixty eggs in all of them"

@@ -13,17 +13,15 @@ from scipy import stats
 
 from gradeschool.errors import InputError
 from gradeschool.scoring.at_k import Ballot, pass_at_k, vote
-from gradeschool.verifier.picking import LEAST_WEIGHT, Option, Votes, best_of, votes
-from gradeschool.verifier.rank import rank
-from gradeschool.verifier.scores_file import (
+from gradeschool.verifier.rank import auc, calibration, rank, within
+from gradeschool.verifier.scores import (
     SCORES_FILE,
     ScoreRow,
     append_scores,
     choose_scores,
     read_scores,
 )
-from gradeschool.verifier.separation import auc, calibration, within
-from gradeschool.verifier.ways import Case, Ways
+from gradeschool.verifier.selection import LEAST_WEIGHT, Case, Option, Votes, Ways, best_of, votes
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 

@@ -17,11 +17,20 @@ from gradeschool.reports.figures.paper import FIGURES
 from gradeschool.reports.reproduction_figures import write_figure
 from gradeschool.scoring.statistics import Interval, wilson
 from gradeschool.verifier.candidates import candidates_of
-from gradeschool.verifier.reproduce.ablation_results import Measured, measure, verdicts
-from gradeschool.verifier.reproduce.ablations import PLANS, Contrast, Plan, Spot, merged, plan
+from gradeschool.verifier.reproduce.ablations import (
+    PLANS,
+    Contrast,
+    Measured,
+    Plan,
+    Spot,
+    measure,
+    merged,
+    plan,
+    verdicts,
+)
 from gradeschool.verifier.reproduce.presets import GPU, LAPTOP, Preset, stages_of
 from gradeschool.verifier.reproduce.stages import Stage, digests
-from gradeschool.verifier.scores_file import ScoreRow, append_scores
+from gradeschool.verifier.scores import ScoreRow, append_scores
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from gradeschool.reports.reproduction import write_report
-from gradeschool.verifier.picking import Option
 from gradeschool.verifier.reproduce.findings import WAYS, Findings, Seed, findings
 from gradeschool.verifier.reproduce.presets import LAPTOP
 from gradeschool.verifier.reproduce.stages import Done
-from gradeschool.verifier.ways import Case, pick
+from gradeschool.verifier.selection import Case, Option, pick
 
 PROBLEMS = 60
 

@@ -16,8 +16,18 @@ import pytest
 
 from gradeschool.errors import InputError
 from gradeschool.reports.stages_progress import StagesProgress, last_line
-from gradeschool.verifier.reproduce.runner import STAGE_MODULE, Running, StageError, run
-from gradeschool.verifier.reproduce.stages import Done, Stage, digests, finished, ready, wanted
+from gradeschool.verifier.reproduce.stages import (
+    STAGE_MODULE,
+    Done,
+    Running,
+    Stage,
+    StageError,
+    digests,
+    finished,
+    ready,
+    run,
+    wanted,
+)
 
 FIRST = Stage("first", ("data", "generate", "-n", "3", "-o", "first.jsonl"))
 SECOND = Stage("second", ("data", "list", "--json"), ("first",), "list.json")
@@ -103,7 +113,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from gradeschool.reports.stages_progress import StagesProgress
-from gradeschool.verifier.reproduce.runner import run
+from gradeschool.verifier.reproduce.stages import run
 from gradeschool.verifier.reproduce.stages import Stage
 long = Stage("long", ("data", "generate", "-n", "1000000", "-o", "long.jsonl"))
 try:

@@ -14,10 +14,10 @@ import pytest
 from gradeschool import load_dataset
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
+from gradeschool.verifier.examples import Pair
 from gradeschool.verifier.reproduce.presets import TINY, stages_of
 from gradeschool.verifier.reproduce.stages import digests
 from gradeschool.verifier.scorers import Side, load_scorer
-from gradeschool.verifier.solutions import Pair
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
@@ -38,9 +38,8 @@ def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     """The folder of a verifier with random weights, and beside it its GGUF file."""
     skip_without(("torch", "transformers", *NEEDS), "a verifier as a GGUF file")
     from gradeschool.models.gguf_file import write_gguf
+    from gradeschool.verifier.base_model import build_tokenizer, new_model
     from gradeschool.verifier.head import Likelihood, Verifier
-    from gradeschool.verifier.new_model import new_model
-    from gradeschool.verifier.tokens import build_tokenizer
 
     folder: Path = tmp_path_factory.mktemp(request.param) / "model"
     tokenizer = build_tokenizer([pair.question + pair.solution for pair in PAIRS], vocabulary=300)

@@ -24,11 +24,14 @@ import transformers  # noqa: E402
 
 from gradeschool.models.token_loop import Draw, Loop, Sampled, SampleTask, sample  # noqa: E402
 from gradeschool.models.tokens.annotations import Annotations, Override  # noqa: E402
-from gradeschool.models.tokens.blocks import Block, barred  # noqa: E402
 from gradeschool.models.tokens.cache_step import CacheStep  # noqa: E402
-from gradeschool.models.tokens.cohort import Cohort  # noqa: E402
 from gradeschool.models.tokens.draw import nucleus, uniforms  # noqa: E402
 from gradeschool.models.tokens.llama_step import LlamaStep  # noqa: E402
+from gradeschool.models.tokens.row_batch import (  # noqa: E402
+    Block,
+    Cohort,
+    barred,
+)
 from tests.support.greedy import compare_with_generate  # noqa: E402
 
 LIMIT = 70
@@ -106,7 +109,7 @@ def test_the_comparison_finds_faults(
     loaded: Loaded, monkeypatch: pytest.MonkeyPatch, name: str, fault: Any
 ) -> None:
     """A position, a row's memory, a mask: each of these faults shows in the logits."""
-    monkeypatch.setattr(f"gradeschool.models.tokens.cohort.{name}", fault)
+    monkeypatch.setattr(f"gradeschool.models.tokens.row_batch.{name}", fault)
     with pytest.raises(AssertionError, match="a logit differs by"):
         compare_with_generate(
             loaded.model, loaded.tokenizer, loaded.prompts[:8], loaded.ends, LIMIT, 5

@@ -19,9 +19,12 @@ import transformers  # noqa: E402
 
 from gradeschool.models.token_loop import SampleTask  # noqa: E402
 from gradeschool.models.tokens.annotations import Annotations  # noqa: E402
-from gradeschool.models.tokens.blocks import joined  # noqa: E402
-from gradeschool.models.tokens.linear import linear  # noqa: E402
-from gradeschool.models.tokens.llama_step import EVEN, LlamaStep  # noqa: E402
+from gradeschool.models.tokens.llama_step import (  # noqa: E402
+    EVEN,
+    LlamaStep,
+    linear,
+)
+from gradeschool.models.tokens.row_batch import joined  # noqa: E402
 from gradeschool.models.tokens.rows import Rows  # noqa: E402
 from tests.support.greedy import compare_with_generate  # noqa: E402
 

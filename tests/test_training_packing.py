@@ -11,8 +11,11 @@ from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from gradeschool.errors import InputError  # noqa: E402
-from gradeschool.verifier.example_batches import ExampleBatches, divided  # noqa: E402
-from gradeschool.verifier.examples import Example  # noqa: E402
+from gradeschool.verifier.examples import (  # noqa: E402
+    Example,
+    ExampleBatches,
+    divided,
+)
 from gradeschool.verifier.packing import (  # noqa: E402
     LANGUAGE,
     check_window,

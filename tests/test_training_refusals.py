@@ -93,9 +93,9 @@ def test_a_refused_start_leaves_nothing_behind(
 def begun(folder: Path) -> dict[str, Path]:
     """A fine-tuning and a verifier's training that were stopped after their first checkpoint."""
     from gradeschool.verifier.finetune import Finetuning, finetune
+    from gradeschool.verifier.session import Listener
     from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier
     from gradeschool.verifier.training import Update
-    from gradeschool.verifier.training_session import Listener
 
     def stop(update: Update) -> None:
         if update.number == 2:

@@ -12,23 +12,36 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
-from gradeschool.verifier.examples import encode  # noqa: E402
-from gradeschool.verifier.group_batches import GroupBatches, tokens_of  # noqa: E402
-from gradeschool.verifier.head import (  # noqa: E402
+from gradeschool.verifier.examples import (  # noqa: E402
+    Pair,
+    Text,
+    encode,
+    encode_all,
+)
+from gradeschool.verifier.head import (  # noqa: E402  # noqa: E402
     BIAS,
     GAIN,
     Likelihood,
     Verifier,
+    batches,
     load_tokenizer,
     logits_of,
+    logprobs,
     new_verifier,
+    reserve,
+    score,
 )
-from gradeschool.verifier.objective import Group, Labelled, Level, batch_of, losses  # noqa: E402
+from gradeschool.verifier.objective import (  # noqa: E402  # noqa: E402
+    Group,
+    GroupBatches,
+    Labelled,
+    Level,
+    batch_of,
+    losses,
+    tokens_of,
+)
 from gradeschool.verifier.packing import take_packed  # noqa: E402
-from gradeschool.verifier.reserved import reserve  # noqa: E402
 from gradeschool.verifier.rows import hidden_states, pack  # noqa: E402
-from gradeschool.verifier.solutions import Pair, Text, encode_all  # noqa: E402
-from gradeschool.verifier.value import batches, logprobs, score  # noqa: E402
 from tests.support.trainees import architecture, sums, tokenizer_of, trainee  # noqa: E402
 
 QUESTIONS = [(5, 6, 7, 8), (9, 5), (7,)]

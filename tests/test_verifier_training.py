@@ -13,10 +13,10 @@ pytest.importorskip("transformers")
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.verifier.head import GAIN, LIKELIHOOD_GAIN, Verifier  # noqa: E402
 from gradeschool.verifier.objective import Level  # noqa: E402
-from gradeschool.verifier.scores_file import read_scores, scores_path  # noqa: E402
+from gradeschool.verifier.scores import read_scores, scores_path  # noqa: E402
+from gradeschool.verifier.session import Listener  # noqa: E402
 from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier  # noqa: E402
 from gradeschool.verifier.training import Update  # noqa: E402
-from gradeschool.verifier.training_session import Listener  # noqa: E402
 from tests.support.command import Command  # noqa: E402
 from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
 from tests.support.trainees import sums, tokenizer_of, trainee, write_problems  # noqa: E402
@@ -206,7 +206,7 @@ def test_completions_are_scored_once(
 
 
 def _row(line: bytes) -> Any:
-    from gradeschool.verifier.scores_file import ScoreRow
+    from gradeschool.verifier.scores import ScoreRow
 
     return ScoreRow(**json.loads(line))
 

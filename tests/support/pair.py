@@ -57,7 +57,7 @@ def start(folder: Path, *cases: str) -> "list[subprocess.Popen[str]]":
 def main(folder: Path, cases: list[str]) -> None:
     """Train all cases with the other process."""
     from gradeschool.verifier.parallel import joined
-    from gradeschool.verifier.training_session import Listener
+    from gradeschool.verifier.session import Listener
 
     def die(update: Any) -> None:
         if update.number == LAST:

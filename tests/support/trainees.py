@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.problem import Problem
-from gradeschool.verifier.examples import Example, encode, texts_of
-from gradeschool.verifier.new_model import Shape, new_model
-from gradeschool.verifier.tokens import build_tokenizer
+from gradeschool.verifier.base_model import Shape, build_tokenizer, new_model
+from gradeschool.verifier.examples import Example, encode, training_texts
 
 SMALL = Shape(hidden=16, intermediate=32, layers=2, heads=2)
 VOCABULARY = 300
@@ -53,7 +52,7 @@ def write_problems(path: Path, count: int) -> Path:
 
 def tokenizer_of(problems: list[Problem]) -> Any:
     """A tokenizer of the problems."""
-    return build_tokenizer(texts_of(problems), vocabulary=VOCABULARY)
+    return build_tokenizer(training_texts(problems), vocabulary=VOCABULARY)
 
 
 def examples_of(tokenizer: Any, problems: list[Problem]) -> list[Example]:

@@ -25,8 +25,8 @@ def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) 
     """
     from gradeschool.models.choose import endpoint_of
     from gradeschool.models.doctor import examine
-    from gradeschool.models.needs import obstacles
     from gradeschool.models.probe import Finding, Probe
+    from gradeschool.models.requirements import obstacles
     from gradeschool.protocols.registry import get_protocol
     from gradeschool.reports.doctor import print_findings
 

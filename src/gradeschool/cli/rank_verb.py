@@ -63,9 +63,8 @@ def command(
     Example: gradeschool rank runs/samples --verifier models/verifier --baseline runs/greedy
     """
     from gradeschool.cli.verifier_verb import progress
-    from gradeschool.verifier.rank import rank
-    from gradeschool.verifier.rank_run import baseline, one_run, ready, scores_of
-    from gradeschool.verifier.ways import Ways
+    from gradeschool.verifier.rank import baseline, one_run, rank, ready, scores_of
+    from gradeschool.verifier.selection import Ways
 
     held = one_run(run, dataset, warn, scorer)
     name, rows = scores_of(held, verifier, generator, progress("scored"))

@@ -12,7 +12,7 @@ import click
 from gradeschool.cli.options import FiniteRange, json_option, print_json, warn
 
 if TYPE_CHECKING:
-    from gradeschool.verifier.training_session import Recipe
+    from gradeschool.verifier.session import Recipe
 
 MOST_SEED = 10**18 - 1  # as of fresh problems; torch takes no more than 2**64
 POSITIVE = FiniteRange(min=0, min_open=True)
@@ -96,7 +96,7 @@ def run_training(train: Callable[..., Mapping[str, Any]], asked: Recipe, how: Ho
     from gradeschool.models.workers import keep_freed_memory
     from gradeschool.reports.training_progress import training_progress
     from gradeschool.verifier.parallel import joined
-    from gradeschool.verifier.training_session import Listener
+    from gradeschool.verifier.session import Listener
 
     keep_freed_memory()
     with (

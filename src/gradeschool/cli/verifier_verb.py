@@ -14,7 +14,7 @@ from gradeschool.cli.options import dataset_option, warn
 from gradeschool.cli.training import How, run_training, training_options
 
 if TYPE_CHECKING:
-    from gradeschool.verifier.score_run import Told
+    from gradeschool.verifier.scores import Told
 
 
 @click.group()
@@ -91,8 +91,8 @@ def score(
     Example: gradeschool verifier score --verifier models/verifier runs/samples
     """
     from gradeschool.verifier.candidates import candidates_of
-    from gradeschool.verifier.score_run import score_held
     from gradeschool.verifier.scorers import load_scorer
+    from gradeschool.verifier.scores import score_held
 
     held = [one for spec in dict.fromkeys(files) for one in candidates_of(spec, dataset, warn)]
     scorer = load_scorer(verifier, generator)

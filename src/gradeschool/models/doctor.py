@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 from gradeschool.errors import ModelError
-from gradeschool.models.doctor_penalty import hidden_penalty
-from gradeschool.models.doctor_prompt import chat_template, first_token, prompt_tokens
 from gradeschool.models.endpoint import LOCAL_HOSTS, Endpoint
+from gradeschool.models.openai_api import NEUTRAL, encoded
 from gradeschool.models.probe import (
     CHAT,
     COMPLETIONS,
@@ -236,6 +236,119 @@ async def _context(probe: Probe, forms: Forms) -> Finding:
 def _of_transformers_serve(answer: Answer, model: str) -> bool:
     """Tell by the model's name, to which that server adds the revision."""
     return str(answer.body.get("model")).startswith(f"{model}@")
+
+
+# A text in which a penalty on repetition shows, if the model's own words do not.
+REPETITIVE = "one one one one two two two two one one one one two two two two one one one one"
+PENALTIES = ("presence_penalty", "frequency_penalty", "repetition_penalty", "repeat_penalty")
+ON_REPETITION = {"repetition_penalty", "repeat_penalty"}
+NAME = "hidden penalty"
+
+
+async def hidden_penalty(probe: Probe, forms: Forms) -> Finding:
+    """Return whether greedy texts are others once every penalty is turned off by name."""
+    off = await _accepted(probe, forms)
+    if not off:
+        says = "not known: no field that turns a penalty off is accepted"
+        return Finding(NAME, State.UNKNOWN, says)
+    for form, greedy in zip((probe.chat, probe.complete), forms, strict=True):
+        if greedy is None:
+            continue
+        for text in (QUESTION, REPETITIVE):
+            plain = greedy if text == QUESTION else await form(text)
+            if (await form(text, **off)).text == plain.text:
+                continue
+            if (await form(text)).text != plain.text:
+                says = "not known: the text changes by itself"
+                return Finding(NAME, State.UNKNOWN, says)
+            says = "a penalty acts on greedy decoding unless it is turned off; runs turn it off"
+            return Finding(NAME, State.DEVIATES, says)
+    if not ON_REPETITION & set(off):
+        says = "not known: no field that turns a penalty on repetition off is accepted"
+        return Finding(NAME, State.UNKNOWN, says)
+    return Finding(NAME, State.FINE, "no penalty acts unless it is asked for")
+
+
+async def _accepted(probe: Probe, forms: Forms) -> dict[str, Any]:
+    """Return the fields that the server takes, each with the value that turns it off."""
+    ask = probe.complete if forms.completion is not None else probe.chat
+    off: dict[str, Any] = {name: NEUTRAL[name] for name in PENALTIES}
+    if (await ask(max_tokens=1, **off)).status == 200:
+        return off
+    return {
+        name: value
+        for name, value in off.items()
+        if (await ask(max_tokens=1, **{name: value})).status == 200
+    }
+
+
+# Beside "/v1" where a server shows how it tokenizes: vLLM takes messages or a prompt, llama.cpp
+# a text, which it makes of messages at another address.
+TOKENIZE, TEMPLATE = "/tokenize", "/apply-template"
+TURNS = [{"role": "user", "content": QUESTION}]
+
+
+async def chat_template(probe: Probe, forms: Forms) -> Finding | None:
+    """Return whether the chat form adds anything to the same words as a plain text."""
+    if forms.chat is None:
+        return None
+    chat, plain = prompt_tokens(forms.chat), prompt_tokens(forms.completion)
+    if chat is None or plain is None:
+        says = "not known: no counts of both forms to compare"
+        return Finding("chat template", State.UNKNOWN, says)
+    if chat > plain:
+        says = f"a chat template puts {chat - plain} tokens around a message"
+        return Finding("chat template", State.FINE, says)
+    says = "the chat form adds no token to a message: the model has no chat template"
+    return Finding("chat template", State.DEVIATES, says)
+
+
+async def first_token(probe: Probe, forms: Forms) -> Finding | None:
+    """Return whether template and tokenizer both begin a chat, so that its first token comes twice.
+
+    Only tokens as many as the server counted for the same chat are believed.
+    """
+    if forms.chat is None:
+        return None
+    tokens = await _chat_tokens(probe)
+    if not tokens or len(tokens) != prompt_tokens(forms.chat):
+        says = "not known: the server does not show the tokens of a chat"
+        return Finding("double BOS", State.UNKNOWN, says)
+    if tokens[:1] == tokens[1:2]:
+        says = "a chat begins with its first token twice: the template writes it, the server again"
+        return Finding("double BOS", State.DEVIATES, says)
+    return Finding("double BOS", State.FINE, "a chat begins with its first token once")
+
+
+def prompt_tokens(answer: Answer | None) -> int | None:
+    """Return how many tokens of prompt a server counted."""
+    usage = {} if answer is None else answer.body.get("usage")
+    count = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+    return count if isinstance(count, int) else None
+
+
+async def _chat_tokens(probe: Probe) -> list[Any]:
+    """Return the tokens of a chat of one question, [] where the server does not show them."""
+    root = probe.base.removesuffix("/v1")
+    async with Probe(root, probe.model, probe._key, probe.seconds) as server:
+        shown = await _told(server, TOKENIZE, model=probe.model, messages=TURNS)
+        if not shown.get("tokens"):
+            text = (await _told(server, TEMPLATE, messages=TURNS)).get("prompt")
+            flags = {"add_special": True, "parse_special": True}
+            shown = await _told(server, TOKENIZE, content=text, **flags) if text else {}
+        probe.requests += server.requests
+    tokens = shown.get("tokens")
+    return tokens if isinstance(tokens, list) else []
+
+
+async def _told(server: Probe, path: str, **fields: Any) -> Mapping[str, Any]:
+    """Return what an address of a server answers, {} where there is no such address."""
+    server.requests += 1
+    try:
+        told = await server.call("POST", path, encoded(fields))
+    except ModelError:
+        return {}
+    return told if isinstance(told, Mapping) else {}
 
 
 PROBES: Mapping[str, Callable[[Probe, Forms], Awaitable[Finding | None]]] = {

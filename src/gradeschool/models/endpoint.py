@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
@@ -13,10 +14,18 @@ import aiohttp
 
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.fields import LENGTH, NEW_LENGTH, body_of, encoded, neutral_for, refused
 from gradeschool.models.http_request import REQUEST_CLASS
-from gradeschool.models.http_route import proxy_for, trust
-from gradeschool.models.replies import classify, object_in, parse_replies
+from gradeschool.models.openai_api import (
+    LENGTH,
+    NEW_LENGTH,
+    body_of,
+    classify,
+    encoded,
+    neutral_for,
+    object_in,
+    parse_replies,
+    refused,
+)
 
 CONNECT_SECONDS = 10.0
 TOTAL_SECONDS = 600.0
@@ -108,7 +117,7 @@ class Endpoint:
             await self._session.close()
 
     async def answer(self, request: Request) -> Reply:
-        """Ask once and return the reply; raises ModelError (see `models/replies.py`)."""
+        """Ask once and return the reply; raises ModelError (see `models/openai_api.py`)."""
         return (await self.answer_many((request,)))[0]
 
     async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
@@ -282,3 +291,31 @@ async def _limited(reply: aiohttp.ClientResponse) -> bytes:
             raise ModelError("reply too large", f"a reply is larger than {LARGEST_REPLY} bytes")
         parts.append(part)
     return b"".join(parts)
+
+
+def proxy_for(base: str) -> str | None:
+    """Return the proxy that the environment names for an address, looked up once.
+
+    aiohttp's `trust_env` looks it up for each request, in a thread, and would send a password that
+    it finds in ~/.netrc.
+    """
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = urlsplit(base)
+    proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+    if proxy is not None and urlsplit(proxy).scheme not in {"http", "https"}:
+        name = f"{parts.scheme.upper()}_PROXY"
+        raise InputError(f"the proxy in {name} is no http:// or https:// address; set another")
+    return proxy
+
+
+def trust(base: str, proxy: str | None) -> ssl.SSLContext | bool:
+    """Return what trusts those whom the system trusts, where a server is to be trusted at all.
+
+    aiohttp's own context may be empty: see `cli/lean_import.py`.
+    """
+    if "https" not in {urlsplit(base).scheme, urlsplit(proxy or "").scheme}:
+        return True
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from gradeschool.errors import ModelError
 from gradeschool.formats.samples import text_of
 from gradeschool.models.endpoint import Endpoint
-from gradeschool.models.fields import encoded
-from gradeschool.models.replies import object_in
+from gradeschool.models.openai_api import encoded, object_in
 
 QUESTION = "A box holds 3 rows of 4 eggs. How many eggs are in 5 boxes? Work it out step by step."
 TOKENS = 48

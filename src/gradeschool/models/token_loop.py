@@ -23,12 +23,10 @@ import torch
 from gradeschool.models.local import SampleTask
 from gradeschool.models.tokens.annotations import Annotations
 from gradeschool.models.tokens.cache_step import CacheStep, UnknownArchitectureError
-from gradeschool.models.tokens.cohort import Cohort
 from gradeschool.models.tokens.draw import Draw, logprobs
 from gradeschool.models.tokens.llama_step import LlamaStep
-from gradeschool.models.tokens.prefill import encoded
-from gradeschool.models.tokens.rows import Rows, Sampled
-from gradeschool.models.tokens.stops import Stops
+from gradeschool.models.tokens.row_batch import Cohort, encoded
+from gradeschool.models.tokens.rows import Rows, Sampled, Stops
 
 __all__ = ["Draw", "Loop", "SampleTask", "Sampled", "UnknownArchitectureError", "sample"]
 

@@ -11,9 +11,8 @@ from rich.table import Table
 
 from gradeschool.reports.printable import printable
 from gradeschool.scoring.statistics import Interval
-from gradeschool.verifier.curves import Point
-from gradeschool.verifier.rank import Part, Ranking, Result
-from gradeschool.verifier.ways import BEST, COVERAGE, MAJORITY, MEAN
+from gradeschool.verifier.rank import Part, Point, Ranking, Result
+from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, MEAN
 
 SHORT = {
     MEAN: "one",

@@ -8,11 +8,11 @@ from pathlib import Path
 from gradeschool.reports.figures.paper import FIGURES
 from gradeschool.reports.reproduction_figures import draw_split, read_verdicts, said
 from gradeschool.verifier.rank import Difference
-from gradeschool.verifier.reproduce.ablation_results import Verdict
+from gradeschool.verifier.reproduce.ablations import Verdict
 from gradeschool.verifier.reproduce.findings import BASELINE, CONTROL, WAYS, Findings, Found
 from gradeschool.verifier.reproduce.presets import Preset
 from gradeschool.verifier.reproduce.stages import Done
-from gradeschool.verifier.ways import BEST, COVERAGE, MAJORITY, STRATEGIES
+from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
 
 POINTS = 0.05  # the gain that the claim is held to
 BY_VERIFIER = (BEST, "top", "weighted")

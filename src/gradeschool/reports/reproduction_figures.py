@@ -12,15 +12,15 @@ from gradeschool.reports.figures.paper import FIGURES, paper_figure
 from gradeschool.reports.figures.records import Figure, Point, Series
 from gradeschool.runs.files import write_whole
 from gradeschool.scoring.statistics import Interval
-from gradeschool.verifier.reproduce.ablation_results import (
+from gradeschool.verifier.reproduce.ablations import (
     Measured,
+    Plan,
     Verdict,
     measure,
     over_completions,
     over_voters,
     verdicts,
 )
-from gradeschool.verifier.reproduce.ablations import Plan
 from gradeschool.verifier.reproduce.findings import Findings, findings, read_seed
 from gradeschool.verifier.reproduce.presets import SPLITS, Preset
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from gradeschool.errors import FatalModelError, InputError, ModelError
 from gradeschool.models.base import Model, Request
-from gradeschool.models.batches import MOST_BYTES, MOST_LINES, Batch, BatchServer
+from gradeschool.models.batch_api import MOST_BYTES, MOST_LINES, Batch, BatchServer
 from gradeschool.models.endpoint import Endpoint
-from gradeschool.models.replies import classify, replies_in
+from gradeschool.models.openai_api import classify, replies_in
 from gradeschool.runs.ask import Record
 from gradeschool.runs.files import PREFIX
 from gradeschool.runs.observer import Observer

@@ -11,7 +11,7 @@ from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
 from gradeschool.formats.read import MANIFEST_FILE
 from gradeschool.models.base import BulkModel, Model, Request
-from gradeschool.models.preflight import check
+from gradeschool.models.requirements import check
 from gradeschool.runs.ask import Asker
 from gradeschool.runs.cost import Price, Purse, estimate
 from gradeschool.runs.finish import matrix_of, write_results

@@ -8,7 +8,8 @@ a language model, so that one network is trained on both objectives.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,9 +18,9 @@ import torch
 from torch import Tensor, nn
 
 from gradeschool.errors import InputError
+from gradeschool.verifier.examples import Pair, Scored, Text, texts_of
 from gradeschool.verifier.packing import take_packed
-from gradeschool.verifier.reserved import Reserved, reserve
-from gradeschool.verifier.rows import Rows, hidden_states
+from gradeschool.verifier.rows import Rows, hidden_states, pack
 
 VERIFIER_FILE = "verifier.json"
 SCHEMA = 1
@@ -226,3 +227,148 @@ def load_tokenizer(folder: Path) -> Any:
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+
+
+VERIFIER_TOKEN = "<ver>"
+# Tokens that model families keep free for such uses.
+FREE = re.compile(r"<\|?(?:reserved_special_token_|unused|extra_id_|extra_|reserved_)\d+\|?>\Z")
+
+
+class Reserved(NamedTuple):
+    """A token that no text holds: its number, its text ("" for none), how it was come by."""
+
+    id: int
+    text: str
+    how: str
+
+
+def reserve(model: Any, tokenizer: Any) -> Reserved:
+    """Return the token for a verifier's head.
+
+    `<ver>` where the tokenizer has it; else one that the family keeps free, the last row of an
+    embedding that is longer than the vocabulary, or a token added to both.
+    """
+    known = tokenizer.get_vocab()
+    if VERIFIER_TOKEN in known:
+        return Reserved(known[VERIFIER_TOKEN], VERIFIER_TOKEN, "the tokenizer's own")
+    rows = model.get_input_embeddings().weight.shape[0]
+    free = sorted((id, text) for text, id in known.items() if FREE.match(text) and id < rows)
+    if free:
+        return Reserved(*free[0], "kept free by the tokenizer")
+    if rows > max(known.values()) + 1:
+        return Reserved(rows - 1, "", "the embedding's last row, which no token uses")
+    tokenizer.add_special_tokens({"additional_special_tokens": [VERIFIER_TOKEN]})
+    model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    id = tokenizer.convert_tokens_to_ids(VERIFIER_TOKEN)
+    return Reserved(id, VERIFIER_TOKEN, "added to tokenizer and embedding")
+
+
+# Places of a forward pass, padding included: more does not fit a core's cache, less is overhead.
+PLACES_ON_CPU, PLACES_ON_GPU = 8_192, 131_072
+
+
+def score(
+    verifier: Verifier,
+    tokenizer: Any,
+    pairs: Sequence[Pair | tuple[str, str]],
+    *,
+    generator: tuple[Any, Any] | None = None,
+    places: int | None = None,
+) -> list[Scored]:
+    """Return the scores of (question, solution) pairs, in their order.
+
+    generator: a language model and its tokenizer, which gives the log-probabilities. places: how
+    many tokens, padding included, go through the model at a time.
+    """
+    asked = [Pair(*pair) for pair in pairs]
+    texts = texts_of(tokenizer, asked)
+    found = _each(_device(verifier.model), texts, places, lambda rows: _values(verifier, rows))
+    by_token: Sequence[list[float] | None] = [None] * len(asked)
+    if generator is not None:
+        by_token = logprobs(*generator, asked, places=places)
+    return [
+        Scored(found[text], found[text][-1], list(text.solution), by_generator)
+        for text, by_generator in zip(texts, by_token, strict=True)
+    ]
+
+
+def logprobs(
+    model: Any,
+    tokenizer: Any,
+    pairs: Sequence[Pair | tuple[str, str]],
+    *,
+    places: int | None = None,
+) -> list[list[float]]:
+    """Return the log-probability (nats) of each token of each solution, the end token included."""
+    texts = texts_of(tokenizer, [Pair(*pair) for pair in pairs])
+    found = _each(_device(model), texts, places, lambda rows: _logprobs(model, rows))
+    return [found[text] for text in texts]
+
+
+def _device(model: Any) -> torch.device:
+    device: torch.device = next(model.parameters()).device
+    return device
+
+
+def _values(verifier: Verifier, rows: Rows) -> Tensor:
+    values: Tensor = verifier(rows).values
+    return values[:, 1:]
+
+
+def _logprobs(model: Any, rows: Rows) -> Tensor:
+    """Return the log-probability of each solution token, [rows, S - 1]."""
+    states = hidden_states(model, rows)[:, :-1]
+    mask, targets = rows.solution_mask[:, 1:], rows.body[:, 1:]
+    chosen = torch.log_softmax(logits_of(model, states[mask]), -1)
+    chosen = chosen.gather(1, targets[mask][:, None])[:, 0]
+    return chosen.new_zeros(mask.shape).masked_scatter(mask, chosen)
+
+
+def _each(
+    device: torch.device,
+    texts: Sequence[Text],
+    places: int | None,
+    read: Callable[[Rows], Tensor],
+) -> dict[Text, list[float]]:
+    """Return what `read` says of each token of each text's solution."""
+    most = places or (PLACES_ON_CPU if device.type == "cpu" else PLACES_ON_GPU)
+    found: dict[Text, list[float]] = {}
+    for batch in batches(list(dict.fromkeys(texts)), most):
+        numbers: dict[tuple[int, ...], int] = {}
+        for text in batch:
+            numbers.setdefault(text.question, len(numbers))
+        rows = pack(list(numbers), [(numbers[text.question], text.solution) for text in batch])
+        with torch.inference_mode():
+            said = read(rows.to(device)).float().cpu().tolist()
+        for text, row in zip(batch, said, strict=True):
+            found[text] = row[: len(text.solution)]
+    return found
+
+
+def batches(texts: Sequence[Text], most: int) -> Iterator[list[Text]]:
+    """Yield texts in batches of at most so many places, a single text where it is longer.
+
+    Questions stay together, their solutions sorted by length; questions of short solutions come
+    first, so that a batch holds solutions of similar length.
+    """
+    by_question: dict[tuple[int, ...], list[Text]] = {}
+    for text in texts:
+        by_question.setdefault(text.question, []).append(text)
+    for held in by_question.values():
+        held.sort(key=lambda text: len(text.solution))
+    in_order = sorted(by_question.values(), key=lambda held: len(held[len(held) // 2].solution))
+    batch: list[Text] = []
+    width = prefix = questions = 0
+    last: tuple[int, ...] | None = None
+    for text in (text for held in in_order for text in held):
+        more = int(text.question != last)
+        wide = max(width, len(text.solution) + 1)
+        long = max(prefix, len(text.question))
+        if batch and wide * (len(batch) + 1) + long * (questions + more) > most:
+            yield batch
+            batch, more, questions = [], 1, 0
+            wide, long = len(text.solution) + 1, len(text.question)
+        batch.append(text)
+        width, prefix, questions, last = wide, long, questions + more, text.question
+    if batch:
+        yield batch

@@ -6,23 +6,30 @@ completions it has; intervals and tests are over problems.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.errors import InputError
+from gradeschool.problem import Problem
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.paired import Pair, paired_interval, paired_test
-from gradeschool.scoring.statistics import Interval, clustered_wilson
-from gradeschool.verifier.curves import Point, interval_of_mean, point
-from gradeschool.verifier.separation import Bucket, Within, auc, calibration, within
-from gradeschool.verifier.ways import (
+from gradeschool.scoring.statistics import Z95, Interval, clustered_wilson, wilson
+from gradeschool.verifier.candidates import Answered, Held, Warn, candidates_of
+from gradeschool.verifier.scorers import is_model, load_scorer
+from gradeschool.verifier.scores import ScoreRow, Told, choose_scores, score_held, scores_path
+from gradeschool.verifier.selection import (
     MAJORITY,
     MEAN,
     SCORES,
     STRATEGIES,
     VOTERS,
     Case,
+    Option,
     Picked,
     Ways,
     pick,
@@ -224,3 +231,246 @@ def _top_curves(picked: Sequence[Picked], most: int) -> dict[int, list[Point]]:
             for at, k in enumerate(ks[:columns])
         ]
     return found
+
+
+FAMILY_FIELDS = ("family", "kind")
+STEP = re.compile(r"<<[^<>]*>>")  # an annotation of a reference solution
+
+
+class Ready(NamedTuple):
+    """Cases to rank. unscored: completions without a score, which are left out."""
+
+    cases: Sequence[Case]
+    verifier: str
+    has_logprob: bool
+    unscored: int
+
+
+def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = None) -> Held:
+    """Return the one run that an argument means; raises InputError where it means several."""
+    found = candidates_of(spec, dataset, warn, scorer)
+    if len(found) > 1:
+        names = ", ".join(repr(f"{spec}#{one.run}") for one in found)
+        raise InputError(f"{spec!r} holds {len(found)} runs; give one: {names}")
+    return found[0]
+
+
+def scores_of(
+    held: Held,
+    verifier: str | None,
+    generator: str | None,
+    tell: Callable[[Told], None] | None = None,
+) -> tuple[str, Mapping[str, ScoreRow]]:
+    """Return the name of a verifier and its scores of a run's completions, by key.
+
+    verifier: a verifier's folder, its FILE.gguf or `tiny`, which scores what has no score yet; a
+    file of scores; the
+    beginning of a verifier's name in the file beside the completions; None for the one there.
+    """
+    if verifier is not None and is_model(verifier):
+        scorer = load_scorer(verifier, generator)
+        return choose_scores(score_held(held, scorer, tell=tell), scorer.verifier.name)
+    if generator is not None:
+        raise InputError("--generator needs a verifier's model; recorded scores are not asked anew")
+    if verifier is not None and Path(verifier).is_file():
+        return choose_scores(Path(verifier), None)
+    return choose_scores(scores_path(held.path), verifier)
+
+
+def ready(held: Held, verifier: str, scores: Mapping[str, ScoreRow]) -> Ready:
+    """Return the cases of a run with their scores; raises InputError where none has a score."""
+    rows = [scores[one.key] for answered in held.answered for one in answered.candidates
+            if one.key in scores]  # fmt: skip
+    if not rows:
+        raise InputError(
+            f"{verifier!r} has scored no completion of {str(held.path)!r}; give the scores of this "
+            "run, or the verifier's folder with --verifier"
+        )
+    has_logprob = all(row.logprob is not None for row in rows)
+    cases = [_case(answered, scores) for answered in held.answered]
+    cases = [case for case in cases if case.options]
+    return Ready(cases, verifier, has_logprob, held.total - len(rows))
+
+
+def _case(answered: Answered, scores: Mapping[str, ScoreRow]) -> Case:
+    options = []
+    texts = set()
+    for one in answered.candidates:
+        row = scores.get(one.key)
+        if row is None:
+            continue
+        logprob = row.logprob or 0.0
+        options.append(Option(one.answer, one.right, row.score, logprob, row.length))
+        texts.add(one.text)
+    problem = answered.problem
+    return Case(problem.id, family_of(problem), options, len(texts))
+
+
+def family_of(problem: Problem) -> str:
+    """Return what kind of problem it is: as its dataset says, else how many steps it takes."""
+    for name in FAMILY_FIELDS:
+        if name in problem.meta:
+            return str(problem.meta[name])
+    steps = len(STEP.findall(problem.solution))
+    return f"{steps} step{'s' * (steps != 1)}" if steps else "all"
+
+
+def baseline(
+    held: Held, spec: str, dataset: str | None, warn: Warn
+) -> tuple[str, dict[str, tuple[int, int]], float, Interval]:
+    """Return another run on the same problems: its name, (right, completions) by problem, score.
+
+    It is read by the same scorer. Raises InputError where it shares no problem with the run.
+    """
+    other = one_run(spec, dataset or str(_dataset(held) or "") or None, warn, held.scorer)
+    questions = {one.problem.id: one.problem.question for one in held.answered}
+    found = {
+        one.problem.id: (sum(each.right for each in one.candidates), len(one.candidates))
+        for one in other.answered
+        if questions.get(one.problem.id) == one.problem.question
+    }
+    if not found:
+        raise InputError(
+            f"the baseline {spec!r} shares no problem with {str(held.path)!r}; "
+            "give a run on the same dataset"
+        )
+    shares = [right / count for right, count in found.values()]
+    accuracy = sum(shares) / len(shares)
+    return other.run, found, accuracy, clustered_wilson(list(found.values()))
+
+
+def _dataset(held: Held) -> str | None:
+    named = held.manifest.get("dataset")
+    return named.get("name") if isinstance(named, dict) else None
+
+
+class Point(NamedTuple):
+    """One place of a curve.
+
+    at: completions, or voters. gain: accuracy minus the majority vote's of as many completions,
+    problem by problem.
+    """
+
+    at: int
+    problems: int
+    accuracy: float
+    ci95: Interval
+    gain: float
+    gain_ci95: Interval
+
+
+def point(at: int, values: Sequence[float], base: Sequence[float], groups: int) -> Point:
+    """Return the point of one value a problem, each an expectation in 0..1.
+
+    base: what it is compared with, problem by problem. groups: disjoint sets of completions that a
+    problem's value is a mean over.
+    """
+    count = len(values)
+    gains = [one - other for one, other in zip(values, base, strict=True)]
+    mean = sum(gains) / count
+    half = Z95 * _error(gains)
+    return Point(
+        at=at,
+        problems=count,
+        accuracy=sum(values) / count,
+        ci95=interval_of_mean(values, count * groups),
+        gain=mean,
+        gain_ci95=Interval(max(-1.0, mean - half), min(1.0, mean + half)),
+    )
+
+
+def interval_of_mean(shares: Sequence[float], most: int) -> Interval:
+    """Return the Wilson interval of a mean of shares, one for each problem.
+
+    As many trials are counted as a proportion of the same mean would need for the same standard
+    error: at least one for each problem, at most `most`.
+    """
+    count = len(shares)
+    mean = min(1.0, sum(shares) / count)
+    error = _error(shares)
+    equal = mean * (1 - mean) / error**2 if error else float(most)
+    trials = max(float(count), min(equal, float(most)))
+    return wilson(mean * trials, trials)
+
+
+def _error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean of independent values, 0 for fewer than two."""
+    count = len(values)
+    if count < 2:
+        return 0.0
+    mean = sum(values) / count
+    return sqrt(sum((one - mean) ** 2 for one in values) / (count - 1) / count)
+
+
+EDGES = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # between the buckets of calibration
+
+
+class Within(NamedTuple):
+    """The mean AUC of the problems that have right and wrong completions, and their number."""
+
+    auc: float | None
+    ci95: Interval | None
+    problems: int
+
+
+class Bucket(NamedTuple):
+    """Completions whose score lies in [low, high), and the share of them that is right."""
+
+    low: float | None
+    high: float | None
+    completions: int
+    mean_score: float
+    right: float
+
+
+def auc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
+    """Return the chance that a right completion's score is above a wrong one's, ties half.
+
+    The Mann-Whitney statistic over the number of pairs; None where there are no pairs.
+    """
+    positives = sum(right)
+    negatives = len(right) - positives
+    if not positives or not negatives:
+        return None
+    order = sorted(range(len(scores)), key=scores.__getitem__)
+    ranks = 0.0  # of the right ones, ties sharing theirs
+    at = 0
+    while at < len(order):
+        end = at + 1
+        while end < len(order) and scores[order[end]] == scores[order[at]]:
+            end += 1
+        ranks += sum(right[one] for one in order[at:end]) * (at + 1 + end) / 2
+        at = end
+    return (ranks - positives * (positives + 1) / 2) / (positives * negatives)
+
+
+def within(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> Within:
+    """Return the mean of the AUCs of problems, each (scores, right); others are left out."""
+    found = [one for scores, right in problems if (one := auc(scores, right)) is not None]
+    if not found:
+        return Within(None, None, 0)
+    mean = sum(found) / len(found)
+    if len(found) == 1:
+        return Within(mean, Interval(0.0, 1.0), 1)
+    error = sqrt(sum((one - mean) ** 2 for one in found) / (len(found) - 1) / len(found))
+    interval = Interval(max(0.0, mean - Z95 * error), min(1.0, mean + Z95 * error))
+    return Within(mean, interval, len(found))
+
+
+def calibration(scores: Sequence[float], right: Sequence[bool]) -> list[Bucket]:
+    """Return the buckets that hold any completion, from low to high scores."""
+    held: list[list[tuple[float, bool]]] = [[] for _ in range(len(EDGES) + 1)]
+    for score, is_right in zip(scores, right, strict=True):
+        held[bisect_right(EDGES, score)].append((score, is_right))
+    bounds = [None, *EDGES, None]
+    return [
+        Bucket(
+            low=bounds[at],
+            high=bounds[at + 1],
+            completions=len(bucket),
+            mean_score=sum(score for score, _ in bucket) / len(bucket),
+            right=sum(is_right for _, is_right in bucket) / len(bucket),
+        )
+        for at, bucket in enumerate(held)
+        if bucket
+    ]

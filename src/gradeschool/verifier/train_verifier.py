@@ -15,15 +15,12 @@ from gradeschool.runs.finish import fingerprint
 from gradeschool.verifier.base_model import identity_of, load_folder, save_folder
 from gradeschool.verifier.candidates import Held, candidates_of
 from gradeschool.verifier.dropout import drop_residuals
-from gradeschool.verifier.group_batches import GroupBatches
-from gradeschool.verifier.head import VERIFIER_FILE, Verifier, new_verifier
-from gradeschool.verifier.labelled import Data, Language, count_labels, groups_of, in_words
-from gradeschool.verifier.objective import Level, losses
+from gradeschool.verifier.head import VERIFIER_FILE, Reserved, Verifier, new_verifier
+from gradeschool.verifier.labels import Data, Language, count_labels, groups_of, in_words
+from gradeschool.verifier.objective import GroupBatches, Level, losses
 from gradeschool.verifier.packing import take_packed
 from gradeschool.verifier.parallel import ALONE, World
-from gradeschool.verifier.reserved import Reserved
-from gradeschool.verifier.training import Trained
-from gradeschool.verifier.training_session import (
+from gradeschool.verifier.session import (
     QUIET,
     Listener,
     Prepared,
@@ -31,6 +28,7 @@ from gradeschool.verifier.training_session import (
     Session,
     run,
 )
+from gradeschool.verifier.training import Trained
 
 JOINT = "joint"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -12,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from gradeschool.errors import InputError
+from gradeschool.runs.files import write_whole
 from gradeschool.verifier import checkpoints
 from gradeschool.verifier.optimizers import Kind, Optimizers, share_of
 from gradeschool.verifier.parallel import ALONE, World, whole
-from gradeschool.verifier.rows_log import RowsLog
 from gradeschool.verifier.stopping import stopped_by_signals
 
 if TYPE_CHECKING:
@@ -278,3 +279,32 @@ def _added(each: Iterable[Mapping[str, float]]) -> dict[str, float]:
         for name, count in counts.items():
             total[name] = total.get(name, 0.0) + count
     return total
+
+
+class RowsLog:
+    """A JSONL file whose rows carry an update's number; rows behind `upto` are forgotten."""
+
+    def __init__(self, path: Path, upto: int) -> None:
+        rows = []
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").split("\n"):
+                row = _row(line)
+                if row is not None and row["update"] <= upto:
+                    rows.append(f"{line}\n")
+        write_whole(path, "".join(rows).encode())
+        self.path = path
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Append a row."""
+        with self.path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(f"{json.dumps(row)}\n")
+
+
+def _row(line: str) -> dict[str, Any] | None:
+    """Return what a line holds, None for one that was cut off."""
+    try:
+        row: dict[str, Any] = json.loads(line)
+        int(row["update"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    return row

@@ -15,7 +15,7 @@ from transformers import AttentionInterface
 from transformers.cache_utils import Cache
 
 from gradeschool.errors import InputError
-from gradeschool.models.tokens.cohort import Cohort, read_all
+from gradeschool.models.tokens.row_batch import Cohort, read_all
 
 NAME = "gradeschool_rows"
 _COHORTS: ContextVar[Sequence[Cohort]] = ContextVar("cohorts")

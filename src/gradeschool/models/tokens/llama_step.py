@@ -7,13 +7,12 @@ known shape; everything else goes through `cache_step`, and tests hold the two t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch.nn import functional
 
-from gradeschool.models.tokens.cohort import Cohort, read_all
-from gradeschool.models.tokens.linear import Linear, linear
+from gradeschool.models.tokens.row_batch import Cohort, read_all
 
 KINDS = frozenset({"llama", "mistral", "qwen2"})
 # Up to here the weights laid out anew, a copy, cost less than the calls that they save.
@@ -62,7 +61,7 @@ class LlamaStep:
             and not getattr(config, "use_sliding_window", False)
             and sum(weight.numel() for weight in model.parameters()) <= JOINED
             and type(model.lm_head) is torch.nn.Linear
-            and all(_plain(layer) for layer in model.model.layers)
+            and all(_is_plain(layer) for layer in model.model.layers)
         )
 
     def __call__(self, tokens: torch.Tensor, cohorts: Sequence[Cohort]) -> torch.Tensor:
@@ -119,9 +118,56 @@ def _layer(layer: Any) -> Layer:
     )
 
 
-def _plain(layer: Any) -> bool:
+def _is_plain(layer: Any) -> bool:
     """Tell whether a layer's weights are plain: nothing quantised, adapted or added to them."""
     attention, mlp = layer.self_attn, layer.mlp
     linears = [attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj]
     linears += [mlp.gate_proj, mlp.up_proj, mlp.down_proj]
     return all(type(one) is torch.nn.Linear for one in linears) and not hasattr(attention, "q_norm")
+
+
+class Linear(Protocol):
+    """A map; `onto` is what its outputs are added to."""
+
+    def __call__(self, state: torch.Tensor, onto: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the outputs of some rows."""
+
+
+def linear(*parts: torch.nn.Linear) -> Linear:
+    """Return one map that gives the outputs of several, one behind the other, from a copy."""
+    weight = torch.cat([part.weight.detach() for part in parts])
+    biases = [part.bias.detach() for part in parts if part.bias is not None]
+    bias = torch.cat(biases) if biases else None
+    return _reordered(weight, bias) if _fits(weight) else _unordered(weight, bias)
+
+
+def _unordered(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
+    def apply(state: torch.Tensor, onto: torch.Tensor | None = None) -> torch.Tensor:
+        written = functional.linear(state, weight, bias)
+        return written if onto is None else onto + written
+
+    return apply
+
+
+def _reordered(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
+    ours = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous())
+    write = torch.ops.mkldnn._linear_pointwise
+
+    def apply(state: torch.Tensor, onto: torch.Tensor | None = None) -> torch.Tensor:
+        written: torch.Tensor
+        if onto is None:
+            written = write.default(state, ours, bias, "none", [], "")
+        else:
+            written = write.binary(state, onto, ours, bias, "add")
+        return written
+
+    return apply
+
+
+def _fits(weight: torch.Tensor) -> bool:
+    return (
+        weight.device.type == "cpu"
+        and weight.dtype == torch.float32
+        and bool(torch.backends.mkldnn.is_available())
+        and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    )

@@ -5,12 +5,28 @@ Verifiers of figures 5a, 5b and 7 have the paper's scalar head; those of 5 and 5
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
-from gradeschool.verifier.reproduce.ablation_stages import TEST, Maker, parameters
-from gradeschool.verifier.reproduce.presets import SPLITS, TRAIN, Preset, stages_of
-from gradeschool.verifier.reproduce.stages import Stage
+from gradeschool.errors import DataError
+from gradeschool.scoring.at_k import steps
+from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
+from gradeschool.verifier.rank import Point, difference, one_run, ready, scores_of
+from gradeschool.verifier.reproduce.findings import BASELINE, WAYS, Findings
+from gradeschool.verifier.reproduce.presets import (
+    LABELLED,
+    SPLITS,
+    TRAIN,
+    Preset,
+    folder,
+    kept_right,
+    stages_of,
+)
+from gradeschool.verifier.reproduce.stages import Stage, wanted
+from gradeschool.verifier.selection import BEST, MAJORITY, pick
 
 EPOCHS: tuple[float, ...] = (0.5, 1.0, 2.0)
 DROPOUT = 0.2  # the paper's
@@ -208,3 +224,314 @@ PLANS: dict[str, Callable[[Maker], Plan]] = {
     "7": _figure_7,
     "calculator": _figure_calculator,
 }
+
+
+TEST = "problems/test.jsonl"
+# By size of the preset, the one that it is held against.
+OTHER_SIZE = {"0.2M": "0.05M", "1M": "0.2M", "5M": "1M"}
+# The paper's head learns from one in so many of the labelled problems: it is trained fifteen times.
+HEAD_SHARE = 3
+
+
+@dataclass(slots=True)
+class Maker:
+    """Gathers stages; a model, a run or a verifier has the same name in every figure."""
+
+    preset: Preset
+    seed: int
+    stages: dict[str, Stage]
+    targets: list[str] = field(default_factory=list)
+
+    def needed(self) -> list[Stage]:
+        """Return what is wanted and all that it needs, in order."""
+        return wanted(list(self.stages.values()), self.targets)
+
+    def at(self, what: str) -> str:
+        """Return where a model or a run lies."""
+        return folder(what, self.seed)
+
+    def stage(
+        self, what: str, command: tuple[str, ...], needs: tuple[str, ...], out: str = ""
+    ) -> str:
+        """Add a stage once and return its name."""
+        name = f"{what}-{self.seed}"
+        self.stages.setdefault(name, Stage(name, command, needs, out))
+        return name
+
+    def want(self, name: str) -> None:
+        """Ask for a stage."""
+        if name not in self.targets:
+            self.targets.append(name)
+
+    @property
+    def of_seed(self) -> tuple[str, str]:
+        """Return the option of the training seed."""
+        return ("--seed", str(self.seed))
+
+    def generator(self, size: str = "", problems: int = 0, dropout: float = 0.0) -> str:
+        """Return the name of a generator, trained as the preset's but for what is given."""
+        what, options = "generator", list(self.preset.generator)
+        if size and size != self.preset.size:
+            what += f"-{size}"
+        if problems and problems != self.preset.problems:
+            what += f"-of-{problems}"
+            options += ["-n", str(problems)]
+        if dropout:
+            what += "-dropout"
+            options += ["--dropout", f"{dropout:g}"]
+        new = ("finetune", "-m", f"new:{size or self.preset.size}", "-d", TRAIN)
+        command = (*new, "-o", self.at(what), *options, *self.of_seed)
+        self.stage(what, command, ("problems-train",))
+        return what
+
+    def greedy(self, model: str, calculator: bool = True) -> str:
+        """Return the run of a model's greedy answers to the test problems."""
+        what = f"test-{model}" if calculator else f"test-{model}-alone"
+        run, how = self.at(what), () if calculator else ("--no-calculator",)
+        sampled = ("sample", "-m", f"transformers/{self.at(model)}", "-o", run, "-k", "1")
+        command = (*sampled, "--temperature", "0", *how, "-d", TEST, *self.of_seed)
+        needs = (f"{model}-{self.seed}", "problems-test")
+        self.want(self.stage(what, command, needs))
+        return run
+
+    def drawn(self, what: str, model: str, problems: str, k: int, temperature: float) -> str:
+        """Return the name of a run of several completions a problem."""
+        if model != "generator":
+            what += model.removeprefix("generator")
+        path = TEST if problems == "test" else LABELLED
+        many = ("-k", str(k), "--temperature", f"{temperature:g}")
+        sampled = ("sample", "-m", f"transformers/{self.at(model)}", "-o", self.at(what))
+        self.stage(what, (*sampled, *many, "-d", path, *self.of_seed),
+                   (f"{model}-{self.seed}", f"problems-{problems}"))  # fmt: skip
+        return what
+
+    def samples(self, model: str) -> str:
+        """Return the name of a generator's samples that a verifier learns from."""
+        preset = self.preset
+        return self.drawn("samples", model, "labelled", preset.k, preset.temperature)
+
+    def tested(self, model: str) -> str:
+        """Return the name of a generator's test completions."""
+        return self.drawn("test", model, "test", self.preset.n, self.preset.test_temperature)
+
+    def control(self, count: int) -> str:
+        """Return the name of the generator trained further on its right samples of the first."""
+        if count == self.preset.labelled:
+            return "control"
+        some, right = f"problems/labelled-{count}.jsonl", f"right-{count}"
+        before, after = _around(self.stages["problems-labelled"].command, "-n")
+        name = f"problems-labelled-{count}"
+        self.stages.setdefault(name, Stage(name, (*before, str(count), *after), stdout=some))
+        samples = self.samples("generator")
+        kept = kept_right(self.preset, self.at(samples), some)
+        path = self.at(f"{right}.jsonl")
+        needs = (f"{samples}-{self.seed}", name, "problems-train")
+        self.stage(right, kept, needs, path)
+        what = f"control-{count}"
+        further = ("finetune", "-m", self.at("generator"), "-d", path, "-o", self.at(what))
+        command = (*further, *self.preset.control, *self.of_seed)
+        self.stage(what, command, (f"{right}-{self.seed}",))
+        return what
+
+    def verifier(
+        self, what: str, options: tuple[str, ...], generator: str = "generator", init: str = ""
+    ) -> str:
+        """Return the name of a verifier; init: whose weights it begins with, if not the same."""
+        samples = self.samples(generator)
+        begun = ("verifier", "train", "--generator", self.at(generator))
+        read = ("--samples", self.at(samples), "-d", LABELLED, "-o", self.at(what))
+        first = ("--init", self.at(init)) if init else ()
+        needs = [f"{samples}-{self.seed}", *([f"{init}-{self.seed}"] if init else [])]
+        self.stage(what, (*begun, *first, *read, *self.preset.verifier, *options, *self.of_seed),
+                   tuple(needs))  # fmt: skip
+        return what
+
+    def scored(self, verifier: str, generator: str = "generator") -> tuple[str, str]:
+        """Return a run of test completions and the file of a verifier's scores of them."""
+        run = self.tested(generator)
+        path = self.at(f"scores-{verifier}.jsonl")
+        command = ("verifier", "score", self.at(run), "--verifier", self.at(verifier))
+        needs = (f"{run}-{self.seed}", f"{verifier}-{self.seed}")
+        self.want(self.stage(f"scores-{verifier}", (*command, "-o", path, "-d", TEST), needs))
+        return self.at(run), path
+
+    def head(
+        self, level: str, epochs: float, objective: str = "joint", dropout: float = 0.0
+    ) -> tuple[str, str]:
+        """Return run and scores of a verifier with the paper's head."""
+        what = f"verifier-{level}-{objective}"
+        options = ["--language", "reference", "--level", level, "--objective", objective]
+        options += ["-n", str(self.preset.labelled // HEAD_SHARE)]
+        if dropout:
+            what += "-dropout"
+            options += ["--dropout", f"{dropout:g}"]
+        options += ["--epochs", f"{epochs:g}"]
+        return self.scored(self.verifier(f"{what}-{epochs:g}", tuple(options)))
+
+    @property
+    def sizes(self) -> tuple[str, str]:
+        """Return the preset's size and its other one, the smaller first."""
+        both = (self.preset.size, OTHER_SIZE[self.preset.size])
+        small, large = sorted(both, key=parameters)
+        return small, large
+
+    def problems(self) -> tuple[int, int, int]:
+        """Return a quarter, a half and all of the training problems."""
+        count = self.preset.problems
+        return count // 4, count // 2, count
+
+
+def parameters(size: str) -> float:
+    """Return the number of parameters that a size such as 0.2M names."""
+    return float(size.removesuffix("M")) * 1e6
+
+
+def _around(command: tuple[str, ...], option: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return a command up to an option's value, and behind it."""
+    at = command.index(option) + 1
+    return command[:at], command[at + 1 :]
+
+
+# The ways of figure 6a.
+OVER_COMPLETIONS = {
+    BEST: "best by verifier",
+    "weighted": "verifier-weighted vote",
+    MAJORITY: "majority vote",
+    "logprob": "best by generator's logprob",
+}
+VOTE = "top k by verifier"
+
+
+class Measured(NamedTuple):
+    """One point. outcomes: right ones of how many, by problem; None: only the share is known."""
+
+    panel: int
+    series: str
+    x: float
+    share: float
+    ci95: Interval | None
+    outcomes: Mapping[str, tuple[int, int]] | None = None
+    baseline: bool = False
+
+
+class Verdict(NamedTuple):
+    """Whether one point is above another, as the paper found.
+
+    ci95: of the difference by problem; None where only the two shares' own intervals are known, and
+    it holds if these lie apart. told: "holds", "the reverse", "not decided", or, of a curve that
+    does not rise or fall at all, "does not hold".
+    """
+
+    words: str
+    difference: float
+    ci95: Interval | None
+    told: str
+
+
+def measure(root: Path, plan: Plan) -> list[Measured]:
+    """Return the points of a figure's runs and curves in a recipe's folder."""
+    if plan.curves:
+        return _curves(root / plan.curves)
+    return [_measured(root, spot) for spot in plan.spots]
+
+
+def over_completions(panel: int, one: Findings) -> list[Measured]:
+    """Return the points of figure 6a for one split."""
+    points = [
+        _of_point(panel, title, found)
+        for way, title in OVER_COMPLETIONS.items()
+        for found in one.over_completions.get(way, ())
+    ]
+    level = next(way.accuracy for way in one.found if way.name == BASELINE)
+    ns = [found.at for found in one.over_completions[BEST]]
+    return [*points, *(Measured(panel, "fine-tuning", n, level, None, None, True) for n in ns)]
+
+
+def over_voters(panel: int, one: Findings) -> list[Measured]:
+    """Return the points of figure 6b for one split."""
+    return [_of_point(panel, VOTE, found) for found in one.over_voters]
+
+
+def verdicts(name: str, plan: Plan, measured: Sequence[Measured]) -> list[Verdict]:
+    """Return what holds of the paper's findings of a figure."""
+    by_place = {(one.panel, one.series, one.x): one for one in measured}
+    asked = plan.contrasts or _over_x(name, plan.titles or (), measured)
+    return [_verdict(one.words, by_place[one.better], by_place[one.worse]) for one in asked]
+
+
+def _of_point(panel: int, series: str, found: Point) -> Measured:
+    return Measured(panel, series, found.at, found.accuracy, found.ci95)
+
+
+def _measured(root: Path, spot: Spot) -> Measured:
+    held = one_run(str(root / spot.run), str(root / TEST), _quiet)
+    if spot.scores:
+        name, rows = scores_of(held, str(root / spot.scores), None)
+        cases = ready(held, name, rows).cases
+        ns = steps(max(len(case.options) for case in cases))
+        picked = [pick(case, False, WAYS, ns) for case in cases]
+        outcomes = {one.case.problem: (round(one.by_way[BEST][-1]), 1) for one in picked}
+    else:
+        outcomes = {
+            one.problem.id: (sum(each.right for each in one.candidates), len(one.candidates))
+            for one in held.answered
+        }
+    share = sum(right / count for right, count in outcomes.values()) / len(outcomes)
+    interval = clustered_wilson(list(outcomes.values()))
+    return Measured(spot.panel, spot.series, spot.x, share, interval, outcomes, spot.baseline)
+
+
+def _curves(path: Path) -> list[Measured]:
+    """Return test@1 and test@k after every epoch; an interval takes a problem as one trial."""
+    found = []
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        for panel, name in enumerate(("test@1", "test@k")):
+            if name not in row:
+                raise DataError(f"{str(path)!r} holds a row without {name!r}; make it anew")
+            interval = wilson(row[name] * row["problems"], row["problems"])
+            found.append(Measured(panel, "fine-tuning", row["epoch"], row[name], interval))
+    if not found:
+        raise DataError(f"{str(path)!r} holds no curve; make it anew")
+    return found
+
+
+def _over_x(name: str, titles: Sequence[str], measured: Sequence[Measured]) -> list[Contrast]:
+    """Return what figures over epochs, completions or voters show: a rise, a fall from the peak."""
+    found = []
+    for panel, title in enumerate(titles):
+        first = next(one for one in measured if one.panel == panel).series
+        points = [one for one in measured if (one.panel, one.series) == (panel, first)]
+        start, peak, end = (
+            (panel, first, one.x)
+            for one in (points[0], max(points, key=lambda one: one.share), points[-1])
+        )
+        rise = Contrast(f"{title}: rises from {start[2]:g} to {peak[2]:g}", peak, start)
+        seen = (
+            f"from {peak[2]:g} to {end[2]:g}"
+            if peak != end
+            else f"(highest at {end[2]:g}, the last)"
+        )
+        fall = Contrast(f"{title}: falls {seen}", peak, end)
+        found += {"3": [[rise], [fall]][min(panel, 1)], "6a": [rise, fall]}.get(name, [rise])
+    return found
+
+
+def _verdict(words: str, better: Measured, worse: Measured) -> Verdict:
+    if better.outcomes is not None and worse.outcomes is not None:
+        gap = difference(worse.outcomes, better.outcomes)
+        told = _told(gap.ci95.low > 0, gap.ci95.high < 0)
+        return Verdict(words, gap.difference, gap.ci95, told)
+    if better == worse:
+        return Verdict(words, 0.0, None, "does not hold")
+    above = better.ci95 and worse.ci95 and better.ci95.low > worse.ci95.high
+    below = better.ci95 and worse.ci95 and better.ci95.high < worse.ci95.low
+    return Verdict(words, better.share - worse.share, None, _told(bool(above), bool(below)))
+
+
+def _told(above: bool, below: bool) -> str:
+    return "holds" if above else "the reverse" if below else "not decided"
+
+
+def _quiet(_: str) -> None:
+    """Take a warning that the stage itself printed already."""

@@ -12,12 +12,20 @@ from typing import NamedTuple
 
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson
-from gradeschool.verifier.curves import Point, point
-from gradeschool.verifier.rank import Difference, difference
-from gradeschool.verifier.rank_run import baseline, one_run, ready, scores_of
+from gradeschool.verifier.rank import (
+    Difference,
+    Point,
+    auc,
+    baseline,
+    difference,
+    one_run,
+    point,
+    ready,
+    scores_of,
+    within,
+)
 from gradeschool.verifier.reproduce.presets import GREEDY, VOTING, Preset, folder
-from gradeschool.verifier.separation import auc, within
-from gradeschool.verifier.ways import MEAN, SCORES, VOTERS, Picked, Ways, pick
+from gradeschool.verifier.selection import MEAN, SCORES, VOTERS, Picked, Ways, pick
 
 Outcomes = Mapping[str, tuple[int, int]]  # by problem: right ones of how many
 BASELINE, CONTROL = GREEDY

@@ -10,9 +10,8 @@ from typing import Any, Literal, NamedTuple
 from gradeschool.errors import InputError
 from gradeschool.runs.files import write_whole
 from gradeschool.verifier.candidates import Answered, Held
-from gradeschool.verifier.examples import encode
+from gradeschool.verifier.examples import Pair, encode, texts_of
 from gradeschool.verifier.objective import Group, Labelled
-from gradeschool.verifier.solutions import Pair, texts_of
 
 LABELS_FILE = "labels.jsonl"
 # What a joint training learns the language of: reference solutions, or samples that are right.

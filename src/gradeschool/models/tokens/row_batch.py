@@ -11,23 +11,14 @@ few numbers are read together, the query of each beside zeros in the place of th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-
-from gradeschool.models.tokens.blocks import (
-    ROOM,
-    Block,
-    barred,
-    cut,
-    joined,
-    room,
-    scored,
-    shifted,
-    stacked,
-    under,
-)
+from torch.nn import functional
+from transformers.cache_utils import DynamicCache
 
 # Prompts of which fewer than this share is still read are taken out.
 READ = 0.75
@@ -245,3 +236,117 @@ def read_all(
         ours = slice(start, end)
         read.append(cohort.attend(layer, query[ours], key[ours], value[ours], scale))
     return read[0] if len(read) == 1 else torch.cat(read)
+
+
+# Own keys and values of as many heads are read together as have at most so many numbers.
+TOGETHER = 64
+# By at least so many tokens the room of the rows grows.
+ROOM = 64
+
+
+class Block(NamedTuple):
+    """Keys and values of one layer.
+
+    Of prompts: [prompts, heads, tokens, size of a head]. Of rows: [rows, groups of heads, size of a
+    group, tokens] for keys, and the last two turned for values.
+    """
+
+    keys: torch.Tensor
+    values: torch.Tensor
+
+
+def joined(keys: torch.Tensor) -> int:
+    """Return how many heads are read together: a divisor of how many there are."""
+    heads, size = keys.shape[1], keys.shape[3]
+    most = max(1, TOGETHER // size) if keys.device.type == "cpu" else 1
+    return max(count for count in range(1, most + 1) if heads % count == 0)
+
+
+def room(prefix: Block, rows: int) -> Block:
+    """Return empty keys and values for rows."""
+    keys = prefix.keys
+    count = joined(keys)
+    shape, size = (rows, keys.shape[1] // count), count * keys.shape[3]
+    return Block(keys.new_empty(*shape, size, ROOM), keys.new_empty(*shape, ROOM, size))
+
+
+def barred(where: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    """Return what is added to scores so that some tokens are not read: [groups, 1, tokens].
+
+    where: [prompts or rows, tokens]. keys: whose first two dimensions make the groups.
+    """
+    least = torch.finfo(keys.dtype).min
+    added = torch.zeros_like(where, dtype=keys.dtype).masked_fill_(where, least)
+    return added.repeat_interleave(keys.shape[1], 0)[:, None]
+
+
+def scored(query: torch.Tensor, keys: torch.Tensor, added: torch.Tensor | None) -> torch.Tensor:
+    """Return the scores of keys, with what `barred` gave added to them."""
+    return torch.bmm(query, keys) if added is None else torch.baddbmm(added, query, keys)
+
+
+def stacked(first: Block, second: Block) -> Block:
+    """Put prompts of two widths under each other."""
+    width = max(first.keys.shape[2], second.keys.shape[2])
+    return Block(
+        *(
+            torch.cat([functional.pad(part, (0, 0, 0, width - part.shape[2])) for part in parts])
+            for parts in zip(first, second, strict=True)
+        )
+    )
+
+
+def cut(rows: Block, written: int) -> Block:
+    """Return the first columns of rows."""
+    return Block(rows.keys[..., :written], rows.values[:, :, :written])
+
+
+def shifted(rows: Block, before: int, behind: int) -> Block:
+    """Put columns before and behind those of rows."""
+    return Block(
+        functional.pad(rows.keys, (before, behind)),
+        functional.pad(rows.values, (0, 0, before, behind)),
+    )
+
+
+def under(first: Block, second: Block) -> Block:
+    """Put rows of one width under each other."""
+    return Block(*(torch.cat(parts) for parts in zip(first, second, strict=True)))
+
+
+# So many tokens at a time, padding included.
+TOKENS_ON_CPU, TOKENS_ON_GPU = 8192, 65536
+
+
+def encoded(model: Any, prompts: Sequence[Sequence[int]]) -> list[Block]:
+    """Return the keys and values of prompts, a block a layer, padded on the right.
+
+    A causal model's tokens do not see what stands behind them: the padding needs no mask.
+    """
+    width = max(map(len, prompts))
+    most = TOKENS_ON_GPU if model.device.type == "cuda" else TOKENS_ON_CPU
+    chunk = max(1, most // max(1, width))
+    parts = [
+        _blocks(model, prompts[at : at + chunk], width) for at in range(0, len(prompts), chunk)
+    ]
+    return [
+        Block(*(torch.cat(pieces) for pieces in zip(*layer, strict=True)))
+        for layer in zip(*parts, strict=True)
+    ]
+
+
+def _blocks(model: Any, prompts: Sequence[Sequence[int]], width: int) -> list[Block]:
+    longest = max(1, *map(len, prompts))
+    padded = [[*prompt, *[0] * (longest - len(prompt))] for prompt in prompts]
+    # Without a configuration every layer of it keeps every token, sliding windows too.
+    cache: Any = DynamicCache()
+    few = {"logits_to_keep": 1} if "logits_to_keep" in signature(model.forward).parameters else {}
+    model(torch.tensor(padded, device=model.device), past_key_values=cache, use_cache=True, **few)
+    return [
+        Block(*(_wide(part, width) for part in (layer.keys, layer.values)))
+        for layer in cache.layers
+    ]
+
+
+def _wide(part: torch.Tensor, width: int) -> torch.Tensor:
+    return functional.pad(part, (0, 0, 0, width - part.shape[2]))
