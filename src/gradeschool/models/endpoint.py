@@ -14,7 +14,6 @@ import aiohttp
 
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.http_request import REQUEST_CLASS
 from gradeschool.models.openai_api import (
     LENGTH,
     NEW_LENGTH,
@@ -101,7 +100,6 @@ class Endpoint:
             ),
             proxy=proxy,
             cookie_jar=aiohttp.DummyCookieJar(),
-            request_class=REQUEST_CLASS,
         )
         if not self.model:
             try:

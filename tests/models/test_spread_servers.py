@@ -18,10 +18,10 @@ import pytest
 from gradeschool.calculator import evaluate, written
 from gradeschool.models.llama_cpp import TINY_FILE
 from gradeschool.models.spread import PROBES
+from tests.models.test_calculator_endpoint import ANNOTATION
 from tests.support.counting_proxy import counting_proxy, read_log
 from tests.support.fixtures import SERVER_NEEDS, skip_without
 from tests.support.llama_server import LlamaServer
-from tests.test_calculator_endpoint import ANNOTATION
 
 PROBLEMS, SAMPLES = 6, 6
 SECONDS = 120

@@ -17,11 +17,11 @@ from gradeschool.models.choose import choose_model
 from gradeschool.models.gguf_file import write_gguf
 from gradeschool.models.llama_cpp import LlamaCppModel
 from gradeschool.models.transformers_model import TransformersModel
+from tests.models.test_transformers_model import GREEDY, answers, prompts, requests, texts
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
 from tests.support.tiny_model import GGUF_NAME
-from tests.test_transformers_model import GREEDY, answers, prompts, requests, texts
 
 
 def test_greedy_text_is_that_of_transformers(tiny_model: Path) -> None:
