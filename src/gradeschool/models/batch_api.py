@@ -60,9 +60,9 @@ class BatchServer:
                 "metadata": {TAG: tag}}  # fmt: skip
 
         async def once() -> Batch:
-            known = await self.found(tag)
-            if known is not None:
-                return known
+            batch = await self.found(tag)
+            if batch is not None:
+                return batch
             sent = json.dumps(body).encode()
             return _batch(await self.endpoint.call("POST", "/batches", sent))
 
@@ -70,9 +70,11 @@ class BatchServer:
 
     async def found(self, tag: str) -> Batch | None:
         """Return the newest batch of a tag among the last hundred, or None."""
-        told = await self.endpoint.call("GET", f"/batches?limit={LISTED}", None)
-        listed = [_batch(one) for one in told.get("data") or () if isinstance(one, Mapping)]
-        return next((one for one in listed if one.tag == tag and one.status != "failed"), None)
+        reply = await self.endpoint.call("GET", f"/batches?limit={LISTED}", None)
+        listed = [_batch(entry) for entry in reply.get("data") or () if isinstance(entry, Mapping)]
+        return next(
+            (entry for entry in listed if entry.tag == tag and entry.status != "failed"), None
+        )
 
     async def look(self, id: str) -> Batch:
         """Return how a batch stands."""
@@ -96,10 +98,10 @@ class BatchServer:
             form = aiohttp.FormData()
             form.add_field("purpose", "batch")
             form.add_field("file", file, filename=path.name, content_type="application/jsonl")
-            told = await self.endpoint.call("POST", "/files", form)
-        if not isinstance(told.get("id"), str):
-            raise TransientError("bad response", f"the uploaded file has no id: {dict(told)!r}")
-        return str(told["id"])
+            reply = await self.endpoint.call("POST", "/files", form)
+        if not isinstance(reply.get("id"), str):
+            raise TransientError("bad response", f"the uploaded file has no id: {dict(reply)!r}")
+        return str(reply["id"])
 
 
 async def _patiently(work: Callable[[], Awaitable[T]]) -> T:
@@ -112,13 +114,13 @@ async def _patiently(work: Callable[[], Awaitable[T]]) -> T:
     return await work()
 
 
-def _batch(told: Mapping[str, Any]) -> Batch:
-    id, status = told.get("id"), told.get("status")
+def _batch(reply: Mapping[str, Any]) -> Batch:
+    id, status = reply.get("id"), reply.get("status")
     if not isinstance(id, str) or not isinstance(status, str):
-        raise TransientError("bad response", f"the reply is no batch: {str(dict(told))[:80]!r}")
-    metadata, counts = (_fields(told.get(name)) for name in ("metadata", "request_counts"))
-    files = (told.get("output_file_id"), told.get("error_file_id"))
-    listed = _fields(told.get("errors")).get("data")
+        raise TransientError("bad response", f"the reply is no batch: {str(dict(reply))[:80]!r}")
+    metadata, counts = (_fields(reply.get(name)) for name in ("metadata", "request_counts"))
+    files = (reply.get("output_file_id"), reply.get("error_file_id"))
+    listed = _fields(reply.get("errors")).get("data")
     errors = listed if isinstance(listed, list) else []
     return Batch(
         id=id,
@@ -127,7 +129,7 @@ def _batch(told: Mapping[str, Any]) -> Batch:
         files=tuple(file for file in files if isinstance(file, str)),
         done=_count(counts.get("completed")) + _count(counts.get("failed")),
         total=_count(counts.get("total")),
-        message="; ".join(str(_fields(one).get("message", "")) for one in errors)[:300],
+        message="; ".join(str(_fields(entry).get("message", "")) for entry in errors)[:300],
     )
 
 

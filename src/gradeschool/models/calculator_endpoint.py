@@ -71,10 +71,10 @@ def annotated(text: str, closed: int, finish: Finish) -> Annotated:
 
     closed: how much of the text is behind an annotation already. finish: why the server stopped.
     """
-    at = text.rfind(OPEN, closed)
-    if at < 0:
+    start = text.rfind(OPEN, closed)
+    if start < 0:
         return Annotated(text, ended=True)
-    equals = text.find("=", at)
+    equals = text.find("=", start)
     if equals >= 0 and (result := forced(text[: equals + 1])):
         return Annotated(text[: equals + 1] + result, ended=finish is Finish.LENGTH)
     return Annotated(text + CLOSE, False) if finish is Finish.STOP else Annotated(text, True)
@@ -94,9 +94,9 @@ def _left(request: Request, spent: Usage) -> int | None:
     return None if limit is None else max(0, limit - (spent.completion_tokens or 0))
 
 
-def _sum(one: Usage, other: Usage) -> Usage:
+def _sum(usage: Usage, addition: Usage) -> Usage:
     """Add what two requests took; what a server does not count stays unknown."""
     prompt, completion = (
-        None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)
+        None if a is None or b is None else a + b for a, b in zip(usage, addition, strict=True)
     )
     return Usage(prompt, completion)

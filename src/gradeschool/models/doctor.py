@@ -55,11 +55,11 @@ async def examine(probe: Probe) -> list[Finding]:
     findings = [_forms(chat, completion), _usage(forms)]
     for name, look in PROBES.items():
         try:
-            found = await look(probe, forms)
+            finding = await look(probe, forms)
         except ModelError as error:
-            found = Finding(name, State.UNKNOWN, f"no answer: {error}")
-        if found is not None:
-            findings.append(found)
+            finding = Finding(name, State.UNKNOWN, f"no answer: {error}")
+        if finding is not None:
+            findings.append(finding)
     return findings
 
 
@@ -192,10 +192,10 @@ async def _logprobs(probe: Probe, forms: Forms) -> Finding:
 
 
 def _shape(answer: Answer) -> str:
-    found = first_choice(answer.body).get("logprobs")
-    if not isinstance(found, Mapping):
+    logprobs = first_choice(answer.body).get("logprobs")
+    if not isinstance(logprobs, Mapping):
         return "absent"
-    return "tokens with logprobs" if found.get("content") else "the legacy lists"
+    return "tokens with logprobs" if logprobs.get("content") else "the legacy lists"
 
 
 async def _model_name(probe: Probe, forms: Forms) -> Finding:
@@ -345,10 +345,10 @@ async def _told(server: Probe, path: str, **fields: Any) -> Mapping[str, Any]:
     """Return what an address of a server answers, {} where there is no such address."""
     server.requests += 1
     try:
-        told = await server.call("POST", path, encoded(fields))
+        reply = await server.call("POST", path, encoded(fields))
     except ModelError:
         return {}
-    return told if isinstance(told, Mapping) else {}
+    return reply if isinstance(reply, Mapping) else {}
 
 
 PROBES: Mapping[str, Callable[[Probe, Forms], Awaitable[Finding | None]]] = {

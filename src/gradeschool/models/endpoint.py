@@ -124,14 +124,14 @@ class Endpoint:
         A server that refuses `n`, or gives fewer choices, is asked for one at a time from then on.
         Usage that it counted for several is that of the first; the others' is unknown.
         """
-        asked = requests[:1] if self._one_choice else requests
-        raw = await self._raw(asked)
+        sent = requests[:1] if self._one_choice else requests
+        raw = await self._raw(sent)
         if raw is None:
-            self._one_choice, asked = True, requests[:1]
-            raw = await self._raw(asked)
+            self._one_choice, sent = True, requests[:1]
+            raw = await self._raw(sent)
             assert raw is not None, "one choice cannot be too many"  # noqa: S101
-        replies = parse_replies(raw, asked)
-        if len(replies) < len(asked):
+        replies = parse_replies(raw, sent)
+        if len(replies) < len(sent):
             self._one_choice = True
         if not self._refused:
             return replies

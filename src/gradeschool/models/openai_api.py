@@ -114,14 +114,14 @@ def object_in(raw: bytes) -> Mapping[str, Any]:
 def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Reply]:
     """Return the completions in a parsed body; see `parse_replies`."""
     choices = body.get("choices")
-    if not isinstance(choices, list) or not all(isinstance(one, Mapping) for one in choices):
+    if not isinstance(choices, list) or not all(isinstance(choice, Mapping) for choice in choices):
         choices = None
     if not choices:
         raise TransientError("bad response", "the reply holds no choices")
     model = str(body.get("model") or "")
     return [
-        _reply(choice, request, _usage(body.get("usage")) if at == 0 else NO_USAGE, model)
-        for at, (choice, request) in enumerate(zip(_in_order(choices), requests, strict=False))
+        _reply(choice, request, _usage(body.get("usage")) if index == 0 else NO_USAGE, model)
+        for index, (choice, request) in enumerate(zip(_in_order(choices), requests, strict=False))
     ]
 
 
@@ -203,7 +203,7 @@ def _mended(text: str, request: Request) -> tuple[str, tuple[str, ...]]:
     if prefix and text.startswith(prefix):
         text = text[len(prefix) :]
         deviations.append("prefix repeated")
-    cuts = [at for stop in request.decoding.stop if (at := text.find(stop)) >= 0]
+    cuts = [start for stop in request.decoding.stop if (start := text.find(stop)) >= 0]
     if cuts:
         text = text[: min(cuts)]
         deviations.append("stop string left in")

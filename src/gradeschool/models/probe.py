@@ -90,11 +90,11 @@ class Probe(Endpoint):
             raise ModelError(f"http {status}", f"{self.base} refuses the API key")
         if status != 200:
             return Answer(status, {}, "", "")
-        found = object_in(raw)
-        choice = first_choice(found)
+        reply = object_in(raw)
+        choice = first_choice(reply)
         inside = choice.get("message") or {} if path == CHAT else choice
         text = text_of(inside.get("content" if path == CHAT else "text")) or ""
-        return Answer(status, found, text, str(choice.get("finish_reason") or ""))
+        return Answer(status, reply, text, str(choice.get("finish_reason") or ""))
 
     async def chat(self, text: str = QUESTION, **fields: Any) -> Answer:
         """Ask for a chat completion of one user message."""

@@ -41,11 +41,11 @@ class RecordedModel:
             if recorded.run != self.run:
                 continue
             try:
-                known = answers[matcher.find(recorded.reference).id]
+                samples = answers[matcher.find(recorded.reference).id]
             except InputError:
                 continue  # a problem that this run does not ask for
-            number = len(known) if recorded.sample is None else recorded.sample
-            known.setdefault(number, recorded)
+            number = len(samples) if recorded.sample is None else recorded.sample
+            samples.setdefault(number, recorded)
         return answers
 
     async def __aenter__(self) -> RecordedModel:

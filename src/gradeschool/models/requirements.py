@@ -39,14 +39,14 @@ async def check(model: Model, protocol: Protocol) -> dict[str, str]:
 def obstacles(protocol: Protocol, findings: Sequence[Finding]) -> list[str]:
     """Return why a protocol cannot be run as it is defined on a server, nothing where it can."""
     prompt = protocol.example_prompt()
-    found = {finding.name: finding for finding in findings}
+    by_name = {finding.name: finding for finding in findings}
     form = "chat" if prompt.is_chat else "completions"
     wrong = []
-    if f"{form} is refused" in found["forms"].says:
-        wrong.append(found["forms"].says)
-    prefix = found.get("prefix")
+    if f"{form} is refused" in by_name["forms"].says:
+        wrong.append(by_name["forms"].says)
+    prefix = by_name.get("prefix")
     if prompt.prefix is not None and prefix is not None and prefix.refuses:
         wrong.append(prefix.says)
-    if protocol.decoding.temperature and found["temperature"].state is State.DEVIATES:
-        wrong.append(found["temperature"].says)
+    if protocol.decoding.temperature and by_name["temperature"].state is State.DEVIATES:
+        wrong.append(by_name["temperature"].says)
     return wrong

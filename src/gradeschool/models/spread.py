@@ -70,14 +70,14 @@ class SpreadModel:
     async def __aenter__(self) -> SpreadModel:
         """Open the servers, and see that they serve the same model."""
         try:
-            opened = await asyncio.gather(*(self._opened(one.model) for one in self._servers))
+            opened = await asyncio.gather(*(self._opened(server.model) for server in self._servers))
             failures = [error for error in opened if isinstance(error, TransientError)]
             if len(failures) == len(opened):
                 raise failures[0]
             for error in failures:
                 self._tell(f"{error}; going on without it")
             pairs = zip(self._servers, opened, strict=True)
-            reached = [(one, texts) for one, texts in pairs if isinstance(texts, list)]
+            reached = [(server, texts) for server, texts in pairs if isinstance(texts, list)]
             self._servers = [server for server, _ in reached]
             self._digest = self._compared([texts for _, texts in reached])
         except BaseException:
@@ -101,11 +101,11 @@ class SpreadModel:
                 "give servers of one model, its name behind the address"
             )
         for server, texts in zip(self._servers, written, strict=True):
-            for one, other in zip(written[0], texts, strict=True):
-                if one != other:
+            for text, different in zip(written[0], texts, strict=True):
+                if text != different:
                     raise InputError(
                         f"{self._servers[0].model.identity!r} and {server.model.identity!r} do not "
-                        f"write the same greedily: {one!r} and {other!r}; give servers of one "
+                        f"write the same greedily: {text!r} and {different!r}; give servers of one "
                         "model, at the same precision"
                     )
         return hashlib.sha256("\0".join(written[0]).encode()).hexdigest()[:12]
@@ -117,7 +117,7 @@ class SpreadModel:
     async def answer(self, request: Request) -> Reply:
         """Return the reply of the least busy server; one that fails is avoided for a while."""
         now = self._clock()
-        server = min(self._servers, key=lambda one: one.unfit(now))
+        server = min(self._servers, key=lambda candidate: candidate.unfit(now))
         server.asking += 1
         try:
             reply = await server.model.answer(request)

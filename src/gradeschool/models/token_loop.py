@@ -122,7 +122,7 @@ class Loop:
     def _begin(self, table: Rows, tasks: Sequence[SampleTask], seed: int) -> _Live:
         """Encode each prompt once, all but its last token, which is every row's first."""
         prompts = list(dict.fromkeys(task.tokens for task in tasks))
-        numbers = {prompt: at for at, prompt in enumerate(prompts)}
+        numbers = {prompt: index for index, prompt in enumerate(prompts)}
         heads = [prompt[:-1] for prompt in prompts]
         drawing = seed if self.draw.temperature else None
         return _Live(
@@ -137,8 +137,8 @@ class Loop:
     @torch.inference_mode()
     def _advance(self, table: Rows, live: Sequence[_Live]) -> list[Sampled]:
         """Write one token behind every row, and take out those that ended."""
-        slots = np.concatenate([one.cohort.slots for one in live])
-        logits = self.step(self._there(table.last[slots]), [one.cohort for one in live])
+        slots = np.concatenate([batch.cohort.slots for batch in live])
+        logits = self.step(self._there(table.last[slots]), [batch.cohort for batch in live])
         tokens = self.draw(logits, self._there(table.drawn(slots))).cpu().numpy()
         table.force(slots, tokens)
         table.add(slots, tokens, logprobs(logits, self._there(tokens)).cpu().numpy())
@@ -148,15 +148,15 @@ class Loop:
         over = np.flatnonzero(
             (ended | (table.counts[slots] == table.limits[slots])) & (slots < table.nobody)
         )
-        done = [table.end(int(slots[at]), bool(ended[at])) for at in over.tolist()]
-        if done:
-            gone = np.zeros(table.nobody + 1, dtype=np.bool_)
-            gone[slots[over]] = True
-            for one in live:
-                one.cohort.slots[gone[one.cohort.slots]] = table.nobody
-        for one in live:
-            one.tidy(table.nobody)
-        return done
+        rows = [table.end(int(slots[place]), bool(ended[place])) for place in over.tolist()]
+        if rows:
+            ended_slots = np.zeros(table.nobody + 1, dtype=np.bool_)
+            ended_slots[slots[over]] = True
+            for batch in live:
+                batch.cohort.slots[ended_slots[batch.cohort.slots]] = table.nobody
+        for batch in live:
+            batch.tidy(table.nobody)
+        return rows
 
     def _there(self, numbers: Any) -> torch.Tensor:
         return torch.from_numpy(numbers).to(self.device)
@@ -182,12 +182,12 @@ class _Live:
 
 def _join(live: list[_Live]) -> None:
     """Let each cohort, oldest first, take in the next one where that is cheap."""
-    at = 0
-    while at + 1 < len(live):
-        older, younger = live[at].cohort, live[at + 1].cohort
+    index = 0
+    while index + 1 < len(live):
+        older, younger = live[index].cohort, live[index + 1].cohort
         if younger.rows * (older.written - younger.written) <= JOIN:
             with torch.inference_mode():
                 older.join(younger)
-            del live[at + 1]
+            del live[index + 1]
         else:
-            at += 1
+            index += 1

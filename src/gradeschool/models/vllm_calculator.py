@@ -41,20 +41,20 @@ class Calculator(LogitsProcessor):  # type: ignore[misc]
         """Follow the requests to their places in the batch."""
         if batch_update is None:
             return
-        for at in batch_update.removed:
-            self.rows.pop(at, None)
-        for at, _, _, written in batch_update.added:
-            self.rows[at] = _Row(written)
-        for one, other, direction in batch_update.moved:
-            first, second = self.rows.pop(one, None), self.rows.pop(other, None)
+        for index in batch_update.removed:
+            self.rows.pop(index, None)
+        for index, _, _, written in batch_update.added:
+            self.rows[index] = _Row(written)
+        for source, target, direction in batch_update.moved:
+            first, second = self.rows.pop(source, None), self.rows.pop(target, None)
             if first is not None:
-                self.rows[other] = first
+                self.rows[target] = first
             if second is not None and direction == MoveDirectionality.SWAP:
-                self.rows[one] = second
+                self.rows[source] = second
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
         """Leave one token to each row where a result is due."""
-        due = [(at, token) for at, row in self.rows.items()
+        due = [(index, token) for index, row in self.rows.items()
                if (token := row.due(self.annotations)) is not None]  # fmt: skip
         if due:
             places, tokens = (

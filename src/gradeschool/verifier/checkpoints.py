@@ -33,8 +33,8 @@ def save(
 
     Raises StoreError where it cannot be written; the one before then stays.
     """
-    tensors = {f"{MODEL}|{name}": whole(one) for name, one in model.named_parameters()}
-    tensors |= {name: whole(one) for name, one in optimizers.tensors()}
+    tensors = {f"{MODEL}|{name}": whole(tensor) for name, tensor in model.named_parameters()}
+    tensors |= {name: whole(tensor) for name, tensor in optimizers.tensors()}
     if world.first:
         write_tensors(path, tensors, {FACTS: json.dumps(facts)})
     world.wait()
@@ -96,7 +96,9 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
 
     part = path.with_name(f".tmp-{path.name}")
     try:
-        save_file({name: one.contiguous() for name, one in tensors.items()}, part, dict(metadata))
+        save_file(
+            {name: tensor.contiguous() for name, tensor in tensors.items()}, part, dict(metadata)
+        )
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.replace(path)

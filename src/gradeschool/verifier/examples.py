@@ -112,29 +112,29 @@ def texts_of(tokenizer: Any, pairs: Sequence[Pair]) -> list[Text]:
     by_question: dict[str, list[Pair]] = {}
     for pair in dict.fromkeys(pairs):
         by_question.setdefault(pair.question, []).append(pair)
-    made: dict[Pair, Text] = {}
-    for question, asked in by_question.items():
-        examples = encode_all(tokenizer, question, [pair.solution for pair in asked])
-        for pair, (ids, start) in zip(asked, examples, strict=True):
+    texts: dict[Pair, Text] = {}
+    for question, same_question in by_question.items():
+        examples = encode_all(tokenizer, question, [pair.solution for pair in same_question])
+        for pair, (ids, start) in zip(same_question, examples, strict=True):
             end = len(ids) if pair.finished or len(ids) - start < 2 else -1
-            made[pair] = Text(tuple(ids[:start]), tuple(ids[start:end]))
-    return [made[pair] for pair in pairs]
+            texts[pair] = Text(tuple(ids[:start]), tuple(ids[start:end]))
+    return [texts[pair] for pair in pairs]
 
 
 def encode_all(tokenizer: Any, question: str, solutions: Sequence[str]) -> list[Example]:
     """Return what `examples.encode` does of each solution, in one call of the tokenizer."""
     first = encode(tokenizer, question, solutions[0])
     before, end = first.ids[: first.start], tokenizer.eos_token_id
-    found = [first]
+    examples = [first]
     if len(solutions) > 1:
-        rest = tokenizer([f"{question}\n{one}" for one in solutions[1:]])["input_ids"]
+        rest = tokenizer([f"{question}\n{solution}" for solution in solutions[1:]])["input_ids"]
         for solution, ids in zip(solutions[1:], rest, strict=True):
             if list(ids[: len(before)]) != before:
-                found.append(encode(tokenizer, question, solution))
+                examples.append(encode(tokenizer, question, solution))
                 continue
             closed = list(ids) if len(ids) > len(before) and ids[-1] == end else [*ids, end]
-            found.append(Example(closed, len(before)))
-    return found
+            examples.append(Example(closed, len(before)))
+    return examples
 
 
 PASS_TOKENS = 8192
@@ -185,17 +185,17 @@ class ExampleBatches:
             )
         first = number * self.batch
         chosen = [self._at(place) for place in range(first, first + self.batch)]
-        parts = divided([len(one.ids) for one in chosen], processes, self.pass_tokens)
-        return [pack([chosen[at] for at in part], self.whole) for part in parts]
+        parts = divided([len(example.ids) for example in chosen], processes, self.pass_tokens)
+        return [pack([chosen[index] for index in part], self.whole) for part in parts]
 
     def _at(self, place: int) -> Example:
         """Return the example at a place of the endless stream of epochs."""
-        epoch, at = divmod(place, len(self.examples))
+        epoch, offset = divmod(place, len(self.examples))
         if self._order[0] != epoch:
             order = list(range(len(self.examples)))
             Random(f"{self.seed}:{epoch}").shuffle(order)  # noqa: S311
             self._order = (epoch, order)
-        return self.examples[self._order[1][at]]
+        return self.examples[self._order[1][offset]]
 
 
 def divided(lengths: Sequence[int], processes: int, most: int) -> list[list[int]]:
@@ -204,16 +204,16 @@ def divided(lengths: Sequence[int], processes: int, most: int) -> list[list[int]
     There are at least as many examples as processes. No pass has more than `most` tokens, unless
     there is no other way. Returns the indices.
     """
-    wanted = max(1, -(-sum(lengths) // (processes * most)))
-    count = processes * min(wanted, len(lengths) // processes)
-    longest_first = sorted(range(len(lengths)), key=lambda at: (-lengths[at], at))
+    passes = max(1, -(-sum(lengths) // (processes * most)))
+    count = processes * min(passes, len(lengths) // processes)
+    longest_first = sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
     while True:
         parts: list[list[int]] = [[] for _ in range(count)]
         sizes = [0] * count
-        for at in longest_first:
+        for index in longest_first:
             least = sizes.index(min(sizes))
-            parts[least].append(at)
-            sizes[least] += lengths[at]
+            parts[least].append(index)
+            sizes[least] += lengths[index]
         if max(sizes) <= most or count + processes > len(lengths):
             return parts
         count += processes

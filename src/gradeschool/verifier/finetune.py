@@ -54,7 +54,7 @@ class Finetuning(Recipe):
 
 
 def finetune(
-    asked: Finetuning,
+    settings: Finetuning,
     output: Path,
     *,
     world: World = ALONE,
@@ -68,7 +68,11 @@ def finetune(
     Raises InputError for a model, dataset or setting that cannot be used, StoreError for a folder
     that holds another training or cannot be written.
     """
-    job = Job(asked, load_dataset(asked.dataset), load_dataset(asked.dev) if asked.dev else None)
+    job = Job(
+        settings,
+        load_dataset(settings.dataset),
+        load_dataset(settings.dev) if settings.dev else None,
+    )
     session = Session(output, world, command, listener)
     return run(session, job.facts, lambda: _prepare(job, session, save_every))
 
@@ -97,15 +101,17 @@ class Job(NamedTuple):
 
 
 def _prepare(job: Job, session: Session, save_every: int) -> Prepared:
-    asked, problems = job.asked, job.problems
-    base = load_base(asked.model, lambda: training_texts(problems), asked.vocabulary, asked.seed)
-    drop_residuals(base.model, asked.dropout)
+    settings, problems = job.asked, job.problems
+    base = load_base(
+        settings.model, lambda: training_texts(problems), settings.vocabulary, settings.seed
+    )
+    drop_residuals(base.model, settings.dropout)
     take_packed(base.model)
     encoded = encode_problems(base.tokenizer, problems, base.context)
-    check_window(base.model, max(len(one.ids) for one in encoded.examples))
+    check_window(base.model, max(len(example.ids) for example in encoded.examples))
     batches = ExampleBatches(
-        encoded.examples, asked.epochs, asked.batch, asked.seed,
-        whole=asked.loss_on == "both", pass_tokens=asked.pass_tokens,
+        encoded.examples, settings.epochs, settings.batch, settings.seed,
+        whole=settings.loss_on == "both", pass_tokens=settings.pass_tokens,
     )  # fmt: skip
     _announce(session, base, batches, encoded.too_long)
     curves = _curves(job, session, base, batches)
@@ -119,7 +125,7 @@ def _prepare(job: Job, session: Session, save_every: int) -> Prepared:
         base.model,
         batches,
         language_loss,
-        asked.settings(save_every),
+        settings.settings(save_every),
         save,
         encoded.too_long,
         after=curves,
@@ -130,7 +136,7 @@ def _prepare(job: Job, session: Session, save_every: int) -> Prepared:
 def _announce(
     session: Session, base: Base, batches: ExampleBatches, left_out: Sequence[str]
 ) -> None:
-    weights = sum(one.numel() for one in base.model.parameters())
+    weights = sum(weight.numel() for weight in base.model.parameters())
     session.note(
         f"{weights:,} weights, {len(batches.examples):,} examples, {len(batches):,} updates of "
         f"{batches.batch}; {session.world.describe()}"
@@ -145,15 +151,15 @@ def _announce(
 
 def _curves(job: Job, session: Session, base: Base, batches: ExampleBatches) -> Curves | None:
     """Return what measures the model at the end of every epoch, None without dev problems."""
-    asked = job.asked
+    settings = job.asked
     if job.dev is None or not session.world.first:
         return None
     facts = checkpoints.facts_of(session.work / checkpoints.CHECKPOINT)
-    problems = job.dev.problems[: asked.dev_problems]
+    problems = job.dev.problems[: settings.dev_problems]
     return Curves(
         session.work,
         int(facts["updates"]) if facts else 0,
-        make_dev(base.tokenizer, problems, base.context, asked.dev_samples, asked.seed),
+        make_dev(base.tokenizer, problems, base.context, settings.dev_samples, settings.seed),
         base.tokenizer,
         len(batches.examples) / batches.batch,
         session.listener.row,
@@ -226,8 +232,8 @@ class Curves:
         if self.dev.samples > 1:
             marks = self._correct(model, self.dev.samples, TEMPERATURE)
             row["k"] = self.dev.samples
-            row["mean@k"] = _mean([_mean(one) for one in marks])
-            row["test@k"] = _mean([any(one) for one in marks])
+            row["mean@k"] = _mean([_mean(values) for values in marks])
+            row["test@k"] = _mean([any(values) for values in marks])
         return row
 
     def _correct(self, model: Any, samples: int, temperature: float) -> list[list[bool]]:
@@ -235,7 +241,7 @@ class Curves:
         from gradeschool.models.token_loop import sample
         from gradeschool.scoring.judge import judge
 
-        prompts = [one.ids[: one.start] for one in self.dev.examples]
+        prompts = [row.ids[: row.start] for row in self.dev.examples]
         context = getattr(model.config, "max_position_embeddings", None)
         room = MAX_TOKENS if context is None else context - max(map(len, prompts))
         drawn = sample(
@@ -249,9 +255,9 @@ class Curves:
             seed=self.dev.seed,
         )
         marks: list[list[bool]] = [[] for _ in prompts]
-        for one in drawn:
-            text = self.tokenizer.decode(one.ids, skip_special_tokens=True)
-            marks[one.prompt].append(judge(text, self.dev.problems[one.prompt], SCORER).correct)
+        for row in drawn:
+            text = self.tokenizer.decode(row.ids, skip_special_tokens=True)
+            marks[row.prompt].append(judge(text, self.dev.problems[row.prompt], SCORER).correct)
         return marks
 
 
@@ -259,8 +265,8 @@ def loss_on(model: Any, examples: Sequence[Example]) -> float:
     """Return the cross-entropy of the solutions, the mean over their tokens."""
     total = tokens = 0.0
     device = next(model.parameters()).device
-    for part in divided([len(one.ids) for one in examples], 1, PASS_TOKENS):
-        batch = pack([examples[at] for at in part]).to(device)
+    for part in divided([len(example.ids) for example in examples], 1, PASS_TOKENS):
+        batch = pack([examples[index] for index in part]).to(device)
         total += float(language_loss(model, batch)[LANGUAGE])
         tokens += batch.counts[LANGUAGE]
     return total / tokens

@@ -75,8 +75,8 @@ class Verifier(nn.Module):
         if language is None:
             return Output(values, None)
         mask = rows.solution_mask[language]
-        found = self._logprobs(states[language], rows.body[language], mask)
-        return Output(values, -found.sum(1))
+        logprobs = self._logprobs(states[language], rows.body[language], mask)
+        return Output(values, -logprobs.sum(1))
 
     def _logprobs(self, states: Tensor, body: Tensor, mask: Tensor) -> Tensor:
         """Return the log-probability of each solution token, 0 elsewhere: [rows, S].
@@ -117,13 +117,13 @@ class Verifier(nn.Module):
         """Load a verifier from its folder; raises InputError where there is none."""
         fields = head_of(folder)
         model = load_reader(folder, device)
-        known = model.get_input_embeddings().weight.shape[0]
-        if not 0 <= fields["token_id"] < known:
+        vocabulary = model.get_input_embeddings().weight.shape[0]
+        if not 0 <= fields["token_id"] < vocabulary:
             raise InputError(
                 f"{str(folder / VERIFIER_FILE)!r} names the token {fields['token_id']!r}, but the "
-                f"model knows {known}; train the verifier again"
+                f"model knows {vocabulary}; train the verifier again"
             )
-        kind = {one.kind: one for one in (Verifier, Likelihood)}[fields["head"]]
+        kind = {head_type.kind: head_type for head_type in (Verifier, Likelihood)}[fields["head"]]
         verifier = kind(model, fields["token_id"], fields["gain"], fields["bias"])
         return verifier.to(device).eval()
 
@@ -142,9 +142,9 @@ class Likelihood(Verifier):
     def forward(self, rows: Rows, language: Tensor | None = None) -> Output:
         """Return the values of all bodies, and the language loss of the rows of these numbers."""
         states = hidden_states(self.model, rows, self.share)
-        found = self._logprobs(states, rows.body, rows.solution_mask)
-        logits = self.gain.exp() * found.cumsum(1) + self.bias
-        spoken = None if language is None else -found[language].sum(1)
+        logprobs = self._logprobs(states, rows.body, rows.solution_mask)
+        logits = self.gain.exp() * logprobs.cumsum(1) + self.bias
+        spoken = None if language is None else -logprobs[language].sum(1)
         return Output(torch.sigmoid(logits), spoken, logits)
 
 
@@ -248,14 +248,14 @@ def reserve(model: Any, tokenizer: Any) -> Reserved:
     `<ver>` where the tokenizer has it; else one that the family keeps free, the last row of an
     embedding that is longer than the vocabulary, or a token added to both.
     """
-    known = tokenizer.get_vocab()
-    if VERIFIER_TOKEN in known:
-        return Reserved(known[VERIFIER_TOKEN], VERIFIER_TOKEN, "the tokenizer's own")
+    vocabulary = tokenizer.get_vocab()
+    if VERIFIER_TOKEN in vocabulary:
+        return Reserved(vocabulary[VERIFIER_TOKEN], VERIFIER_TOKEN, "the tokenizer's own")
     rows = model.get_input_embeddings().weight.shape[0]
-    free = sorted((id, text) for text, id in known.items() if FREE.match(text) and id < rows)
+    free = sorted((id, text) for text, id in vocabulary.items() if FREE.match(text) and id < rows)
     if free:
         return Reserved(*free[0], "kept free by the tokenizer")
-    if rows > max(known.values()) + 1:
+    if rows > max(vocabulary.values()) + 1:
         return Reserved(rows - 1, "", "the embedding's last row, which no token uses")
     tokenizer.add_special_tokens({"additional_special_tokens": [VERIFIER_TOKEN]})
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
@@ -280,14 +280,14 @@ def score(
     generator: a language model and its tokenizer, which gives the log-probabilities. places: how
     many tokens, padding included, go through the model at a time.
     """
-    asked = [Pair(*pair) for pair in pairs]
-    texts = texts_of(tokenizer, asked)
-    found = _each(_device(verifier.model), texts, places, lambda rows: _values(verifier, rows))
-    by_token: Sequence[list[float] | None] = [None] * len(asked)
+    solutions = [Pair(*pair) for pair in pairs]
+    texts = texts_of(tokenizer, solutions)
+    values = _each(_device(verifier.model), texts, places, lambda rows: _values(verifier, rows))
+    by_token: Sequence[list[float] | None] = [None] * len(solutions)
     if generator is not None:
-        by_token = logprobs(*generator, asked, places=places)
+        by_token = logprobs(*generator, solutions, places=places)
     return [
-        Scored(found[text], found[text][-1], list(text.solution), by_generator)
+        Scored(values[text], values[text][-1], list(text.solution), by_generator)
         for text, by_generator in zip(texts, by_token, strict=True)
     ]
 
@@ -301,8 +301,8 @@ def logprobs(
 ) -> list[list[float]]:
     """Return the log-probability (nats) of each token of each solution, the end token included."""
     texts = texts_of(tokenizer, [Pair(*pair) for pair in pairs])
-    found = _each(_device(model), texts, places, lambda rows: _logprobs(model, rows))
-    return [found[text] for text in texts]
+    values = _each(_device(model), texts, places, lambda rows: _logprobs(model, rows))
+    return [values[text] for text in texts]
 
 
 def _device(model: Any) -> torch.device:
@@ -332,17 +332,17 @@ def _each(
 ) -> dict[Text, list[float]]:
     """Return what `read` says of each token of each text's solution."""
     most = places or (PLACES_ON_CPU if device.type == "cpu" else PLACES_ON_GPU)
-    found: dict[Text, list[float]] = {}
+    values: dict[Text, list[float]] = {}
     for batch in batches(list(dict.fromkeys(texts)), most):
         numbers: dict[tuple[int, ...], int] = {}
         for text in batch:
             numbers.setdefault(text.question, len(numbers))
         rows = pack(list(numbers), [(numbers[text.question], text.solution) for text in batch])
         with torch.inference_mode():
-            said = read(rows.to(device)).float().cpu().tolist()
-        for text, row in zip(batch, said, strict=True):
-            found[text] = row[: len(text.solution)]
-    return found
+            states = read(rows.to(device)).float().cpu().tolist()
+        for text, row in zip(batch, states, strict=True):
+            values[text] = row[: len(text.solution)]
+    return values
 
 
 def batches(texts: Sequence[Text], most: int) -> Iterator[list[Text]]:
@@ -354,13 +354,13 @@ def batches(texts: Sequence[Text], most: int) -> Iterator[list[Text]]:
     by_question: dict[tuple[int, ...], list[Text]] = {}
     for text in texts:
         by_question.setdefault(text.question, []).append(text)
-    for held in by_question.values():
-        held.sort(key=lambda text: len(text.solution))
-    in_order = sorted(by_question.values(), key=lambda held: len(held[len(held) // 2].solution))
+    for group in by_question.values():
+        group.sort(key=lambda text: len(text.solution))
+    in_order = sorted(by_question.values(), key=lambda group: len(group[len(group) // 2].solution))
     batch: list[Text] = []
     width = prefix = questions = 0
     last: tuple[int, ...] | None = None
-    for text in (text for held in in_order for text in held):
+    for text in (text for group in in_order for text in group):
         more = int(text.question != last)
         wide = max(width, len(text.solution) + 1)
         long = max(prefix, len(text.question))

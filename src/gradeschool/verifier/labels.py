@@ -39,15 +39,15 @@ class Labels(NamedTuple):
 
 def count_labels(answered: Sequence[Answered]) -> Labels:
     """Count the labels of completions."""
-    right = [sum(one.right for one in each.candidates) for each in answered]
+    right = [sum(candidate.right for candidate in each.candidates) for each in answered]
     sizes = [len(each.candidates) for each in answered]
     return Labels(
         problems=len(answered),
         completions=sum(sizes),
         right=sum(right),
         solved=sum(map(bool, right)),
-        mixed=sum(0 < one < size for one, size in zip(right, sizes, strict=True)),
-        different=sum(len({one.text for one in each.candidates}) for each in answered),
+        mixed=sum(0 < candidate < size for candidate, size in zip(right, sizes, strict=True)),
+        different=sum(len({candidate.text for candidate in each.candidates}) for each in answered),
     )
 
 
@@ -61,21 +61,21 @@ def in_words(labels: Labels) -> str:
     )
 
 
-def write_labels(held: Held) -> None:
+def write_labels(sampled: Held) -> None:
     """Write labels.jsonl into a run folder: a row for each completion, with its answer."""
     rows = [
         {
-            "key": one.key,
+            "key": candidate.key,
             "problem_id": answered.problem.id,
-            "sample": one.sample,
-            "label": "correct" if one.right else "wrong",
-            "answer": one.answer,
+            "sample": candidate.sample,
+            "label": "correct" if candidate.right else "wrong",
+            "answer": candidate.answer,
         }
-        for answered in held.answered
-        for one in answered.candidates
+        for answered in sampled.answered
+        for candidate in answered.candidates
     ]
     body = "".join(f"{json.dumps(row)}\n" for row in rows)
-    write_whole(held.path / LABELS_FILE, body.encode())
+    write_whole(sampled.path / LABELS_FILE, body.encode())
 
 
 class Data(NamedTuple):
@@ -85,7 +85,9 @@ class Data(NamedTuple):
     too_long: Sequence[str]
 
 
-def groups_of(held: Held, tokenizer: Any, context: int | None, language: Language | None) -> Data:
+def groups_of(
+    sampled: Held, tokenizer: Any, context: int | None, language: Language | None
+) -> Data:
     """Return a group for each problem: its different solutions, counted, and the language data.
 
     Solutions longer than the context are left out, and problems of which nothing remains. Raises
@@ -93,17 +95,17 @@ def groups_of(held: Held, tokenizer: Any, context: int | None, language: Languag
     """
     groups: list[Group] = []
     too_long: list[str] = []
-    for answered in held.answered:
+    for answered in sampled.answered:
         group = _group(answered, tokenizer, context, language)
         if group is None:
             too_long.append(answered.problem.id)
         else:
             groups.append(group)
-    labels = {one.right for group in groups for one in group.solutions}
+    labels = {solution.right for group in groups for solution in group.solutions}
     if len(labels) < 2:
-        found = "all right" if True in labels else "all wrong" if labels else "all too long"
+        labelled = "all right" if True in labels else "all wrong" if labels else "all too long"
         raise InputError(
-            f"the completions of {str(held.path)!r} are {found}; a verifier learns from right and "
+            f"the completions of {str(sampled.path)!r} are {labelled}; a verifier learns from right and "
             "wrong ones: sample more, at a higher temperature, or from another generator"
         )
     return Data(groups, too_long)
@@ -113,8 +115,8 @@ def _group(
     answered: Answered, tokenizer: Any, context: int | None, language: Language | None
 ) -> Group | None:
     problem = answered.problem
-    drawn = Counter((one.text, one.finished) for one in answered.candidates)
-    right = {one.text: one.right for one in answered.candidates}
+    drawn = Counter((candidate.text, candidate.finished) for candidate in answered.candidates)
+    right = {candidate.text: candidate.right for candidate in answered.candidates}
     pairs = [Pair(problem.question, text, finished) for text, finished in drawn]
     texts = texts_of(tokenizer, pairs)
     question = texts[0].question

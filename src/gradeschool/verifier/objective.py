@@ -76,7 +76,7 @@ class Batch:
     def to(self, device: Any) -> Batch:
         """Return the batch on a device."""
         weights, right, references = (
-            one.to(device) for one in (self.weights, self.right, self.references)
+            tensor.to(device) for tensor in (self.weights, self.right, self.references)
         )
         return Batch(self.rows.to(device), weights, right, references, self.counts, self.tokens)
 
@@ -87,16 +87,16 @@ def batch_of(groups: Sequence[Group], level: Level = Level.TOKEN) -> Batch:
     right: list[float] = []
     counted: list[int] = []
     references: list[int] = []
-    for at, group in enumerate(groups):
-        for one in group.solutions:
-            if group.learn_right and one.right:
+    for index, group in enumerate(groups):
+        for solution in group.solutions:
+            if group.learn_right and solution.right:
                 references.append(len(solutions))
-            solutions.append((at, one.ids))
-            right.append(float(one.right))
-            counted.append(one.drawn)
+            solutions.append((index, solution.ids))
+            right.append(float(solution.right))
+            counted.append(solution.drawn)
         if group.reference is not None:
             references.append(len(solutions))
-            solutions.append((at, group.reference))
+            solutions.append((index, group.reference))
             right.append(1.0)
             counted.append(0)
     rows = pack([group.question for group in groups], solutions)
@@ -116,8 +116,8 @@ def batch_of(groups: Sequence[Group], level: Level = Level.TOKEN) -> Batch:
 
 def losses(verifier: Any, batch: Batch) -> dict[str, Tensor]:
     """Return the losses of a batch, each summed over what `batch.counts` counts."""
-    asked = batch.references if LANGUAGE in batch.counts else None
-    output: Output = verifier(batch.rows, asked)
+    references = batch.references if LANGUAGE in batch.counts else None
+    output: Output = verifier(batch.rows, references)
     targets = batch.right[:, None]
     if output.logits is None:
         errors = (output.values - targets) ** 2
@@ -125,10 +125,10 @@ def losses(verifier: Any, batch: Batch) -> dict[str, Tensor]:
         errors = binary_cross_entropy_with_logits(
             output.logits, targets.expand_as(output.logits), reduction="none"
         )
-    found = {VERIFICATION: (errors * batch.weights).sum()}
+    sums = {VERIFICATION: (errors * batch.weights).sum()}
     if output.language is not None:
-        found[LANGUAGE] = output.language.sum()
-    return found
+        sums[LANGUAGE] = output.language.sum()
+    return sums
 
 
 class GroupBatches:
@@ -152,7 +152,9 @@ class GroupBatches:
         pass_tokens: int = PASS_TOKENS,
     ) -> None:
         self.groups = groups
-        self.places = [at for at, one in enumerate(groups) for _ in range(_parts(one, most))]
+        self.places = [
+            index for index, group in enumerate(groups) for _ in range(_parts(group, most))
+        ]
         self.batch = min(batch, len(self.places))
         self.updates = max(1, int(epochs * len(self.places)) // self.batch)
         self.most = most
@@ -174,18 +176,18 @@ class GroupBatches:
             )
         first = number * self.batch
         chosen = [self._at(place) for place in range(first, first + self.batch)]
-        lengths = [tokens_of(one) for one in chosen]
+        lengths = [tokens_of(group) for group in chosen]
         parts = divided(lengths, processes, self.pass_tokens)
-        return [batch_of([chosen[at] for at in part], self.level) for part in parts]
+        return [batch_of([chosen[index] for index in part], self.level) for part in parts]
 
     def _at(self, place: int) -> Group:
         """Return the group at a place of the endless stream of epochs."""
-        epoch, at = divmod(place, len(self.places))
+        epoch, offset = divmod(place, len(self.places))
         if self._order[0] != epoch:
             order = list(_numbered(self.places))
             Random(f"{self.seed}:{epoch}").shuffle(order)  # noqa: S311
             self._order = (epoch, order)
-        problem, part = self._order[1][at]
+        problem, part = self._order[1][offset]
         group = self.groups[problem]
         count = _parts(group, self.most)
         if count == 1:
@@ -197,7 +199,7 @@ class GroupBatches:
 
 def tokens_of(group: Group) -> int:
     """Return how many tokens a group's forward pass computes."""
-    solutions = sum(len(one.ids) for one in group.solutions)
+    solutions = sum(len(solution.ids) for solution in group.solutions)
     return len(group.question) + solutions + len(group.reference or ())
 
 
@@ -207,10 +209,10 @@ def _parts(group: Group, most: int) -> int:
 
 def _numbered(places: Sequence[int]) -> list[tuple[int, int]]:
     """Return the places with the number of the part of its problem that each is."""
-    seen: dict[int, int] = {}
+    parts: dict[int, int] = {}
     numbered = []
     for problem in places:
-        part = seen.get(problem, 0)
-        seen[problem] = part + 1
+        part = parts.get(problem, 0)
+        parts[problem] = part + 1
         numbered.append((problem, part))
     return numbered

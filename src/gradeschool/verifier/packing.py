@@ -62,7 +62,7 @@ class Packed(NamedTuple):
     def to(self, device: Any) -> Packed:
         """Return the row on a device."""
         ids, positions, scored, targets = (
-            one.to(device) for one in (self.ids, self.positions, self.scored, self.targets)
+            tensor.to(device) for tensor in (self.ids, self.positions, self.scored, self.targets)
         )
         return Packed(ids, positions, self.places.to(device), scored, targets)
 
@@ -98,10 +98,10 @@ def places_of(lines: Sequence[Tensor], tokens: int) -> Places:
     for group in _alike([len(line) for line in lines]):
         width = len(lines[group[0]])
         table = torch.zeros(len(group), width, dtype=torch.long)
-        for at, number in enumerate(group):
+        for turn, number in enumerate(group):
             line = lines[number]
-            table[at, : len(line)] = line
-            row[line] = torch.arange(len(line)) + (offset + at * width)
+            table[turn, : len(line)] = line
+            row[line] = torch.arange(len(line)) + (offset + turn * width)
         offset += table.numel()
         tables.append(table)
     return Places(tuple(tables), row)
@@ -110,11 +110,11 @@ def places_of(lines: Sequence[Tensor], tokens: int) -> Places:
 def _alike(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Yield groups of examples, the longest first; none is far shorter than its group's longest."""
     group: list[int] = []
-    for at in sorted(range(len(lengths)), key=lambda at: -lengths[at]):
-        if group and lengths[at] < ALIKE * lengths[group[0]]:
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        if group and lengths[index] < ALIKE * lengths[group[0]]:
             yield group
             group = []
-        group.append(at)
+        group.append(index)
     yield group
 
 
@@ -154,17 +154,19 @@ def take_packed(model: Any) -> None:
     model.eval()
     try:
         with torch.no_grad():
-            ids = (torch.tensor([one.ids], device=model.device) for one in probe)
-            alone = torch.cat([model(input_ids=one, use_cache=False).logits[0, :-1] for one in ids])
+            ids = (torch.tensor([tokens.ids], device=model.device) for tokens in probe)
+            alone = torch.cat(
+                [model(input_ids=tokens, use_cache=False).logits[0, :-1] for tokens in ids]
+            )
             model.set_attn_implementation(ATTENTION)
-            found = scored_logits(model, pack(probe).to(model.device))
+            logits = scored_logits(model, pack(probe).to(model.device))
             beside = scored_logits(model, pack(other).to(model.device))
     except (TypeError, ValueError, RuntimeError, AttributeError) as error:
         raise _unpacked(model, f"{type(error).__name__}: {error}") from error
     finally:
         model.train(training)
-    far = float((alone - found).abs().max() / alone.abs().max())
-    leak = float((beside - found)[-4:].abs().max() / alone.abs().max())  # of the second example
+    far = float((alone - logits).abs().max() / alone.abs().max())
+    leak = float((beside - logits)[-4:].abs().max() / alone.abs().max())  # of the second example
     if not (far < NEAR and leak < NEAR / 1000):
         raise _unpacked(model, f"a logit is {max(far, leak):.2g} of the largest off")
 
@@ -229,11 +231,11 @@ def _attend_apart(
     sizes = [table.numel() for table in places.tables]
     rows = (states[0].transpose(0, 1) for states in (query, key, value))  # [tokens, heads, size]
     split = [torch.split(states.index_select(0, everywhere), sizes) for states in rows]
-    seen = []
+    outputs = []
     for table, *of in zip(places.tables, *split, strict=True):
         lines = [states.unflatten(0, table.shape).transpose(1, 2) for states in of]
-        one = scaled_dot_product_attention(
+        output = scaled_dot_product_attention(
             lines[0], lines[1], lines[2], is_causal=True, scale=scale, enable_gqa=shared
         )
-        seen.append(one.transpose(1, 2).reshape(-1, heads, size))
-    return torch.cat(seen).index_select(0, places.row)[None]
+        outputs.append(output.transpose(1, 2).reshape(-1, heads, size))
+    return torch.cat(outputs).index_select(0, places.row)[None]

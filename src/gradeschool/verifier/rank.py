@@ -75,7 +75,7 @@ class Part:
 
     def result(self, name: str) -> Result | None:
         """Return the result of a way, None where it was not to be had."""
-        return next((one for one in self.results if one.name == name), None)
+        return next((result for result in self.results if result.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +116,24 @@ def rank(
     others = dict(baselines or {})
     families = sorted({case.family for case in cases})
     parts = [
-        _part(family, [one for one in picked if one.case.family == family], ways, others)
+        _part(
+            family,
+            [picked_case for picked_case in picked if picked_case.case.family == family],
+            ways,
+            others,
+        )
         for family in families
     ]
-    options = [option for one in picked for option in one.case.options]
+    options = [option for picked_case in picked for option in picked_case.case.options]
     return Ranking(
         whole=_part("all", picked, ways, others),
         families=parts if len(parts) > 1 else (),
         curves=_curves(picked, most),
         top=_top_curves(picked, most),
-        buckets=calibration([one.score for one in options], [one.right for one in options]),
+        buckets=calibration(
+            [picked_case.score for picked_case in options],
+            [picked_case.right for picked_case in options],
+        ),
         most=most,
         ways=ways,
         has_logprob=has_logprob,
@@ -138,10 +146,14 @@ def _part(
     ways: Ways,
     baselines: Mapping[str, Mapping[str, tuple[int, int]]],
 ) -> Part:
-    others = {MAJORITY: {one.case.problem: _counted(one, MAJORITY) for one in picked}}
-    others.update({name: dict(found) for name, found in baselines.items()})
-    known = picked[0].by_way
-    cases = [one.case for one in picked]
+    others = {
+        MAJORITY: {
+            picked_case.case.problem: _counted(picked_case, MAJORITY) for picked_case in picked
+        }
+    }
+    others.update({name: dict(outcomes) for name, outcomes in baselines.items()})
+    strategies = picked[0].by_way
+    cases = [picked_case.case for picked_case in picked]
     answers = [{option.answer for option in case.options} - {None} for case in cases]
     return Part(
         family=family,
@@ -150,16 +162,20 @@ def _part(
         unique_solutions=sum(case.unique for case in cases) / len(cases),
         unique_answers=sum(map(len, answers)) / len(cases),
         mixed=sum(len({option.right for option in case.options}) > 1 for case in cases),
-        results=[_result(name, picked, ways, others) for name in STRATEGIES if name in known],
-        aucs={name: _aucs(name, cases) for name in SCORES if name == "verifier" or name in known},
+        results=[_result(name, picked, ways, others) for name in STRATEGIES if name in strategies],
+        aucs={
+            name: _aucs(name, cases) for name in SCORES if name == "verifier" or name in strategies
+        },
     )
 
 
-def _counted(one: Picked, name: str) -> tuple[int, int]:
+def _counted(picked_case: Picked, name: str) -> tuple[int, int]:
     """Return how many of how many tries are right: of all samples for the mean, else 0 or 1."""
     if name == MEAN:
-        return sum(option.right for option in one.case.options), len(one.case.options)
-    return round(one.by_way[name][-1]), 1
+        return sum(option.right for option in picked_case.case.options), len(
+            picked_case.case.options
+        )
+    return round(picked_case.by_way[name][-1]), 1
 
 
 def _result(
@@ -168,7 +184,7 @@ def _result(
     ways: Ways,
     others: Mapping[str, Mapping[str, tuple[int, int]]],
 ) -> Result:
-    mine = {one.case.problem: _counted(one, name) for one in picked}
+    mine = {picked_case.case.problem: _counted(picked_case, name) for picked_case in picked}
     shares = [right / count for right, count in mine.values()]
     against = {
         other: difference(theirs, mine)
@@ -197,40 +213,40 @@ def difference(
 def _aucs(name: str, cases: Sequence[Case]) -> tuple[float | None, Within]:
     score = SCORES[name]
     by_problem = [
-        ([score(one) for one in case.options], [one.right for one in case.options])
+        ([score(option) for option in case.options], [option.right for option in case.options])
         for case in cases
     ]
-    scores = [score for found, _ in by_problem for score in found]
-    right = [one for _, found in by_problem for one in found]
+    scores = [score for values, _ in by_problem for score in values]
+    right = [option for _, values in by_problem for option in values]
     return auc(scores, right), within(by_problem)
 
 
 def _curves(picked: Sequence[Picked], most: int) -> dict[str, list[Point]]:
     """Return the points of every way; a problem takes part up to the completions that it has."""
-    found: dict[str, list[Point]] = {}
+    points: dict[str, list[Point]] = {}
     for name in picked[0].by_way:
         for n in steps(most):
-            enough = [one for one in picked if n in one.ns]
-            values = [one.by_way[name][one.ns.index(n)] for one in enough]
-            base = [one.by_way[MAJORITY][one.ns.index(n)] for one in enough]
-            found.setdefault(name, []).append(point(n, values, base, max(1, most // n)))
-    return found
+            enough = [picked_case for picked_case in picked if n in picked_case.ns]
+            values = [picked_case.by_way[name][picked_case.ns.index(n)] for picked_case in enough]
+            base = [picked_case.by_way[MAJORITY][picked_case.ns.index(n)] for picked_case in enough]
+            points.setdefault(name, []).append(point(n, values, base, max(1, most // n)))
+    return points
 
 
 def _top_curves(picked: Sequence[Picked], most: int) -> dict[int, list[Point]]:
-    found: dict[int, list[Point]] = {}
+    points: dict[int, list[Point]] = {}
     for n in steps(most):
-        enough = [(one.top[at], one.by_way[MAJORITY][at]) for one in picked if n in one.ns
-                  for at in [one.ns.index(n)]]  # fmt: skip
+        enough = [(picked_case.top[index], picked_case.by_way[MAJORITY][index]) for picked_case in picked if n in picked_case.ns
+                  for index in [picked_case.ns.index(n)]]  # fmt: skip
         ks = [k for k in (*VOTERS, most) if k <= n]
         ks = sorted({*ks, n}) if n == most else ks
         columns = min(len(top) for top, _ in enough)
         base = [majority for _, majority in enough]
-        found[n] = [
-            point(k, [top[at] for top, _ in enough], base, max(1, most // n))
-            for at, k in enumerate(ks[:columns])
+        points[n] = [
+            point(k, [top[index] for top, _ in enough], base, max(1, most // n))
+            for index, k in enumerate(ks[:columns])
         ]
-    return found
+    return points
 
 
 FAMILY_FIELDS = ("family", "kind")
@@ -248,15 +264,15 @@ class Ready(NamedTuple):
 
 def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = None) -> Held:
     """Return the one run that an argument means; raises InputError where it means several."""
-    found = candidates_of(spec, dataset, warn, scorer)
-    if len(found) > 1:
-        names = ", ".join(repr(f"{spec}#{one.run}") for one in found)
-        raise InputError(f"{spec!r} holds {len(found)} runs; give one: {names}")
-    return found[0]
+    runs = candidates_of(spec, dataset, warn, scorer)
+    if len(runs) > 1:
+        names = ", ".join(repr(f"{spec}#{run.run}") for run in runs)
+        raise InputError(f"{spec!r} holds {len(runs)} runs; give one: {names}")
+    return runs[0]
 
 
 def scores_of(
-    held: Held,
+    sampled: Held,
     verifier: str | None,
     generator: str | None,
     tell: Callable[[Told], None] | None = None,
@@ -269,39 +285,39 @@ def scores_of(
     """
     if verifier is not None and is_model(verifier):
         scorer = load_scorer(verifier, generator)
-        return choose_scores(score_held(held, scorer, tell=tell), scorer.verifier.name)
+        return choose_scores(score_held(sampled, scorer, tell=tell), scorer.verifier.name)
     if generator is not None:
         raise InputError("--generator needs a verifier's model; recorded scores are not asked anew")
     if verifier is not None and Path(verifier).is_file():
         return choose_scores(Path(verifier), None)
-    return choose_scores(scores_path(held.path), verifier)
+    return choose_scores(scores_path(sampled.path), verifier)
 
 
-def ready(held: Held, verifier: str, scores: Mapping[str, ScoreRow]) -> Ready:
+def ready(sampled: Held, verifier: str, scores: Mapping[str, ScoreRow]) -> Ready:
     """Return the cases of a run with their scores; raises InputError where none has a score."""
-    rows = [scores[one.key] for answered in held.answered for one in answered.candidates
-            if one.key in scores]  # fmt: skip
+    rows = [scores[candidate.key] for answered in sampled.answered for candidate in answered.candidates
+            if candidate.key in scores]  # fmt: skip
     if not rows:
         raise InputError(
-            f"{verifier!r} has scored no completion of {str(held.path)!r}; give the scores of this "
+            f"{verifier!r} has scored no completion of {str(sampled.path)!r}; give the scores of this "
             "run, or the verifier's folder with --verifier"
         )
     has_logprob = all(row.logprob is not None for row in rows)
-    cases = [_case(answered, scores) for answered in held.answered]
+    cases = [_case(answered, scores) for answered in sampled.answered]
     cases = [case for case in cases if case.options]
-    return Ready(cases, verifier, has_logprob, held.total - len(rows))
+    return Ready(cases, verifier, has_logprob, sampled.total - len(rows))
 
 
 def _case(answered: Answered, scores: Mapping[str, ScoreRow]) -> Case:
     options = []
     texts = set()
-    for one in answered.candidates:
-        row = scores.get(one.key)
+    for candidate in answered.candidates:
+        row = scores.get(candidate.key)
         if row is None:
             continue
         logprob = row.logprob or 0.0
-        options.append(Option(one.answer, one.right, row.score, logprob, row.length))
-        texts.add(one.text)
+        options.append(Option(candidate.answer, candidate.right, row.score, logprob, row.length))
+        texts.add(candidate.text)
     problem = answered.problem
     return Case(problem.id, family_of(problem), options, len(texts))
 
@@ -316,31 +332,34 @@ def family_of(problem: Problem) -> str:
 
 
 def baseline(
-    held: Held, spec: str, dataset: str | None, warn: Warn
+    sampled: Held, spec: str, dataset: str | None, warn: Warn
 ) -> tuple[str, dict[str, tuple[int, int]], float, Interval]:
     """Return another run on the same problems: its name, (right, completions) by problem, score.
 
     It is read by the same scorer. Raises InputError where it shares no problem with the run.
     """
-    other = one_run(spec, dataset or str(_dataset(held) or "") or None, warn, held.scorer)
-    questions = {one.problem.id: one.problem.question for one in held.answered}
-    found = {
-        one.problem.id: (sum(each.right for each in one.candidates), len(one.candidates))
-        for one in other.answered
-        if questions.get(one.problem.id) == one.problem.question
+    other = one_run(spec, dataset or str(_dataset(sampled) or "") or None, warn, sampled.scorer)
+    questions = {problem.problem.id: problem.problem.question for problem in sampled.answered}
+    outcomes = {
+        problem.problem.id: (
+            sum(candidate.right for candidate in problem.candidates),
+            len(problem.candidates),
+        )
+        for problem in other.answered
+        if questions.get(problem.problem.id) == problem.problem.question
     }
-    if not found:
+    if not outcomes:
         raise InputError(
-            f"the baseline {spec!r} shares no problem with {str(held.path)!r}; "
+            f"the baseline {spec!r} shares no problem with {str(sampled.path)!r}; "
             "give a run on the same dataset"
         )
-    shares = [right / count for right, count in found.values()]
+    shares = [right / count for right, count in outcomes.values()]
     accuracy = sum(shares) / len(shares)
-    return other.run, found, accuracy, clustered_wilson(list(found.values()))
+    return other.run, outcomes, accuracy, clustered_wilson(list(outcomes.values()))
 
 
-def _dataset(held: Held) -> str | None:
-    named = held.manifest.get("dataset")
+def _dataset(sampled: Held) -> str | None:
+    named = sampled.manifest.get("dataset")
     return named.get("name") if isinstance(named, dict) else None
 
 
@@ -366,7 +385,7 @@ def point(at: int, values: Sequence[float], base: Sequence[float], groups: int) 
     problem's value is a mean over.
     """
     count = len(values)
-    gains = [one - other for one, other in zip(values, base, strict=True)]
+    gains = [value - other for value, other in zip(values, base, strict=True)]
     mean = sum(gains) / count
     half = Z95 * _error(gains)
     return Point(
@@ -399,7 +418,7 @@ def _error(values: Sequence[float]) -> float:
     if count < 2:
         return 0.0
     mean = sum(values) / count
-    return sqrt(sum((one - mean) ** 2 for one in values) / (count - 1) / count)
+    return sqrt(sum((value - mean) ** 2 for value in values) / (count - 1) / count)
 
 
 EDGES = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # between the buckets of calibration
@@ -434,43 +453,43 @@ def auc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
         return None
     order = sorted(range(len(scores)), key=scores.__getitem__)
     ranks = 0.0  # of the right ones, ties sharing theirs
-    at = 0
-    while at < len(order):
-        end = at + 1
-        while end < len(order) and scores[order[end]] == scores[order[at]]:
+    start = 0
+    while start < len(order):
+        end = start + 1
+        while end < len(order) and scores[order[end]] == scores[order[start]]:
             end += 1
-        ranks += sum(right[one] for one in order[at:end]) * (at + 1 + end) / 2
-        at = end
+        ranks += sum(right[index] for index in order[start:end]) * (start + 1 + end) / 2
+        start = end
     return (ranks - positives * (positives + 1) / 2) / (positives * negatives)
 
 
 def within(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> Within:
     """Return the mean of the AUCs of problems, each (scores, right); others are left out."""
-    found = [one for scores, right in problems if (one := auc(scores, right)) is not None]
-    if not found:
+    aucs = [value for scores, right in problems if (value := auc(scores, right)) is not None]
+    if not aucs:
         return Within(None, None, 0)
-    mean = sum(found) / len(found)
-    if len(found) == 1:
+    mean = sum(aucs) / len(aucs)
+    if len(aucs) == 1:
         return Within(mean, Interval(0.0, 1.0), 1)
-    error = sqrt(sum((one - mean) ** 2 for one in found) / (len(found) - 1) / len(found))
+    error = sqrt(sum((value - mean) ** 2 for value in aucs) / (len(aucs) - 1) / len(aucs))
     interval = Interval(max(0.0, mean - Z95 * error), min(1.0, mean + Z95 * error))
-    return Within(mean, interval, len(found))
+    return Within(mean, interval, len(aucs))
 
 
 def calibration(scores: Sequence[float], right: Sequence[bool]) -> list[Bucket]:
     """Return the buckets that hold any completion, from low to high scores."""
-    held: list[list[tuple[float, bool]]] = [[] for _ in range(len(EDGES) + 1)]
+    buckets: list[list[tuple[float, bool]]] = [[] for _ in range(len(EDGES) + 1)]
     for score, is_right in zip(scores, right, strict=True):
-        held[bisect_right(EDGES, score)].append((score, is_right))
+        buckets[bisect_right(EDGES, score)].append((score, is_right))
     bounds = [None, *EDGES, None]
     return [
         Bucket(
-            low=bounds[at],
-            high=bounds[at + 1],
+            low=bounds[index],
+            high=bounds[index + 1],
             completions=len(bucket),
             mean_score=sum(score for score, _ in bucket) / len(bucket),
             right=sum(is_right for _, is_right in bucket) / len(bucket),
         )
-        for at, bucket in enumerate(held)
+        for index, bucket in enumerate(buckets)
         if bucket
     ]

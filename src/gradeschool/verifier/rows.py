@@ -32,7 +32,9 @@ class Line(NamedTuple):
 
     def to(self, device: torch.device | str) -> Line:
         """Return the row on a device."""
-        ids, positions, ends = (one.to(device) for one in (self.ids, self.positions, self.ends))
+        ids, positions, ends = (
+            tensor.to(device) for tensor in (self.ids, self.positions, self.ends)
+        )
         return Line(ids, positions, self.places.to(device), ends)
 
 
@@ -76,8 +78,8 @@ def pack(
 ) -> Rows:
     """Return the rows of (number of its question, tokens) solutions; questions are not empty."""
     prefixes = [list(ids[:-1]) for ids in questions]
-    bodies = [[questions[at][-1], *ids] for at, ids in solutions]
-    owners = [at for at, _ in solutions]
+    bodies = [[questions[owner][-1], *ids] for owner, ids in solutions]
+    owners = [owner for owner, _ in solutions]
     prefix, prefix_mask = _padded(prefixes)
     body, body_mask = _padded(bodies)
     line = _line(prefixes, bodies, owners)
@@ -96,11 +98,15 @@ def _line(prefixes: Sequence[list[int]], bodies: Sequence[list[int]], owners: li
     pieces = [*prefixes, *bodies]
     begins = [0, *accumulate(map(len, pieces))]
     spans = [torch.arange(begin, end) for begin, end in pairwise(begins)]
-    starts = [len(prefixes[at]) for at in owners]
-    positions = [torch.arange(len(one)) for one in prefixes]
-    positions += [torch.arange(len(one)) + at for one, at in zip(bodies, starts, strict=True)]
+    starts = [len(prefixes[start]) for start in owners]
+    positions = [torch.arange(len(tokens)) for tokens in prefixes]
+    positions += [
+        torch.arange(len(tokens)) + start for tokens, start in zip(bodies, starts, strict=True)
+    ]
     behind = spans[len(prefixes) :]
-    lines = [torch.cat([spans[at], one]) for at, one in zip(owners, behind, strict=True)]
+    lines = [
+        torch.cat([spans[start], tokens]) for start, tokens in zip(owners, behind, strict=True)
+    ]
     width = max(map(len, bodies))
     ends = torch.tensor(begins[len(prefixes) : -1])[:, None] + torch.arange(width)
     return Line(
@@ -153,6 +159,6 @@ def _whole(model: Any, rows: Rows) -> Tensor:
     out = model.base_model(input_ids=ids, attention_mask=mask, use_cache=False, **places)
     states: Tensor = out.last_hidden_state
     start = rows.prefix_mask.sum(1)[rows.owner]
-    at = start[:, None] + torch.arange(rows.body.shape[1], device=start.device)
-    at = at.clamp(max=states.shape[1] - 1)[..., None].expand(-1, -1, states.shape[2])
-    return states.gather(1, at)
+    columns = start[:, None] + torch.arange(rows.body.shape[1], device=start.device)
+    columns = columns.clamp(max=states.shape[1] - 1)[..., None].expand(-1, -1, states.shape[2])
+    return states.gather(1, columns)

@@ -152,13 +152,13 @@ class GgufSide:
     def score(self, pairs: Sequence[Pair]) -> list[Scored]:
         """Return the verifier's values; raises InputError where the file has no head."""
         head = _head(self.model.field(HEAD_KEY), self._file)
-        texts, found = self._each(pairs, lambda *read: _values(self.model, head, *read))
-        return [Scored(found[text], found[text][-1], list(text.solution)) for text in texts]
+        texts, values = self._each(pairs, lambda *read: _values(self.model, head, *read))
+        return [Scored(values[text], values[text][-1], list(text.solution)) for text in texts]
 
     def logprobs(self, pairs: Sequence[Pair]) -> list[list[float]]:
         """Return the log-probability (nats) of each token of each solution."""
-        texts, found = self._each(pairs, lambda *read: _logprobs(self.model, *read).tolist())
-        return [found[text] for text in texts]
+        texts, values = self._each(pairs, lambda *read: _logprobs(self.model, *read).tolist())
+        return [values[text] for text in texts]
 
     def text(self, token: int) -> str:
         """Return the text of a token."""
@@ -171,8 +171,8 @@ class GgufSide:
         texts = texts_of(self.model, pairs)
         different = list(dict.fromkeys(texts))
         states = self.model.states([text.question + text.solution for text in different])
-        told = (read(text, each) for text, each in zip(different, states, strict=True))
-        return texts, dict(zip(different, told, strict=True))
+        results = (read(text, each) for text, each in zip(different, states, strict=True))
+        return texts, dict(zip(different, results, strict=True))
 
 
 def _values(model: LlamaStates, head: Head, text: Text, states: Any) -> list[float]:
@@ -181,8 +181,8 @@ def _values(model: LlamaStates, head: Head, text: Text, states: Any) -> list[flo
     if head.kind == LOGIT:
         logits = model.logits(states[len(text.question) :])[:, head.token_id]
         return list((head.gain * logits + head.bias).tolist())
-    found = _logprobs(model, text, states, head.token_id)
-    logit = numpy.exp(head.gain) * found.cumsum() + head.bias
+    logprobs = _logprobs(model, text, states, head.token_id)
+    logit = numpy.exp(head.gain) * logprobs.cumsum() + head.bias
     return list((1 / (1 + numpy.exp(-logit))).tolist())
 
 
@@ -250,8 +250,8 @@ class LlamaStates:
 
     def field(self, key: str) -> Any:
         """Return a value of the file's header, None where it has none of this key."""
-        found = self._reader.get_field(key)
-        return None if found is None else found.contents()
+        entry = self._reader.get_field(key)
+        return None if entry is None else entry.contents()
 
     def __call__(
         self, text: str | Sequence[str], add_special_tokens: bool = True
@@ -259,7 +259,7 @@ class LlamaStates:
         """Return the tokens of a text, or of each of several, as tokenizers of transformers do."""
         if isinstance(text, str):
             return {"input_ids": self._tokens(text)}
-        return {"input_ids": [self._tokens(one) for one in text]}
+        return {"input_ids": [self._tokens(part) for part in text]}
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens."""
@@ -269,7 +269,7 @@ class LlamaStates:
         """Return an array [tokens, width] for each text's tokens, behind the last norm."""
         import numpy
 
-        found = []
+        arrays = []
         for start in range(0, len(texts), TOGETHER):
             chunk = [list(ids) for ids in texts[start : start + TOGETHER]]
             if longest := max((len(ids) for ids in chunk if len(ids) > self.context), default=0):
@@ -277,18 +277,18 @@ class LlamaStates:
                     f"a question with its solution has {longest} tokens, more than the "
                     f"{self.context!r} that {self.name!r} reads; give another verifier"
                 )
-            said = self._post("/embeddings", {"content": chunk})
-            said.sort(key=lambda one: one["index"])
-            found += [numpy.array(one["embedding"], numpy.float32) for one in said]
-        return found
+            replies = self._post("/embeddings", {"content": chunk})
+            replies.sort(key=lambda reply: reply["index"])
+            arrays += [numpy.array(reply["embedding"], numpy.float32) for reply in replies]
+        return arrays
 
     def logits(self, states: Any) -> Any:
         """Return the logits [tokens, vocabulary] of states."""
         return states @ self._unembedding.T
 
     def _tokens(self, text: str) -> list[int]:
-        asked = {"content": text, "add_special": False, "parse_special": True}
-        return list(self._post("/tokenize", asked)["tokens"])
+        body = {"content": text, "add_special": False, "parse_special": True}
+        return list(self._post("/tokenize", body)["tokens"])
 
     def _matrix(self) -> Any:
         import gguf
@@ -307,6 +307,6 @@ class LlamaStates:
             reply = connection.getresponse()
             raw = reply.read()
         if reply.status != 200:
-            told = raw[:SHOWN].decode("utf-8", "replace")
-            raise InputError(f"llama.cpp cannot read a text with {self.name!r}: {told}")
+            message = raw[:SHOWN].decode("utf-8", "replace")
+            raise InputError(f"llama.cpp cannot read a text with {self.name!r}: {message}")
         return json.loads(raw)

@@ -78,14 +78,14 @@ def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, Scor
     verifier: the beginning of its name; None where the file holds only one. Raises InputError where
     none or several are meant.
     """
-    found: dict[str, dict[str, ScoreRow]] = {}
+    by_verifier: dict[str, dict[str, ScoreRow]] = {}
     for row in read_scores(path):
         if verifier is None or row.verifier.startswith(verifier):
-            found.setdefault(row.verifier, {})[row.key] = row
-    if len(found) == 1:
-        return next(iter(found.items()))
-    if found:
-        names = ", ".join(map(repr, found))
+            by_verifier.setdefault(row.verifier, {})[row.key] = row
+    if len(by_verifier) == 1:
+        return next(iter(by_verifier.items()))
+    if by_verifier:
+        names = ", ".join(map(repr, by_verifier))
         raise InputError(f"{str(path)!r} holds scores of {names}; choose one with --verifier")
     whose = f" of {verifier!r}" if verifier else ""
     raise InputError(
@@ -136,7 +136,7 @@ class Told(NamedTuple):
 
 
 def score_held(
-    held: Held,
+    sampled: Held,
     scorer: CandidateScorer,
     *,
     path: Path | None = None,
@@ -149,37 +149,37 @@ def score_held(
     all tokens too. A row that lacks the tokens or the generator's log-probability that are asked
     for now is written anew; the last row of a completion counts.
     """
-    target = path or scores_path(held.path)
+    target = path or scores_path(sampled.path)
     name = scorer.verifier.name
     generator = scorer.generator.name if scorer.generator else None
-    done = {
+    scored = {
         row.key
         for row in read_scores(target)
         if row.verifier == name
         and (row.values is not None or not tokens)
         and (generator is None or row.generator == generator)
     }
-    of, before = held.total, sum(
-        one.key in done for answered in held.answered for one in answered.candidates
+    of, before = sampled.total, sum(
+        candidate.key in scored for answered in sampled.answered for candidate in answered.candidates
     )  # fmt: skip
     finished = before
-    for chunk in _chunks(held.answered, done):
+    for chunk in _chunks(sampled.answered, scored):
         append_scores(target, _rows(chunk, scorer, tokens))
-        finished += sum(len(one.candidates) for one in chunk)
+        finished += sum(len(candidate.candidates) for candidate in chunk)
         if tell is not None:
             tell(Told(finished, of, before))
     return target
 
 
-def _chunks(answered: Sequence[Answered], done: set[str]) -> Iterator[list[Answered]]:
+def _chunks(answered: Sequence[Answered], scored: set[str]) -> Iterator[list[Answered]]:
     """Yield problems with the completions that are not done, about CHUNK of them at a time."""
     chunk: list[Answered] = []
     size = 0
-    for one in answered:
-        missing = [candidate for candidate in one.candidates if candidate.key not in done]
+    for problem in answered:
+        missing = [candidate for candidate in problem.candidates if candidate.key not in scored]
         if not missing:
             continue
-        chunk.append(Answered(one.problem, missing))
+        chunk.append(Answered(problem.problem, missing))
         size += len(missing)
         if size >= CHUNK:
             yield chunk
@@ -190,18 +190,21 @@ def _chunks(answered: Sequence[Answered], done: set[str]) -> Iterator[list[Answe
 
 def _rows(chunk: Sequence[Answered], scorer: CandidateScorer, tokens: bool) -> list[ScoreRow]:
     name = scorer.verifier.name
-    keys = [one.key for answered in chunk for one in answered.candidates]
+    keys = [candidate.key for answered in chunk for candidate in answered.candidates]
     pairs = [
-        Pair(answered.problem.question, one.text, one.finished)
+        Pair(answered.problem.question, candidate.text, candidate.finished)
         for answered in chunk
-        for one in answered.candidates
+        for candidate in answered.candidates
     ]
-    found = scorer.verifier.score(pairs)
+    results = scorer.verifier.score(pairs)
     if scorer.generator is not None:
         spoken = scorer.generator.logprobs(pairs)
-        found = [one._replace(logprobs=said) for one, said in zip(found, spoken, strict=True)]
+        results = [
+            candidate._replace(logprobs=logprobs)
+            for candidate, logprobs in zip(results, spoken, strict=True)
+        ]
     rows = []
-    for key, scored in zip(keys, found, strict=True):
+    for key, scored in zip(keys, results, strict=True):
         if not isfinite(scored.last):
             raise InputError(
                 f"the verifier {name!r} gives a completion the score {scored.last!r}; "

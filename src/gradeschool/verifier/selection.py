@@ -57,9 +57,9 @@ def best_of(options: Sequence[Option], scores: Sequence[float], n: int) -> float
 
     Of equal scores the earlier completion is the better one.
     """
-    order = sorted(range(len(options)), key=lambda at: -scores[at])
+    order = sorted(range(len(options)), key=lambda index: -scores[index])
     weights = rank_weights(len(options), n)
-    return sum(weights[rank] for rank, at in enumerate(order) if options[at].right)
+    return sum(weights[rank] for rank, index in enumerate(order) if options[index].right)
 
 
 def votes(
@@ -79,21 +79,21 @@ def votes(
     in the order of the samples, among the best k in that of their scores. n = all is one vote;
     for fewer the mean of `draws` random subsets is taken, the same ones for every kind of vote.
     """
-    hall = _hall(options)
+    table = _hall(options)
     everyone = list(range(len(options)))
-    found = Votes([], [], [], [])
+    result = Votes([], [], [], [])
     orders = [source.sample(everyone, len(everyone)) for _ in range(draws)]
     for n in ns:
         drawn = _subsets(everyone, orders, n)
-        asked = [k for k in voters if k <= n]
-        tops = [_top(hall, chosen, asked) for chosen in drawn]
-        found.majority.append(_mean([hall.right[_majority(hall, chosen)] for chosen in drawn]))
-        found.weighted.append(_mean([hall.right[_weighted(hall, chosen)] for chosen in drawn]))
-        found.frequency.append(
-            _mean([hall.right[_frequent(hall, chosen, favour)] for chosen in drawn])
+        counts = [k for k in voters if k <= n]
+        tops = [_top(table, chosen, counts) for chosen in drawn]
+        result.majority.append(_mean([table.right[_majority(table, chosen)] for chosen in drawn]))
+        result.weighted.append(_mean([table.right[_weighted(table, chosen)] for chosen in drawn]))
+        result.frequency.append(
+            _mean([table.right[_frequent(table, chosen, favour)] for chosen in drawn])
         )
-        found.top.append([_mean([top[at] for top in tops]) for at in range(len(asked))])
-    return found
+        result.top.append([_mean([top[index] for top in tops]) for index in range(len(counts))])
+    return result
 
 
 class _Hall(NamedTuple):
@@ -118,58 +118,58 @@ def _hall(options: Sequence[Option]) -> _Hall:
             numbers[option.answer] = len(numbers)
             right.append(option.right)
         answers.append(numbers[option.answer])
-    by_rank = sorted(range(len(options)), key=lambda at: -options[at].score)
+    by_rank = sorted(range(len(options)), key=lambda index: -options[index].score)
     ranks = [0] * len(options)
-    for rank, at in enumerate(by_rank):
-        ranks[at] = rank
-    return _Hall(answers, [one.score for one in options], ranks, by_rank, [*right, False])
+    for rank, index in enumerate(by_rank):
+        ranks[index] = rank
+    return _Hall(answers, [option.score for option in options], ranks, by_rank, [*right, False])
 
 
-def _majority(hall: _Hall, chosen: Sequence[int]) -> int:
+def _majority(table: _Hall, chosen: Sequence[int]) -> int:
     counts: dict[int, int] = {}
-    for at in chosen:
-        answer = hall.answers[at]
+    for index in chosen:
+        answer = table.answers[index]
         if answer != NO_ANSWER:
             counts[answer] = counts.get(answer, 0) + 1
     return max(counts, key=counts.__getitem__, default=NO_ANSWER)  # of equals the first
 
 
-def _weighted(hall: _Hall, chosen: Sequence[int]) -> int:
+def _weighted(table: _Hall, chosen: Sequence[int]) -> int:
     sums: dict[int, float] = {}
-    for at in chosen:
-        answer = hall.answers[at]
+    for index in chosen:
+        answer = table.answers[index]
         if answer != NO_ANSWER:
-            sums[answer] = sums.get(answer, 0.0) + max(hall.scores[at], LEAST_WEIGHT)
+            sums[answer] = sums.get(answer, 0.0) + max(table.scores[index], LEAST_WEIGHT)
     return max(sums, key=sums.__getitem__, default=NO_ANSWER)
 
 
-def _frequent(hall: _Hall, chosen: Sequence[int], favour: float) -> int:
+def _frequent(table: _Hall, chosen: Sequence[int], favour: float) -> int:
     counts: dict[int, int] = {}
     best: dict[int, float] = {}
-    for at in chosen:
-        answer, score = hall.answers[at], hall.scores[at]
+    for index in chosen:
+        answer, score = table.answers[index], table.scores[index]
         counts[answer] = counts.get(answer, 0) + (answer != NO_ANSWER)
         if answer not in best or score > best[answer]:
             best[answer] = score
     return max(best, key=lambda answer: best[answer] + favour * counts[answer] / len(chosen))
 
 
-def _top(hall: _Hall, chosen: Sequence[int], voters: Sequence[int]) -> list[bool]:
+def _top(table: _Hall, chosen: Sequence[int], voters: Sequence[int]) -> list[bool]:
     """Return whether the majority among the best k of the chosen is right, for each k."""
     counts: dict[int, int] = {}
-    found = []
-    asked = iter(sorted(voters))
-    k = next(asked, 0)
-    for seat, rank in enumerate(sorted([hall.ranks[at] for at in chosen]), start=1):
-        answer = hall.answers[hall.by_rank[rank]]
+    outcomes = []
+    sizes = iter(sorted(voters))
+    k = next(sizes, 0)
+    for seat, rank in enumerate(sorted([table.ranks[index] for index in chosen]), start=1):
+        answer = table.answers[table.by_rank[rank]]
         if answer != NO_ANSWER:
             counts[answer] = counts.get(answer, 0) + 1
         if seat == k:
-            found.append(hall.right[max(counts, key=counts.__getitem__, default=NO_ANSWER)])
-            k = next(asked, 0)
+            outcomes.append(table.right[max(counts, key=counts.__getitem__, default=NO_ANSWER)])
+            k = next(sizes, 0)
             if not k:
                 break
-    return found
+    return outcomes
 
 
 def _subsets(everyone: list[int], orders: Sequence[list[int]], n: int) -> list[list[int]]:
@@ -177,7 +177,7 @@ def _subsets(everyone: list[int], orders: Sequence[list[int]], n: int) -> list[l
     if n >= len(everyone):
         return [everyone]
     if n == 1:
-        return [[at] for at in everyone]
+        return [[index] for index in everyone]
     return [order[:n] for order in orders]
 
 
@@ -248,28 +248,28 @@ def pick(case: Case, has_logprob: bool, ways: Ways, ns: Sequence[int]) -> Picked
     """Return what every way makes of one problem."""
     options = case.options
     count = len(options)
-    asked = sorted({n for n in ns if n < count} | {count})
+    sizes = sorted({n for n in ns if n < count} | {count})
     voters = _voters(count, ways)
     source = Random(f"{ways.seed} {case.problem}")  # noqa: S311  (statistics, no secret)
-    cast = votes(options, asked, voters, favour=ways.favour, draws=ways.draws, source=source)
-    right = sum(one.right for one in options)
+    cast = votes(options, sizes, voters, favour=ways.favour, draws=ways.draws, source=source)
+    right = sum(option.right for option in options)
     by_way: dict[str, Sequence[float]] = {
-        MEAN: [right / count] * len(asked),
+        MEAN: [right / count] * len(sizes),
         MAJORITY: cast.majority,
-        BEST: [best_of(options, [one.score for one in options], n) for n in asked],
+        BEST: [best_of(options, [option.score for option in options], n) for n in sizes],
         "top": [
-            held[sum(k <= min(ways.voters, n) for k in voters) - 1]
-            for n, held in zip(asked, cast.top, strict=True)
+            shares[sum(k <= min(ways.voters, n) for k in voters) - 1]
+            for n, shares in zip(sizes, cast.top, strict=True)
         ],
         "weighted": cast.weighted,
         "frequency": cast.frequency,
     }
     if has_logprob:
         for name in ("logprob", "sum"):
-            scores = [SCORES[name](one) for one in options]
-            by_way[name] = [best_of(options, scores, n) for n in asked]
-    by_way[COVERAGE] = [float(pass_at_k(count, right, n)) for n in asked]
-    return Picked(case, asked, by_way, cast.top)
+            scores = [SCORES[name](option) for option in options]
+            by_way[name] = [best_of(options, scores, n) for n in sizes]
+    by_way[COVERAGE] = [float(pass_at_k(count, right, n)) for n in sizes]
+    return Picked(case, sizes, by_way, cast.top)
 
 
 def _voters(count: int, ways: Ways) -> list[int]:

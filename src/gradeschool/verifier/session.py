@@ -250,16 +250,16 @@ class TrainingFolder:
 
 
 @contextmanager
-def opened(path: Path, asked: Mapping[str, Any]) -> Iterator[TrainingFolder]:
+def opened(path: Path, facts: Mapping[str, Any]) -> Iterator[TrainingFolder]:
     """Yield the folder of a training, kept from other commands; nothing is written before a check.
 
     What only the training needed is removed once it is finished, and all that was made where it did
     not begin. Raises StoreError where the folder holds something else, cannot be made, or is in
     use.
     """
-    TrainingFolder(path, asked)
+    TrainingFolder(path, facts)
     work = path / WORK
-    missing = [one for one in (path, *path.parents) if not one.exists()]
+    missing = [folder_made for folder_made in (path, *path.parents) if not folder_made.exists()]
     try:
         work.mkdir(parents=True, exist_ok=True)
         lock = FolderLock(work)
@@ -269,7 +269,7 @@ def opened(path: Path, asked: Mapping[str, Any]) -> Iterator[TrainingFolder]:
             f"cannot use the folder {str(path)!r}: {error.strerror}; give another one with -o"
         ) from error
     try:
-        folder = TrainingFolder(path, asked)  # another command may have ended meanwhile
+        folder = TrainingFolder(path, facts)  # another command may have ended meanwhile
         remove_parts(work)
         if folder.new:
             _clear(work)
@@ -279,9 +279,9 @@ def opened(path: Path, asked: Mapping[str, Any]) -> Iterator[TrainingFolder]:
             unused = folder.new and not folder.begun
             if folder.finished or unused:
                 shutil.rmtree(work, ignore_errors=True)
-            for one in missing if unused else ():
+            for folder_made in missing if unused else ():
                 with suppress(OSError):  # somebody else has put something there
-                    one.rmdir()
+                    folder_made.rmdir()
     finally:
         lock.release()
 
@@ -304,10 +304,10 @@ def digest_of(value: Any) -> str:
 
 def _versions() -> dict[str, str]:
     """Return the versions of Python and of what trains."""
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -98,7 +98,7 @@ class Update(NamedTuple):
         """Return the row of losses.jsonl."""
         return {
             "update": self.number,
-            **{name: round(one, 6) for name, one in self.losses.items()},
+            **{name: round(loss, 6) for name, loss in self.losses.items()},
             "norm": round(self.norm, 4),
             "lr": self.lr,
             "tokens": self.tokens,
@@ -207,7 +207,7 @@ class Training:
     def plain(self) -> Any:
         """Return the model with all its weights; all must call it, the first has it whole."""
         if self.world.sharded:
-            weights = {name: whole(one) for name, one in self.model.named_parameters()}
+            weights = {name: whole(weight) for name, weight in self.model.named_parameters()}
             if self.world.first:
                 self.copy.load_state_dict(weights, strict=False)
                 self.copy.to(self.world.device)
@@ -222,7 +222,7 @@ class Training:
         # Random numbers of an update depend on nothing that came before it.
         torch.manual_seed((settings.seed * SEEDS + number * world.size + world.rank) % 2**63)
         passes = self.batches.update(number, world.size)
-        counts = _added(one.counts for one in passes)
+        counts = _added(batch.counts for batch in passes)
         losses = self._gradients(passes[world.rank :: world.size], counts)
         if not all(map(math.isfinite, losses.values())):
             raise InputError(
@@ -232,7 +232,7 @@ class Training:
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
         share = share_of(number, len(self.batches), settings.warmup)
         self.optimizers.step(share)
-        tokens = sum(one.tokens for one in passes)
+        tokens = sum(batch.tokens for batch in passes)
         seconds = time.monotonic() - began
         self.facts = {
             "updates": number + 1,
@@ -250,10 +250,10 @@ class Training:
 
         world = self.world
         sums = dict.fromkeys(counts, 0.0)
-        for at, one in enumerate(passes, start=1):
-            with world.adding(self.wrapped, last=at == len(passes)):
+        for number, batch in enumerate(passes, start=1):
+            with world.adding(self.wrapped, last=number == len(passes)):
                 with self._precision():
-                    losses = self.loss(self.wrapped, one.to(world.device))
+                    losses = self.loss(self.wrapped, batch.to(world.device))
                 # DDP and FSDP take the mean over processes; the sum is wanted.
                 shares = [losses[name] / max(counts[name], 1.0) for name in counts]
                 total: Any = torch.stack(shares).sum() * world.size
@@ -261,7 +261,9 @@ class Training:
             for name in counts:
                 sums[name] += float(losses[name].detach())
         means = world.total(list(sums.values()))
-        return {name: one / max(counts[name], 1.0) for name, one in zip(counts, means, strict=True)}
+        return {
+            name: batch / max(counts[name], 1.0) for name, batch in zip(counts, means, strict=True)
+        }
 
     def _precision(self) -> AbstractContextManager[Any]:
         import torch

@@ -57,9 +57,9 @@ class Annotations:
 
     def _behind(self, opened: tuple[int, ...], token: int) -> Override:
         """Return what a token brings about behind those of an open annotation, () where none is."""
-        text, at = self.texts[token], self.texts[token].index("=") + 1
-        head, rest = text[:at], text[at:]
-        tail = "".join([self.texts[one] for one in opened])
+        text, end = self.texts[token], self.texts[token].index("=") + 1
+        head, rest = text[:end], text[end:]
+        tail = "".join([self.texts[member] for member in opened])
         if not tail.isascii():
             tail = str(self.tokenizer.decode(opened))
         result = forced(tail + head) if tail or OPEN in head else ""
@@ -72,14 +72,14 @@ class Annotations:
     def _open(self, before: Sequence[int]) -> tuple[int, ...]:
         """Return the end of a row, from the "<<" of an open annotation on; () where none is."""
         closing, opening, whole = self.closing, self.opening, self.whole
-        for at in range(len(before) - 1, max(-1, len(before) - 1 - LONGEST), -1):
-            token = before[at]
+        for start in range(len(before) - 1, max(-1, len(before) - 1 - LONGEST), -1):
+            token = before[start]
             if token in closing:
                 return ()
             if token in opening and (
-                token in whole or OPEN in "".join([self.texts[one] for one in before[at:]])
+                token in whole or OPEN in "".join([self.texts[member] for member in before[start:]])
             ):
-                return tuple(before[at:])
+                return tuple(before[start:])
         return ()
 
     def _encode(self, text: str) -> tuple[int, ...]:

@@ -85,7 +85,7 @@ def _attention(
     cohorts = _COHORTS.get()
     if softcap is not None or s_aux is not None:
         raise _unsupported(module.config, "its attention has a soft cap or sinks")
-    if sliding_window and max(one.longest + one.written for one in cohorts) >= sliding_window:
+    if sliding_window and max(batch.longest + batch.written for batch in cohorts) >= sliding_window:
         raise _unsupported(module.config, f"a row is longer than its window of {sliding_window}")
     kept = cohorts[0].prefixes[module.layer_idx].keys
     if key.shape[1] != kept.shape[1] or key.shape[3] != kept.shape[3]:

@@ -73,12 +73,12 @@ class LlamaStep:
         cos, sin = turns[:, 0, None], turns[:, 1, None]
         both = self.heads + self.key_heads
         state = body.embed_tokens(functional.pad(tokens, (0, extra)))
-        for at, layer in enumerate(self.layers):
+        for index, layer in enumerate(self.layers):
             joined = layer.qkv(self._norm(state, layer.before))
             joined = joined[:rows].view(rows, both + self.key_heads, self.size)
             turned = _rotated(joined[:, :both], cos, sin)
             query, key, value = turned[:, : self.heads], turned[:, self.heads :], joined[:, both:]
-            read = read_all(cohorts, at, query, key, value, self.scale)
+            read = read_all(cohorts, index, query, key, value, self.scale)
             state = layer.out(functional.pad(read.flatten(1), (0, 0, 0, extra)), state)
             gate, up = layer.gate_up(self._norm(state, layer.after)).chunk(2, -1)
             state = layer.down(functional.silu(gate) * up, state)
@@ -123,7 +123,9 @@ def _is_plain(layer: Any) -> bool:
     attention, mlp = layer.self_attn, layer.mlp
     linears = [attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj]
     linears += [mlp.gate_proj, mlp.up_proj, mlp.down_proj]
-    return all(type(one) is torch.nn.Linear for one in linears) and not hasattr(attention, "q_norm")
+    return all(type(module) is torch.nn.Linear for module in linears) and not hasattr(
+        attention, "q_norm"
+    )
 
 
 class Linear(Protocol):

@@ -38,7 +38,10 @@ class Cohort:
         owners: Sequence[int],
         slots: NDArray[np.int64],
     ) -> None:
-        self.prefixes, self.suffixes = list(prefixes), [room(one, len(owners)) for one in prefixes]
+        self.prefixes, self.suffixes = (
+            list(prefixes),
+            [room(prefix, len(owners)) for prefix in prefixes],
+        )
         device = prefixes[0].keys.device
         self.joined = joined(prefixes[0].keys)
         self.lengths = torch.tensor(lengths, device=device)
@@ -85,7 +88,7 @@ class Cohort:
         self.written += 1
         if self.written == self.suffixes[0].keys.shape[3]:
             more = max(ROOM, self.written // 2)
-            self.suffixes = [shifted(one, 0, more) for one in self.suffixes]
+            self.suffixes = [shifted(block, 0, more) for block in self.suffixes]
             self._arrange()
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
@@ -95,7 +98,9 @@ class Cohort:
         movers = count + np.flatnonzero(kept[count:])
         self.slots[holes] = self.slots[movers]
         self.slots = self.slots[:count].copy()
-        to, source = (torch.from_numpy(at).to(self.owners.device) for at in (holes, movers))
+        to, source = (
+            torch.from_numpy(indices).to(self.owners.device) for indices in (holes, movers)
+        )
         for keys, values in self.suffixes:
             keys[to, :, :, : self.written] = keys[source, :, :, : self.written]
             values[to, :, : self.written] = values[source, :, : self.written]
@@ -130,14 +135,14 @@ class Cohort:
         self._arrange()
 
     def _drop_prompts(self) -> None:
-        wanted = torch.unique(self.owners)
-        if len(wanted) < READ * len(self.lengths):
-            self.lengths = self.lengths[wanted]
+        kept = torch.unique(self.owners)
+        if len(kept) < READ * len(self.lengths):
+            self.lengths = self.lengths[kept]
             self.longest = int(self.lengths.max())
             self.prefixes = [
-                Block(*(part[wanted, :, : self.longest] for part in one)) for one in self.prefixes
+                Block(*(part[kept, :, : self.longest] for part in block)) for block in self.prefixes
             ]
-            self.owners = torch.searchsorted(wanted, self.owners)
+            self.owners = torch.searchsorted(kept, self.owners)
 
     def _arrange(self) -> None:
         """Lay out who reads which prompt: places[prompt, turn] is a row, spots its inverse."""
@@ -327,7 +332,8 @@ def encoded(model: Any, prompts: Sequence[Sequence[int]]) -> list[Block]:
     most = TOKENS_ON_GPU if model.device.type == "cuda" else TOKENS_ON_CPU
     chunk = max(1, most // max(1, width))
     parts = [
-        _blocks(model, prompts[at : at + chunk], width) for at in range(0, len(prompts), chunk)
+        _blocks(model, prompts[start : start + chunk], width)
+        for start in range(0, len(prompts), chunk)
     ]
     return [
         Block(*(torch.cat(pieces) for pieces in zip(*layer, strict=True)))

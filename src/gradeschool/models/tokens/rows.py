@@ -75,18 +75,18 @@ class Rows:
         """Put forced tokens into the place of those chosen, and see what the others bring about."""
         if self.annotations is None:
             return
-        at = self.counts[slots]
-        due = (at < self.due[slots]).nonzero()[0]
-        tokens[due] = self.ids[slots[due], at[due]]
+        ends = self.counts[slots]
+        due = (ends < self.due[slots]).nonzero()[0]
+        tokens[due] = self.ids[slots[due], ends[due]]
         hits = self.annotations.watched[tokens].nonzero()[0]
-        columns = (each.tolist() for each in (hits, slots[hits], at[hits], tokens[hits]))
-        for place, slot, end, token in zip(*columns, strict=True):
-            if slot == self.nobody or end < self.due[slot]:
+        columns = (each.tolist() for each in (hits, slots[hits], ends[hits], tokens[hits]))
+        for place, slot, place_end, token in zip(*columns, strict=True):
+            if slot == self.nobody or place_end < self.due[slot]:
                 continue
-            before = self.ids[slot, max(0, end - LONGEST) : end].tolist()
+            before = self.ids[slot, max(0, place_end - LONGEST) : place_end].tolist()
             forced, instead = self.annotations.override(before, token)
             if forced:
-                start = end if instead else end + 1
+                start = place_end if instead else place_end + 1
                 ahead = forced[: self.limits[slot] - start]
                 self.due[slot] = stop = start + len(ahead)
                 self.ids[slot, start:stop], self.forced[slot, start:stop] = ahead, True
@@ -97,11 +97,11 @@ class Rows:
         self, slots: NDArray[np.int64], tokens: NDArray[np.int64], logprobs: NDArray[np.float32]
     ) -> None:
         """Write a token behind each row."""
-        at = self.counts[slots]
-        self.ids[slots, at] = tokens
-        self.logprobs[slots, at] = logprobs
+        places = self.counts[slots]
+        self.ids[slots, places] = tokens
+        self.logprobs[slots, places] = logprobs
         self.last[slots] = tokens
-        self.counts[slots] = at + 1
+        self.counts[slots] = places + 1
         self.counts[self.nobody] = 0
 
     def end(self, slot: int, finished: bool) -> Sampled:
@@ -135,10 +135,10 @@ class Stops:
         self, rows: Rows, slots: NDArray[np.int64], tokens: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
         """Tell of each row whether its newest token completed a stop string."""
-        found = np.zeros(len(slots), dtype=np.bool_)
+        stopped = np.zeros(len(slots), dtype=np.bool_)
         for place in np.flatnonzero(self.watched[tokens] & (slots != rows.nobody)).tolist():
             slot = int(slots[place])
             end = int(rows.counts[slot])
             tail = self.tokenizer.decode(rows.ids[slot, max(0, end - self.tail) : end].tolist())
-            found[place] = any(stop in tail for stop in self.stops)
-        return found
+            stopped[place] = any(stop in tail for stop in self.stops)
+        return stopped

@@ -70,18 +70,18 @@ class Plan(NamedTuple):
 
 def plan(name: str, preset: Preset) -> Plan:
     """Return the plan of a figure of the paper."""
-    maker = Maker(preset, preset.seeds[0], {one.name: one for one in stages_of(preset)})
-    found = PLANS[name](maker)
-    return found._replace(stages=maker.needed())
+    maker = Maker(preset, preset.seeds[0], {stage.name: stage for stage in stages_of(preset)})
+    ablation = PLANS[name](maker)
+    return ablation._replace(stages=maker.needed())
 
 
 def merged(plans: Iterable[Plan]) -> list[Stage]:
     """Return the stages of several figures, each once, behind what they need."""
-    found: dict[str, Stage] = {}
-    for one in plans:
-        for stage in one.stages:
-            found.setdefault(stage.name, stage)
-    return list(found.values())
+    by_name: dict[str, Stage] = {}
+    for ablation in plans:
+        for stage in ablation.stages:
+            by_name.setdefault(stage.name, stage)
+    return list(by_name.values())
 
 
 def _figure_2(maker: Maker) -> Plan:
@@ -200,8 +200,10 @@ def _figure_7(maker: Maker) -> Plan:
         for panel, level in enumerate(("solution", "token"), 1):
             spots += [Spot(panel, name, x, *maker.head(level, x, dropout=rate)) for x in EPOCHS]
     contrasts = tuple(
-        Contrast(f"dropout against none, {words}", (at, names[DROPOUT], x), (at, names[0.0], x))
-        for at, (words, x) in enumerate(
+        Contrast(
+            f"dropout against none, {words}", (panel, names[DROPOUT], x), (panel, names[0.0], x)
+        )
+        for panel, (words, x) in enumerate(
             [
                 ("fine-tuning", counts[2]),
                 ("solution level", EPOCHS[-1]),
@@ -388,8 +390,8 @@ def parameters(size: str) -> float:
 
 def _around(command: tuple[str, ...], option: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return a command up to an option's value, and behind it."""
-    at = command.index(option) + 1
-    return command[:at], command[at + 1 :]
+    index = command.index(option) + 1
+    return command[:index], command[index + 1 :]
 
 
 # The ways of figure 6a.
@@ -435,46 +437,60 @@ def measure(root: Path, plan: Plan) -> list[Measured]:
     return [_measured(root, spot) for spot in plan.spots]
 
 
-def over_completions(panel: int, one: Findings) -> list[Measured]:
+def over_completions(panel: int, results: Findings) -> list[Measured]:
     """Return the points of figure 6a for one split."""
     points = [
-        _of_point(panel, title, found)
+        _of_point(panel, title, score)
         for way, title in OVER_COMPLETIONS.items()
-        for found in one.over_completions.get(way, ())
+        for score in results.over_completions.get(way, ())
     ]
-    level = next(way.accuracy for way in one.found if way.name == BASELINE)
-    ns = [found.at for found in one.over_completions[BEST]]
+    level = next(way.accuracy for way in results.found if way.name == BASELINE)
+    ns = [score.at for score in results.over_completions[BEST]]
     return [*points, *(Measured(panel, "fine-tuning", n, level, None, None, True) for n in ns)]
 
 
-def over_voters(panel: int, one: Findings) -> list[Measured]:
+def over_voters(panel: int, results: Findings) -> list[Measured]:
     """Return the points of figure 6b for one split."""
-    return [_of_point(panel, VOTE, found) for found in one.over_voters]
+    return [_of_point(panel, VOTE, score) for score in results.over_voters]
 
 
 def verdicts(name: str, plan: Plan, measured: Sequence[Measured]) -> list[Verdict]:
     """Return what holds of the paper's findings of a figure."""
-    by_place = {(one.panel, one.series, one.x): one for one in measured}
-    asked = plan.contrasts or _over_x(name, plan.titles or (), measured)
-    return [_verdict(one.words, by_place[one.better], by_place[one.worse]) for one in asked]
+    by_place = {
+        (measured_value.panel, measured_value.series, measured_value.x): measured_value
+        for measured_value in measured
+    }
+    contrasts = plan.contrasts or _over_x(name, plan.titles or (), measured)
+    return [
+        _verdict(
+            measured_value.words, by_place[measured_value.better], by_place[measured_value.worse]
+        )
+        for measured_value in contrasts
+    ]
 
 
-def _of_point(panel: int, series: str, found: Point) -> Measured:
-    return Measured(panel, series, found.at, found.accuracy, found.ci95)
+def _of_point(panel: int, series: str, score: Point) -> Measured:
+    return Measured(panel, series, score.at, score.accuracy, score.ci95)
 
 
 def _measured(root: Path, spot: Spot) -> Measured:
-    held = one_run(str(root / spot.run), str(root / TEST), _quiet)
+    sampled = one_run(str(root / spot.run), str(root / TEST), _quiet)
     if spot.scores:
-        name, rows = scores_of(held, str(root / spot.scores), None)
-        cases = ready(held, name, rows).cases
+        name, rows = scores_of(sampled, str(root / spot.scores), None)
+        cases = ready(sampled, name, rows).cases
         ns = steps(max(len(case.options) for case in cases))
         picked = [pick(case, False, WAYS, ns) for case in cases]
-        outcomes = {one.case.problem: (round(one.by_way[BEST][-1]), 1) for one in picked}
+        outcomes = {
+            picked_case.case.problem: (round(picked_case.by_way[BEST][-1]), 1)
+            for picked_case in picked
+        }
     else:
         outcomes = {
-            one.problem.id: (sum(each.right for each in one.candidates), len(one.candidates))
-            for one in held.answered
+            picked_case.problem.id: (
+                sum(each.right for each in picked_case.candidates),
+                len(picked_case.candidates),
+            )
+            for picked_case in sampled.answered
         }
     share = sum(right / count for right, count in outcomes.values()) / len(outcomes)
     interval = clustered_wilson(list(outcomes.values()))
@@ -483,45 +499,45 @@ def _measured(root: Path, spot: Spot) -> Measured:
 
 def _curves(path: Path) -> list[Measured]:
     """Return test@1 and test@k after every epoch; an interval takes a problem as one trial."""
-    found = []
+    results = []
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
         for panel, name in enumerate(("test@1", "test@k")):
             if name not in row:
                 raise DataError(f"{str(path)!r} holds a row without {name!r}; make it anew")
             interval = wilson(row[name] * row["problems"], row["problems"])
-            found.append(Measured(panel, "fine-tuning", row["epoch"], row[name], interval))
-    if not found:
+            results.append(Measured(panel, "fine-tuning", row["epoch"], row[name], interval))
+    if not results:
         raise DataError(f"{str(path)!r} holds no curve; make it anew")
-    return found
+    return results
 
 
 def _over_x(name: str, titles: Sequence[str], measured: Sequence[Measured]) -> list[Contrast]:
     """Return what figures over epochs, completions or voters show: a rise, a fall from the peak."""
-    found = []
+    contrasts = []
     for panel, title in enumerate(titles):
-        first = next(one for one in measured if one.panel == panel).series
-        points = [one for one in measured if (one.panel, one.series) == (panel, first)]
+        first = next(value for value in measured if value.panel == panel).series
+        points = [value for value in measured if (value.panel, value.series) == (panel, first)]
         start, peak, end = (
-            (panel, first, one.x)
-            for one in (points[0], max(points, key=lambda one: one.share), points[-1])
+            (panel, first, value.x)
+            for value in (points[0], max(points, key=lambda value: value.share), points[-1])
         )
         rise = Contrast(f"{title}: rises from {start[2]:g} to {peak[2]:g}", peak, start)
-        seen = (
+        words = (
             f"from {peak[2]:g} to {end[2]:g}"
             if peak != end
             else f"(highest at {end[2]:g}, the last)"
         )
-        fall = Contrast(f"{title}: falls {seen}", peak, end)
-        found += {"3": [[rise], [fall]][min(panel, 1)], "6a": [rise, fall]}.get(name, [rise])
-    return found
+        fall = Contrast(f"{title}: falls {words}", peak, end)
+        contrasts += {"3": [[rise], [fall]][min(panel, 1)], "6a": [rise, fall]}.get(name, [rise])
+    return contrasts
 
 
 def _verdict(words: str, better: Measured, worse: Measured) -> Verdict:
     if better.outcomes is not None and worse.outcomes is not None:
         gap = difference(worse.outcomes, better.outcomes)
-        told = _told(gap.ci95.low > 0, gap.ci95.high < 0)
-        return Verdict(words, gap.difference, gap.ci95, told)
+        outcome = _told(gap.ci95.low > 0, gap.ci95.high < 0)
+        return Verdict(words, gap.difference, gap.ci95, outcome)
     if better == worse:
         return Verdict(words, 0.0, None, "does not hold")
     above = better.ci95 and worse.ci95 and better.ci95.low > worse.ci95.high

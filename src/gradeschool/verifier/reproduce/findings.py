@@ -72,12 +72,12 @@ class Findings(NamedTuple):
 def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
     """Return one seed's outcomes from the runs and scores in a recipe's folder."""
     problems = str(root / f"problems/{split}.jsonl")
-    held = one_run(str(root / folder(split, seed)), problems, _quiet)
-    prepared = ready(held, *scores_of(held, None, None))
+    sampled = one_run(str(root / folder(split, seed)), problems, _quiet)
+    prepared = ready(sampled, *scores_of(sampled, None, None))
     ns = steps(max(len(case.options) for case in prepared.cases))
     picked = [pick(case, prepared.has_logprob, WAYS, ns) for case in prepared.cases]
     greedy = {
-        name: baseline(held, str(root / folder(f"{split}-{name}", seed)), problems, _quiet)[1]
+        name: baseline(sampled, str(root / folder(f"{split}-{name}", seed)), problems, _quiet)[1]
         for name in GREEDY
     }
     return Seed(picked, greedy, prepared.has_logprob)
@@ -85,7 +85,7 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
 
 def findings(seeds: Sequence[Seed]) -> Findings:
     """Return what all seeds together say of a split."""
-    families = sorted({one.case.family for one in seeds[0].picked})
+    families = sorted({picked_case.case.family for picked_case in seeds[0].picked})
     ways = list(seeds[0].picked[0].by_way)
     return Findings(
         problems=len(seeds[0].picked),
@@ -114,27 +114,36 @@ def _found(seeds: Sequence[Seed], ways: Sequence[str], family: str | None) -> li
 
 
 def _outcomes(seed: Seed, ways: Sequence[str], family: str | None) -> dict[str, Outcomes]:
-    chosen = [one for one in seed.picked if family in (None, one.case.family)]
-    known = {one.case.problem for one in chosen}
-    found: dict[str, Outcomes] = {
-        name: {problem: told for problem, told in outcomes.items() if problem in known}
+    chosen = [
+        picked_case for picked_case in seed.picked if family in (None, picked_case.case.family)
+    ]
+    problems = {picked_case.case.problem for picked_case in chosen}
+    by_name: dict[str, Outcomes] = {
+        name: {problem: outcome for problem, outcome in outcomes.items() if problem in problems}
         for name, outcomes in seed.greedy.items()
     }
     for way in ways:
-        found[way] = {one.case.problem: _counted(one, way) for one in chosen}
-    return found
+        by_name[way] = {
+            picked_case.case.problem: _counted(picked_case, way) for picked_case in chosen
+        }
+    return by_name
 
 
-def _counted(one: Picked, way: str) -> tuple[int, int]:
+def _counted(picked_case: Picked, way: str) -> tuple[int, int]:
     if way == MEAN:
-        return sum(option.right for option in one.case.options), len(one.case.options)
-    return round(one.by_way[way][-1]), 1
+        return sum(option.right for option in picked_case.case.options), len(
+            picked_case.case.options
+        )
+    return round(picked_case.by_way[way][-1]), 1
 
 
 def _summed(outcomes: Sequence[Outcomes]) -> Outcomes:
-    shared = [id for id in outcomes[0] if all(id in one for one in outcomes)]
+    shared = [id for id in outcomes[0] if all(id in seed_outcomes for seed_outcomes in outcomes)]
     return {
-        id: (sum(one[id][0] for one in outcomes), sum(one[id][1] for one in outcomes))
+        id: (
+            sum(seed_outcomes[id][0] for seed_outcomes in outcomes),
+            sum(seed_outcomes[id][1] for seed_outcomes in outcomes),
+        )
         for id in shared
     }
 
@@ -147,27 +156,30 @@ def _separation(seeds: Sequence[Seed], name: str) -> Separation:
     score = SCORES[name]
     overall, inside = [], []
     for seed in seeds:
-        told = [
-            ([score(one) for one in each.case.options], [one.right for one in each.case.options])
+        by_problem = [
+            (
+                [score(option) for option in each.case.options],
+                [option.right for option in each.case.options],
+            )
             for each in seed.picked
         ]
-        scores = [value for values, _ in told for value in values]
-        overall.append(auc(scores, [one for _, right in told for one in right]) or 0.5)
-        inside.append(within(told).auc or 0.5)
+        scores = [value for values, _ in by_problem for value in values]
+        overall.append(auc(scores, [option for _, right in by_problem for option in right]) or 0.5)
+        inside.append(within(by_problem).auc or 0.5)
     return Separation(name, sum(overall) / len(seeds), sum(inside) / len(seeds))
 
 
 def _over_completions(seeds: Sequence[Seed], way: str) -> list[Point]:
     ns = seeds[0].picked[0].ns
     return [
-        point(n, _means(seeds, way, at), _means(seeds, "majority", at), len(seeds))
-        for at, n in enumerate(ns)
+        point(n, _means(seeds, way, index), _means(seeds, "majority", index), len(seeds))
+        for index, n in enumerate(ns)
     ]
 
 
-def _means(seeds: Sequence[Seed], way: str, at: int) -> list[float]:
+def _means(seeds: Sequence[Seed], way: str, index: int) -> list[float]:
     """Return each problem's expectation with as many completions, the mean over the seeds."""
-    rows = [[one.by_way[way][at] for one in seed.picked] for seed in seeds]
+    rows = [[picked_case.by_way[way][index] for picked_case in seed.picked] for seed in seeds]
     return [sum(values) / len(values) for values in zip(*rows, strict=True)]
 
 
@@ -175,11 +187,11 @@ def _over_voters(seeds: Sequence[Seed]) -> list[Point]:
     most = seeds[0].picked[0].ns[-1]
     ks = sorted({k for k in VOTERS if k < most} | {most, WAYS.voters})
     base = _means(seeds, "majority", -1)
-    rows = [[one.top[-1] for one in seed.picked] for seed in seeds]
+    rows = [[picked_case.top[-1] for picked_case in seed.picked] for seed in seeds]
     return [
-        point(k, [sum(one[at] for one in tops) / len(tops) for tops in zip(*rows, strict=True)],
+        point(k, [sum(picked_case[index] for picked_case in tops) / len(tops) for tops in zip(*rows, strict=True)],
               base, len(seeds))
-        for at, k in enumerate(ks)
+        for index, k in enumerate(ks)
     ]  # fmt: skip
 
 

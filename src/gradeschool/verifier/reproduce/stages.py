@@ -50,20 +50,20 @@ def digests(stages: Sequence[Stage]) -> dict[str, str]:
 
     Raises ValueError where a stage needs one that does not come before it.
     """
-    found: dict[str, str] = {}
+    by_stage: dict[str, str] = {}
     for stage in stages:
-        late = [need for need in stage.needs if need not in found]
-        if late or stage.name in found:
+        late = [need for need in stage.needs if need not in by_stage]
+        if late or stage.name in by_stage:
             raise ValueError(f"the stage {stage.name!r} needs {late} before it, once")
-        parts = [*stage.command, *(found[need] for need in stage.needs)]
-        found[stage.name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-    return found
+        parts = [*stage.command, *(by_stage[need] for need in stage.needs)]
+        by_stage[stage.name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    return by_stage
 
 
 def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, Done]:
     """Return the stages that are done; raises InputError where one was done with other settings."""
     expected = digests(stages)
-    done: dict[str, Done] = {}
+    results: dict[str, Done] = {}
     for stage in stages:
         path = folder / STAGES_FOLDER / f"{stage.name}.json"
         try:
@@ -77,13 +77,13 @@ def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, Done]:
                 f"the stage {stage.name!r} in {str(folder)!r} was done with other settings; give "
                 "another folder with -o, or the settings as they were"
             )
-        done[stage.name] = Done(fields["digest"], fields["seconds"], fields["cpu_seconds"])
-    return done
+        results[stage.name] = Done(fields["digest"], fields["seconds"], fields["cpu_seconds"])
+    return results
 
 
-def mark(folder: Path, stage: Stage, done: Done) -> None:
+def mark(folder: Path, stage: Stage, result: Done) -> None:
     """Write down that a stage is done."""
-    fields = {"command": ["gradeschool", *stage.command], **done._asdict()}
+    fields = {"command": ["gradeschool", *stage.command], **result._asdict()}
     path = folder / STAGES_FOLDER / f"{stage.name}.json"
     write_whole(path, (json.dumps(fields, indent=2) + "\n").encode())
 
@@ -91,38 +91,40 @@ def mark(folder: Path, stage: Stage, done: Done) -> None:
 def wanted(stages: Sequence[Stage], names: Iterable[str]) -> list[Stage]:
     """Return the named stages and all that they need, in order."""
     needs = {stage.name: stage.needs for stage in stages}
-    found: set[str] = set()
+    needed: set[str] = set()
     ahead = list(names)
     while ahead:
         name = ahead.pop()
-        if name not in found:
-            found.add(name)
+        if name not in needed:
+            needed.add(name)
             ahead.extend(needs[name])
-    return [stage for stage in stages if stage.name in found]
+    return [stage for stage in stages if stage.name in needed]
 
 
-def ready(stages: Sequence[Stage], done: Mapping[str, Done], begun: Iterable[str]) -> list[Stage]:
+def ready(
+    stages: Sequence[Stage], results: Mapping[str, Done], running: Iterable[str]
+) -> list[Stage]:
     """Return the stages that can begin: all that they need is done, the longest way ahead first.
 
     So the chains of several training seeds end at the same time, not one after the other.
     """
-    out = set(begun) | set(done)
+    out = set(running) | set(results)
     ahead = ways_ahead(stages)
     can = [
         stage
         for stage in stages
-        if stage.name not in out and all(need in done for need in stage.needs)
+        if stage.name not in out and all(need in results for need in stage.needs)
     ]
     return sorted(can, key=lambda stage: -ahead[stage.name])
 
 
 def ways_ahead(stages: Sequence[Stage]) -> dict[str, int]:
     """Return by stage how many stages follow it on its longest way to an end."""
-    found = {stage.name: 0 for stage in stages}
+    lengths = {stage.name: 0 for stage in stages}
     for stage in reversed(stages):
         for need in stage.needs:
-            found[need] = max(found[need], found[stage.name] + 1)
-    return found
+            lengths[need] = max(lengths[need], lengths[stage.name] + 1)
+    return lengths
 
 
 # The command line, for a process that ends with the one that started it.
@@ -155,10 +157,10 @@ class Running(NamedTuple):
 class Watcher(Protocol):
     """Who is told of stages as they begin, go on and end."""
 
-    def show(self, running: Sequence[Running], done: int, of: int) -> None:
+    def show(self, running: Sequence[Running], finished: int, of: int) -> None:
         """See what runs; called often."""
 
-    def ended(self, stage: Stage, done: Done) -> None:
+    def ended(self, stage: Stage, result: Done) -> None:
         """Learn of a stage that is done."""
 
 
@@ -192,43 +194,43 @@ def _locked(folder: Path) -> Iterator[None]:
 def _run(
     stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher, stop: Stop
 ) -> dict[str, Done]:
-    done = finished(folder, stages)
+    results = finished(folder, stages)
     codes = digests(stages)
     running: dict[str, Running] = {}
     try:
-        while len(done) < len(stages):
+        while len(results) < len(stages):
             if stop.asked:
                 raise KeyboardInterrupt
-            for stage in ready(stages, done, running)[: jobs - len(running)]:
+            for stage in ready(stages, results, running)[: jobs - len(running)]:
                 running[stage.name] = _begin(stage, folder, jobs)
-            watcher.show(list(running.values()), len(done), len(stages))
+            watcher.show(list(running.values()), len(results), len(stages))
             time.sleep(POLL_SECONDS)
-            for one in list(running.values()):
-                ended = _ended(one, codes[one.stage.name])
+            for process in list(running.values()):
+                ended = _ended(process, codes[process.stage.name])
                 if ended is not None:
-                    del running[one.stage.name]
-                    mark(folder, one.stage, ended)
-                    done[one.stage.name] = ended
-                    watcher.ended(one.stage, ended)
+                    del running[process.stage.name]
+                    mark(folder, process.stage, ended)
+                    results[process.stage.name] = ended
+                    watcher.ended(process.stage, ended)
     except BaseException:
         _stop(list(running.values()))
         raise
-    return done
+    return results
 
 
 def _begin(stage: Stage, folder: Path, jobs: int) -> Running:
     log = folder / STAGES_FOLDER / f"{stage.name}.log"
     threads = str(max(1, (os.cpu_count() or 1) // jobs))
     (folder / stage.stdout).parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as told:
+    with log.open("ab") as output:
         out = (folder / f"{stage.stdout}.part").open("wb") if stage.stdout else None
         process = subprocess.Popen(  # noqa: S603 (our own command line)
             [sys.executable, "-m", STAGE_MODULE, *stage.command],
             cwd=folder,
             stdin=subprocess.PIPE,  # closes with this process, and the stage ends
             process_group=0,  # a terminal's Ctrl-C reaches this process alone, which passes it on
-            stdout=out or told,
-            stderr=told,
+            stdout=out or output,
+            stderr=output,
             env={
                 "OMP_NUM_THREADS": threads,
                 "TOKENIZERS_PARALLELISM": "false",
@@ -241,31 +243,31 @@ def _begin(stage: Stage, folder: Path, jobs: int) -> Running:
     return Running(stage, process, time.monotonic(), log)
 
 
-def _ended(one: Running, digest: str) -> Done | None:
+def _ended(running: Running, digest: str) -> Done | None:
     """Return what a process took if it ended well, None where it runs; raise where it failed."""
-    pid, status, usage = os.wait4(one.process.pid, os.WNOHANG)
+    pid, status, usage = os.wait4(running.process.pid, os.WNOHANG)
     if not pid:
         return None
-    code = one.process.returncode = os.waitstatus_to_exitcode(status)
-    _close(one.process)
+    code = running.process.returncode = os.waitstatus_to_exitcode(status)
+    _close(running.process)
     if code in {INTERRUPTED, -signal.SIGINT}:
         raise KeyboardInterrupt
     if code:
-        told = one.log.read_text("utf-8", "replace")[-LOG_TAIL:].strip()
+        tail = running.log.read_text("utf-8", "replace")[-LOG_TAIL:].strip()
         raise StageError(
-            f"the stage {one.stage.name!r} ended with status {code}: {told}\n"
-            f"(all it said: {str(one.log)!r}); the same command goes on from there"
+            f"the stage {running.stage.name!r} ended with status {code}: {tail}\n"
+            f"(all it said: {str(running.log)!r}); the same command goes on from there"
         )
-    if one.stage.stdout:
-        target = one.log.parents[1] / one.stage.stdout
+    if running.stage.stdout:
+        target = running.log.parents[1] / running.stage.stdout
         target.with_name(f"{target.name}.part").replace(target)
-    seconds = round(time.monotonic() - one.since, 1)
+    seconds = round(time.monotonic() - running.since, 1)
     return Done(digest, seconds, round(usage.ru_utime + usage.ru_stime, 1))
 
 
 def _stop(running: Sequence[Running]) -> None:
     """Let what runs end in order, as at an interrupt, and wait for it."""
-    alive = [one.process for one in running if one.process.returncode is None]
+    alive = [stage.process for stage in running if stage.process.returncode is None]
     for process in alive:
         process.send_signal(signal.SIGINT)
     for process in alive:
