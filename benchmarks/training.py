@@ -18,23 +18,23 @@ from transformers.utils import logging
 from gradeschool.datasets.fresh import fresh_problems
 from gradeschool.models.workers import keep_freed_memory
 from gradeschool.verifier.base_model import SHAPES, build_tokenizer, new_model
-from gradeschool.verifier.examples import Example, encode_problems, training_texts
+from gradeschool.verifier.examples import TrainingExample, encode_problems, training_texts
 from gradeschool.verifier.optimizers import Optimizers
 from gradeschool.verifier.packing import LANGUAGE, language_loss, pack, take_packed
 
 PROBLEMS, BATCH, TURNS, UPDATES = 960, 16, 6, 5
 IGNORED = -100
 
-Loss = Callable[[Any, Sequence[Example]], torch.Tensor]
+Loss = Callable[[Any, Sequence[TrainingExample]], torch.Tensor]
 
 
-def packed(model: Any, examples: Sequence[Example]) -> torch.Tensor:
+def packed(model: Any, examples: Sequence[TrainingExample]) -> torch.Tensor:
     """Return the mean loss of examples in one row."""
     batch = pack(examples)
     return language_loss(model, batch)[LANGUAGE] / batch.counts[LANGUAGE]
 
 
-def padded(model: Any, examples: Sequence[Example]) -> torch.Tensor:
+def padded(model: Any, examples: Sequence[TrainingExample]) -> torch.Tensor:
     """Return the mean loss of examples in rows of the longest's length."""
     width = max(len(one.ids) for one in examples)
     ids = torch.zeros(len(examples), width, dtype=torch.long)
@@ -51,7 +51,9 @@ def padded(model: Any, examples: Sequence[Example]) -> torch.Tensor:
     return loss
 
 
-def speed(model: Any, optimizers: Optimizers, loss: Loss, examples: Sequence[Example]) -> float:
+def speed(
+    model: Any, optimizers: Optimizers, loss: Loss, examples: Sequence[TrainingExample]
+) -> float:
     """Return the tokens a CPU second of some updates."""
     began = time.process_time()
     for at in range(0, len(examples), BATCH):

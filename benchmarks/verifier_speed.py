@@ -16,10 +16,10 @@ import torch
 
 from gradeschool.datasets.fresh import fresh_problems
 from gradeschool.verifier.base_model import build_tokenizer, new_model
-from gradeschool.verifier.examples import Pair, training_texts
-from gradeschool.verifier.examples import training_texts as tokens_of
+from gradeschool.verifier.examples import QuestionSolution, training_texts
+from gradeschool.verifier.examples import texts_of as tokens_of
 from gradeschool.verifier.head import Verifier, new_verifier, score
-from gradeschool.verifier.objective import Batch, Group, Labelled, batch_of, losses
+from gradeschool.verifier.objective import GroupBatch, Labelled, SolutionGroup, batch_of, losses
 from gradeschool.verifier.packing import take_packed
 
 ROUNDS = 5
@@ -33,18 +33,20 @@ def cpu_seconds(work: Callable[[], Any]) -> float:
     return time.process_time() - began
 
 
-def groups(tokenizer: Any, problems: list[Any], each: int) -> list[Group]:
+def groups(tokenizer: Any, problems: list[Any], each: int) -> list[SolutionGroup]:
     """Return groups of `each` solutions: the problem's own, a digit before it."""
     made = []
     for problem in problems:
-        pairs = [Pair(problem.question, f"{at}{problem.solution}") for at in range(each)]
+        pairs = [
+            QuestionSolution(problem.question, f"{at}{problem.solution}") for at in range(each)
+        ]
         texts = tokens_of(tokenizer, pairs)
         solutions = [Labelled(text.solution, at % 2 == 0) for at, text in enumerate(texts)]
-        made.append(Group(texts[0].question, solutions, texts[0].solution))
+        made.append(SolutionGroup(texts[0].question, solutions, texts[0].solution))
     return made
 
 
-def update(verifier: Verifier, batches: list[Batch], share: bool) -> None:
+def update(verifier: Verifier, batches: list[GroupBatch], share: bool) -> None:
     verifier.share = share
     for batch in batches:
         found = losses(verifier, batch)
@@ -52,7 +54,7 @@ def update(verifier: Verifier, batches: list[Batch], share: bool) -> None:
         verifier.zero_grad()
 
 
-def read(verifier: Verifier, tokenizer: Any, pairs: list[Pair], share: bool) -> None:
+def read(verifier: Verifier, tokenizer: Any, pairs: list[QuestionSolution], share: bool) -> None:
     verifier.share = share
     score(verifier, tokenizer, pairs)
 
@@ -86,7 +88,7 @@ def main() -> None:
     verifier.eval()
     for each in EACH:
         pairs = [
-            Pair(one.question, f"{at}{one.solution}")
+            QuestionSolution(one.question, f"{at}{one.solution}")
             for one in problems[: 96 // each]
             for at in range(each)
         ]

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from gradeschool.cli.doctor_verb import command
 from gradeschool.models.doctor import LONG_WORDS, PENALTIES, examine
-from gradeschool.models.probe import Finding, Probe, State
+from gradeschool.models.probe import FindingState, Probe, ServerFinding
 from gradeschool.models.requirements import obstacles
 from gradeschool.protocols.registry import get_protocol
 
@@ -84,7 +84,7 @@ async def serving(answer: Callable[..., Any]) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-async def findings_of(answer: Callable[..., Any]) -> dict[str, Finding]:
+async def findings_of(answer: Callable[..., Any]) -> dict[str, ServerFinding]:
     """What the doctor says of a server."""
     async with serving(answer) as url, Probe(url, "bad", "", 30.0) as probe:
         return {finding.name: finding for finding in await examine(probe)}
@@ -94,21 +94,21 @@ def test_a_server_that_obeys_nothing() -> None:
     found = asyncio.run(findings_of(BadCitizen().answer))
     states = {name: finding.state for name, finding in found.items()}
     assert states == {
-        "forms": State.FINE,
-        "usage": State.DEVIATES,
-        "chat template": State.UNKNOWN,
-        "double BOS": State.UNKNOWN,
-        "greedy": State.FINE,
-        "hidden penalty": State.DEVIATES,
-        "temperature": State.DEVIATES,
-        "seed": State.FINE,
-        "n": State.DEVIATES,
-        "stop": State.DEVIATES,
-        "max_tokens": State.DEVIATES,
-        "prefix": State.DEVIATES,
-        "logprobs": State.DEVIATES,
-        "model name": State.DEVIATES,
-        "context limit": State.DEVIATES,
+        "forms": FindingState.FINE,
+        "usage": FindingState.DEVIATES,
+        "chat template": FindingState.UNKNOWN,
+        "double BOS": FindingState.UNKNOWN,
+        "greedy": FindingState.FINE,
+        "hidden penalty": FindingState.DEVIATES,
+        "temperature": FindingState.DEVIATES,
+        "seed": FindingState.FINE,
+        "n": FindingState.DEVIATES,
+        "stop": FindingState.DEVIATES,
+        "max_tokens": FindingState.DEVIATES,
+        "prefix": FindingState.DEVIATES,
+        "logprobs": FindingState.DEVIATES,
+        "model name": FindingState.DEVIATES,
+        "context limit": FindingState.DEVIATES,
     }
     assert "left in the text" in found["stop"].says
     assert "ignored" in found["prefix"].says
@@ -123,12 +123,12 @@ def test_a_server_that_obeys_nothing() -> None:
 @pytest.mark.parametrize(
     ("chat", "plain", "template", "begins"),
     [
-        ([1, 5, 6, 7], 2, State.FINE, State.FINE),
-        ([1, 1, 5, 6], 4, State.DEVIATES, State.DEVIATES),
+        ([1, 5, 6, 7], 2, FindingState.FINE, FindingState.FINE),
+        ([1, 1, 5, 6], 4, FindingState.DEVIATES, FindingState.DEVIATES),
     ],
 )
 def test_the_template_and_the_first_token(
-    chat: list[int], plain: int, template: State, begins: State, llama_cpp: bool
+    chat: list[int], plain: int, template: FindingState, begins: FindingState, llama_cpp: bool
 ) -> None:
     found = asyncio.run(findings_of(Counting(chat, plain, llama_cpp).answer))
     assert (found["chat template"].state, found["double BOS"].state) == (template, begins)
@@ -142,7 +142,7 @@ def test_tokens_that_were_not_counted_are_not_believed() -> None:
             return await super().answer(request)
 
     found = asyncio.run(findings_of(Other([1, 5, 6, 7], 2, False).answer))
-    assert found["double BOS"].state is State.UNKNOWN
+    assert found["double BOS"].state is FindingState.UNKNOWN
 
 
 def obedient(body: dict[str, Any]) -> web.Response:
@@ -154,14 +154,14 @@ def obedient(body: dict[str, Any]) -> web.Response:
 @pytest.mark.parametrize(
     ("refuses", "state"),
     [
-        ((), State.FINE),
-        (("repeat_penalty",), State.FINE),
-        (("repeat_penalty", "repetition_penalty"), State.UNKNOWN),
-        (PENALTIES, State.UNKNOWN),
+        ((), FindingState.FINE),
+        (("repeat_penalty",), FindingState.FINE),
+        (("repeat_penalty", "repetition_penalty"), FindingState.UNKNOWN),
+        (PENALTIES, FindingState.UNKNOWN),
     ],
 )
 def test_a_penalty_that_cannot_be_turned_off_is_not_known(
-    refuses: tuple[str, ...], state: State
+    refuses: tuple[str, ...], state: FindingState
 ) -> None:
     async def answer(request: web.Request) -> web.Response:
         body = json.loads(await request.read())
@@ -180,7 +180,7 @@ def test_texts_that_change_by_themselves_show_no_penalty() -> None:
         asked += 1
         return web.json_response({"choices": [{"text": f"{WORDS} {asked}"}]})
 
-    assert asyncio.run(findings_of(answer))["hidden penalty"].state is State.UNKNOWN
+    assert asyncio.run(findings_of(answer))["hidden penalty"].state is FindingState.UNKNOWN
 
 
 @pytest.mark.parametrize("reads", [True, False])
@@ -196,7 +196,7 @@ def test_a_long_prompt_that_is_worked_on(monkeypatch: pytest.MonkeyPatch, reads:
         return web.json_response({"usage": {"prompt_tokens": LONG_WORDS + 2}})
 
     found = asyncio.run(findings_of(answer))["context limit"]
-    assert found.state is State.UNKNOWN
+    assert found.state is FindingState.UNKNOWN
     assert ("are read" if reads else "nor answered") in found.says
 
 

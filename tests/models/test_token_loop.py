@@ -28,8 +28,8 @@ from gradeschool.models.tokens.cache_step import CacheStep  # noqa: E402
 from gradeschool.models.tokens.draw import nucleus, uniforms  # noqa: E402
 from gradeschool.models.tokens.llama_step import LlamaStep  # noqa: E402
 from gradeschool.models.tokens.row_batch import (  # noqa: E402
-    Block,
-    Cohort,
+    GenerationBatch,
+    KeyValues,
     barred,
 )
 from tests.support.greedy import compare_with_generate  # noqa: E402
@@ -77,15 +77,15 @@ def test_greedy_is_generate(loaded: Loaded, rows: int) -> None:
     assert len({len(row.ids) for row in compared.rows}) > 3  # rows ended at different times
 
 
-def _positions_off_by_one(cohort: Cohort) -> torch.Tensor:
-    return cohort.begins + cohort.written - 1
+def _positions_off_by_one(batch: GenerationBatch) -> torch.Tensor:
+    return batch.begins + batch.written - 1
 
 
-def _rows_kept_in_their_old_places(cohort: Cohort, kept: Any) -> None:
+def _rows_kept_in_their_old_places(batch: GenerationBatch, kept: Any) -> None:
     """Drop rows without moving the keys and values of those that take their places."""
-    blocks = [Block(keys.clone(), values.clone()) for keys, values in cohort.suffixes]
-    KEEP(cohort, kept)
-    for (keys, values), (old_keys, old_values) in zip(cohort.suffixes, blocks, strict=True):
+    blocks = [KeyValues(keys.clone(), values.clone()) for keys, values in batch.suffixes]
+    KEEP(batch, kept)
+    for (keys, values), (old_keys, old_values) in zip(batch.suffixes, blocks, strict=True):
         keys.copy_(old_keys[: len(keys), :, :, -keys.shape[3] :])
         values.copy_(old_values[: len(values), :, -values.shape[2] :])
 
@@ -94,14 +94,14 @@ def _nothing_barred(where: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
     return BARRED(torch.zeros_like(where), keys)
 
 
-KEEP, BARRED = Cohort.keep, barred
+KEEP, BARRED = GenerationBatch.keep, barred
 
 
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
-        ("Cohort.positions", _positions_off_by_one),
-        ("Cohort.keep", _rows_kept_in_their_old_places),
+        ("GenerationBatch.positions", _positions_off_by_one),
+        ("GenerationBatch.keep", _rows_kept_in_their_old_places),
         ("barred", _nothing_barred),
     ],
 )

@@ -25,7 +25,7 @@ from gradeschool.models.tokens.llama_step import (  # noqa: E402
     linear,
 )
 from gradeschool.models.tokens.row_batch import joined  # noqa: E402
-from gradeschool.models.tokens.rows import Rows  # noqa: E402
+from gradeschool.models.tokens.rows import RowTable  # noqa: E402
 from tests.support.greedy import compare_with_generate  # noqa: E402
 
 BASE = {"num_hidden_layers": 2, "vocab_size": 300, "hidden_size": 32, "intermediate_size": 48}
@@ -50,7 +50,7 @@ def _llama(shape: str) -> Any:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_writes_what_generate_writes(shape: str) -> None:
-    """Fewer rows than there are prompts: rows end, are taken out, and cohorts join."""
+    """Fewer rows than there are prompts: rows end, are taken out, and batches join."""
     model = _llama(shape)
     assert LlamaStep.fits(model)
     prompts = [[3 + (7 * number + size) % 290 for number in range(size)]
@@ -106,7 +106,7 @@ def test_rows_are_forced_apart_from_each_other(chosen: list[str], limit: int) ->
     annotations = Annotations(tokenizer, len(tokenizer))
 
     def written(texts: Sequence[str]) -> list[tuple[str, list[bool]]]:
-        rows = Rows(len(texts), limit, annotations)
+        rows = RowTable(len(texts), limit, annotations)
         slots = np.array([rows.begin(SampleTask(0, at, (0,)), None) for at in range(len(texts))])
         for at in range(limit):
             tokens = np.array([tokenizer(text[at])["input_ids"][0] for text in texts])

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.problem import Problem
-from gradeschool.verifier.base_model import Shape, build_tokenizer, new_model
-from gradeschool.verifier.examples import Example, encode, training_texts
+from gradeschool.verifier.base_model import ModelShape, build_tokenizer, new_model
+from gradeschool.verifier.examples import TrainingExample, encode, training_texts
 
-SMALL = Shape(hidden=16, intermediate=32, layers=2, heads=2)
+SMALL = ModelShape(hidden=16, intermediate=32, layers=2, heads=2)
 VOCABULARY = 300
 # Small versions of architectures that people fine-tune; the sizes that all of them know.
 SIZES = {
@@ -55,7 +55,7 @@ def tokenizer_of(problems: list[Problem]) -> Any:
     return build_tokenizer(training_texts(problems), vocabulary=VOCABULARY)
 
 
-def examples_of(tokenizer: Any, problems: list[Problem]) -> list[Example]:
+def examples_of(tokenizer: Any, problems: list[Problem]) -> list[TrainingExample]:
     """The problems as tokens."""
     return [encode(tokenizer, one.question, one.solution) for one in problems]
 

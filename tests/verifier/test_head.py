@@ -13,8 +13,8 @@ pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.verifier.examples import (  # noqa: E402
-    Pair,
-    Text,
+    QuestionSolution,
+    SolutionTokens,
     encode,
     encode_all,
 )
@@ -32,10 +32,10 @@ from gradeschool.verifier.head import (  # noqa: E402  # noqa: E402
     score,
 )
 from gradeschool.verifier.objective import (  # noqa: E402  # noqa: E402
-    Group,
     GroupBatches,
     Labelled,
     Level,
+    SolutionGroup,
     batch_of,
     losses,
     tokens_of,
@@ -61,13 +61,16 @@ def verifier(tokenizer: Any) -> Verifier:
     return made.eval()
 
 
-def pairs() -> list[Pair]:
+def pairs() -> list[QuestionSolution]:
     """Solutions of different length, right and wrong, some twice, one unfinished."""
     made = []
     for problem in sums(12):
-        made += [Pair(problem.question, problem.solution), Pair(problem.question, "#### 0")]
-        made += [Pair(problem.question, problem.solution)] * 2
-    return [*made, Pair(made[0].question, "Tom has 3+", False)]
+        made += [
+            QuestionSolution(problem.question, problem.solution),
+            QuestionSolution(problem.question, "#### 0"),
+        ]
+        made += [QuestionSolution(problem.question, problem.solution)] * 2
+    return [*made, QuestionSolution(made[0].question, "Tom has 3+", False)]
 
 
 # One question for many solutions
@@ -128,7 +131,7 @@ def test_a_value_is_a_gain_and_a_bias_on_the_reserved_tokens_logit(verifier: Ver
 # The objective, by hand
 
 
-def by_hand(verifier: Verifier, groups: list[Group], level: Level) -> dict[str, float]:
+def by_hand(verifier: Verifier, groups: list[SolutionGroup], level: Level) -> dict[str, float]:
     """The summed losses, solution by solution from the model's own logits."""
     squared = language = 0.0
     for group in groups:
@@ -149,11 +152,11 @@ def by_hand(verifier: Verifier, groups: list[Group], level: Level) -> dict[str, 
     return {"verification": squared, "language": language}
 
 
-def groups() -> list[Group]:
+def groups() -> list[SolutionGroup]:
     right, wrong = Labelled((11, 12, 1), True, 3), Labelled((13, 1), False, 2)
     return [
-        Group((5, 6, 7), [right, wrong], (11, 12, 14, 1)),
-        Group((8, 9), [wrong], (15, 1)),
+        SolutionGroup((5, 6, 7), [right, wrong], (11, 12, 14, 1)),
+        SolutionGroup((8, 9), [wrong], (15, 1)),
     ]
 
 
@@ -190,7 +193,7 @@ def test_the_likelihood_head_scores_by_the_whole_solutions_likelihood(tokenizer:
 
 def test_language_data_may_be_missing_from_a_pass(tokenizer: Any) -> None:
     made, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
-    wrong = Group((8, 9), [Labelled((13, 1), False)], learn_right=True)
+    wrong = SolutionGroup((8, 9), [Labelled((13, 1), False)], learn_right=True)
     batch = batch_of([wrong], Level.LIKELIHOOD)
     found = losses(made, batch)
     assert batch.counts["language"] == found["language"].item() == 0
@@ -199,7 +202,7 @@ def test_language_data_may_be_missing_from_a_pass(tokenizer: Any) -> None:
 
 
 def test_duplicates_count_as_often_as_they_were_drawn(verifier: Verifier) -> None:
-    once = Group((5, 6, 7), [Labelled((11, 12, 1), True), Labelled((13, 1), False)])
+    once = SolutionGroup((5, 6, 7), [Labelled((11, 12, 1), True), Labelled((13, 1), False)])
     twice = once._replace(solutions=[*once.solutions, once.solutions[0]])
     counted = once._replace(solutions=[once.solutions[0]._replace(drawn=2), once.solutions[1]])
     several, one = batch_of([twice]), batch_of([counted])
@@ -300,7 +303,9 @@ def test_values_do_not_depend_on_the_batch(verifier: Verifier, tokenizer: Any) -
 def test_a_finished_solution_has_the_end_token(verifier: Verifier, tokenizer: Any) -> None:
     question = sums(1)[0].question
     done, cut = score(
-        verifier, tokenizer, [Pair(question, "#### 3"), Pair(question, "#### 3", False)]
+        verifier,
+        tokenizer,
+        [QuestionSolution(question, "#### 3"), QuestionSolution(question, "#### 3", False)],
     )
     assert done.tokens == [*cut.tokens, tokenizer.eos_token_id]
     assert tokenizer.decode(cut.tokens) == "#### 3"
@@ -326,7 +331,7 @@ def test_the_tokens_are_those_that_a_generator_is_trained_on(tokenizer: Any) -> 
 
 def test_batches_hold_every_text_once_and_are_not_too_large() -> None:
     texts = [
-        Text((question, 4, 5), tuple(range(9, 9 + length)))
+        SolutionTokens((question, 4, 5), tuple(range(9, 9 + length)))
         for question in range(20)
         for length in (question % 5 + 1, 7, 30)
     ]
@@ -381,7 +386,9 @@ def test_a_folder_without_a_head_is_no_verifier(tmp_path: Path) -> None:
 
 def test_every_solution_is_seen_once_an_epoch_with_its_own_count() -> None:
     held = [
-        Group((5, at), [Labelled((9, at, one), one % 2 == 0, one + 1) for one in range(at + 1)])
+        SolutionGroup(
+            (5, at), [Labelled((9, at, one), one % 2 == 0, one + 1) for one in range(at + 1)]
+        )
         for at in range(9)
     ]
     order = GroupBatches(held, 1.0, 1, 4)
@@ -396,7 +403,7 @@ def test_every_solution_is_seen_once_an_epoch_with_its_own_count() -> None:
 
 
 def test_an_update_is_the_same_however_it_is_divided(verifier: Verifier) -> None:
-    held = [Group((5, 6 + at), groups()[0].solutions, (11, 1)) for at in range(4)]
+    held = [SolutionGroup((5, 6 + at), groups()[0].solutions, (11, 1)) for at in range(4)]
     sizes = sum(map(tokens_of, held))
     found = []
     for processes, most in ((1, sizes), (2, sizes), (1, sizes // 3)):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st  # noqa: E402
 
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.verifier.examples import (  # noqa: E402
-    Example,
     ExampleBatches,
+    TrainingExample,
     divided,
 )
 from gradeschool.verifier.packing import (  # noqa: E402
@@ -36,14 +36,14 @@ ARCHITECTURES = (
     "llama", "mistral", "qwen2", "qwen3", "gemma", "phi3", "smollm3", "olmo", "gpt2", "gpt_neox",
 )  # fmt: skip
 EXAMPLES = [
-    Example([5, 9, 7, 8, 20, 1], 3),
-    Example([6, 30, 40, 50, 60, 70, 80, 90, 1], 2),
-    Example([9, 1], 1),
-    Example([7, 8, 9, 10, 1], 4),
+    TrainingExample([5, 9, 7, 8, 20, 1], 3),
+    TrainingExample([6, 30, 40, 50, 60, 70, 80, 90, 1], 2),
+    TrainingExample([9, 1], 1),
+    TrainingExample([7, 8, 9, 10, 1], 4),
 ]
 
 
-def alone(model: Any, example: Example, start: int) -> Any:
+def alone(model: Any, example: TrainingExample, start: int) -> Any:
     """The logits that predict an example's tokens from `start`, computed by themselves."""
     logits = model(input_ids=torch.tensor([example.ids])).logits[0]
     return logits[start - 1 : -1]
@@ -103,7 +103,7 @@ def test_no_token_of_another_example_is_seen() -> None:
     tokenizer = tokenizer_of(sums(3))
     model = trainee(tokenizer)
     take_packed(model)
-    changed = [EXAMPLES[0], Example([11, 12, 13, 14, 15, 16, 17, 18, 1], 2), *EXAMPLES[2:]]
+    changed = [EXAMPLES[0], TrainingExample([11, 12, 13, 14, 15, 16, 17, 18, 1], 2), *EXAMPLES[2:]]
     with torch.no_grad():
         before, after = (scored_logits(model, pack(one)) for one in (EXAMPLES, changed))
     own = len(EXAMPLES[0].ids) - EXAMPLES[0].start
@@ -127,7 +127,7 @@ def test_an_update_is_divided_without_loss(lengths: list[int], processes: int, m
 def test_every_epoch_sees_every_example_once(
     count: int, batch: int, epochs: float, seed: int
 ) -> None:
-    examples = [Example([at + 1, at + 2], 1) for at in range(count)]
+    examples = [TrainingExample([at + 1, at + 2], 1) for at in range(count)]
     batches = ExampleBatches(examples, epochs, batch, seed)
     seen = [
         int(token)

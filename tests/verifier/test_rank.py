@@ -21,7 +21,15 @@ from gradeschool.verifier.scores import (
     choose_scores,
     read_scores,
 )
-from gradeschool.verifier.selection import LEAST_WEIGHT, Case, Option, Votes, Ways, best_of, votes
+from gradeschool.verifier.selection import (
+    LEAST_WEIGHT,
+    Option,
+    RankedProblem,
+    SelectionSettings,
+    Votes,
+    best_of,
+    votes,
+)
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -40,7 +48,7 @@ def options(draw: st.DrawFn, most: int = 7) -> list[Option]:
 
 
 def all_votes(cast: Sequence[Option], ns: Sequence[int], voters: Sequence[int]) -> Votes:
-    return votes(cast, ns, voters, favour=0.2, draws=3, source=random.Random(0))
+    return votes(cast, ns, voters, share_weight=0.2, draws=3, source=random.Random(0))
 
 
 # The best by a score
@@ -116,7 +124,7 @@ def test_votes_among_fewer_completions_are_the_mean_over_random_subsets() -> Non
         Option(answer, ANSWERS[answer], source.random())
         for answer in source.choices(list(ANSWERS), k=9)
     ]
-    found = votes(cast, [4], [2, 4], favour=0.2, draws=5000, source=source)
+    found = votes(cast, [4], [2, 4], share_weight=0.2, draws=5000, source=source)
     subsets = [[cast[at] for at in one] for one in itertools.permutations(range(9), 4)]
     held = [all_votes(subset, [4], [2, 4]) for subset in subsets]
     for name in ("majority", "weighted", "frequency"):
@@ -167,7 +175,7 @@ def test_calibration_puts_every_completion_into_one_bucket(pairs: list[tuple[flo
 # A whole ranking
 
 
-def cases(problems: int, samples: int, seed: int = 0) -> list[Case]:
+def cases(problems: int, samples: int, seed: int = 0) -> list[RankedProblem]:
     """Problems of which the verifier knows something."""
     source = random.Random(seed)
     made = []
@@ -178,13 +186,13 @@ def cases(problems: int, samples: int, seed: int = 0) -> list[Case]:
             right = source.random() < chance
             answer = "18" if right else source.choice(["19", "20", None])
             cast.append(Option(answer, right, source.random() + 0.4 * right, -source.random(), 9))
-        made.append(Case(str(problem), "ab"[problem % 2], cast, samples))
+        made.append(RankedProblem(str(problem), "ab"[problem % 2], cast, samples))
     return made
 
 
 def test_a_ranking_agrees_with_itself() -> None:
     made = cases(40, 8)
-    ranking = rank(made, has_logprob=True, ways=Ways(voters=3))
+    ranking = rank(made, has_logprob=True, settings=SelectionSettings(voters=3))
     whole = ranking.whole
     by_name = {one.name: one for one in whole.results}
     assert by_name["coverage"].accuracy == sum(any(o.right for o in c.options) for c in made) / 40
@@ -210,7 +218,10 @@ def test_a_ranking_agrees_with_itself() -> None:
 
 def test_differences_are_paired_by_problem() -> None:
     right, wrong = Option("18", True, 0.9), Option("19", False, 0.1)
-    made = [Case("0", "all", [wrong, wrong, right]), Case("1", "all", [wrong, right, right])]
+    made = [
+        RankedProblem("0", "all", [wrong, wrong, right]),
+        RankedProblem("1", "all", [wrong, right, right]),
+    ]
     baseline = {"0": (0, 1), "1": (0, 1), "elsewhere": (1, 1)}
     ranking = rank(made, has_logprob=False, baselines={"greedy": baseline})
     best = ranking.whole.result("best")
@@ -231,7 +242,7 @@ def test_problems_may_have_different_numbers_of_completions() -> None:
 
 def test_nothing_to_rank_is_an_error() -> None:
     with pytest.raises(InputError, match="score the run first"):
-        rank([Case("0", "all", [])], has_logprob=False)
+        rank([RankedProblem("0", "all", [])], has_logprob=False)
 
 
 # The file of scores
@@ -280,8 +291,8 @@ def test_rank_reads_the_published_solutions(
     right = sum(one.right for asked in picks.answered for one in asked.candidates)
     before = sum(one.right for asked in baseline.answered for one in asked.candidates)
     assert (right, before) == (515, 286)
-    assert found["ways"]["best"]["accuracy"] == pytest.approx(515 / 1319)
-    over = found["ways"]["best"]["over"]["6b_finetuning"]
+    assert found["strategies"]["best"]["accuracy"] == pytest.approx(515 / 1319)
+    over = found["strategies"]["best"]["over"]["6b_finetuning"]
     assert over["difference"] == pytest.approx((515 - 286) / 1319)
     assert over["ci95"][0] > 0.14
     assert {part["family"] for part in found["families"]} >= {"2 steps", "3 steps", "8 steps"}

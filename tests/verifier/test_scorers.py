@@ -14,7 +14,7 @@ import pytest
 from gradeschool import load_dataset
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
-from gradeschool.verifier.examples import Pair
+from gradeschool.verifier.examples import QuestionSolution
 from gradeschool.verifier.reproduce.presets import TINY, stages_of
 from gradeschool.verifier.reproduce.stages import digests
 from gradeschool.verifier.scorers import Side, load_scorer
@@ -25,11 +25,13 @@ from tests.support.fixtures import SERVER_NEEDS, skip_without
 NEEDS = (*SERVER_NEEDS, "gguf")
 SHA256 = re.compile(r"\| (\S+\.gguf) \| SHA-256 ([0-9a-f]{64}) \|")
 PAIRS = [
-    Pair("Tom has 3 apples and buys 4. How many?", "He has 3+4=<<3+4=7>>7.\n#### 7"),
-    Pair("Tom has 3 apples and buys 4. How many?", "He has 12.\n#### 12", finished=False),
-    Pair("Tom has 3 apples and buys 4. How many?", "He has 3+4=<<3+4=7>>7.\n#### 7"),
-    Pair("Wie viel sind 1.234 €?", "é\u2028½ <eos> <ver> 12\t\n#### -3"),
-    Pair("Nothing?", ""),
+    QuestionSolution("Tom has 3 apples and buys 4. How many?", "He has 3+4=<<3+4=7>>7.\n#### 7"),
+    QuestionSolution(
+        "Tom has 3 apples and buys 4. How many?", "He has 12.\n#### 12", finished=False
+    ),
+    QuestionSolution("Tom has 3 apples and buys 4. How many?", "He has 3+4=<<3+4=7>>7.\n#### 7"),
+    QuestionSolution("Wie viel sind 1.234 €?", "é\u2028½ <eos> <ver> 12\t\n#### -3"),
+    QuestionSolution("Nothing?", ""),
 ]
 
 
@@ -73,8 +75,8 @@ def test_the_shipped_verifier_prefers_right_solutions() -> None:
     skip_without(NEEDS, "the built-in verifier")
     scorer = load_scorer("tiny", "tiny")
     problems = [one for one in load_dataset("fresh:1").problems if one.meta["family"] == "harvest"]
-    right = [Pair(one.question, one.solution) for one in problems[:12]]
-    wrong = [Pair(one.question, _spoiled(one.solution)) for one in problems[:12]]
+    right = [QuestionSolution(one.question, one.solution) for one in problems[:12]]
+    wrong = [QuestionSolution(one.question, _spoiled(one.solution)) for one in problems[:12]]
     assert len(right) == 12
     wins = sum(
         better.last > worse.last
@@ -85,7 +87,7 @@ def test_the_shipped_verifier_prefers_right_solutions() -> None:
     assert scorer.verifier.name.startswith("tiny-verifier@")
 
 
-def _scores(side: Side, pairs: list[Pair]) -> list[Any]:
+def _scores(side: Side, pairs: list[QuestionSolution]) -> list[Any]:
     return list(side.score(pairs))
 
 
@@ -122,7 +124,7 @@ def test_what_is_no_verifier_is_an_error_in_words(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"broken\.gguf"):
         load_scorer(tmp_path / "broken.gguf")
     with pytest.raises(InputError, match=r"has 3.* tokens, more than the 1024"):
-        load_scorer("tiny").verifier.score([Pair("Why?", "7 " * 1500)])
+        load_scorer("tiny").verifier.score([QuestionSolution("Why?", "7 " * 1500)])
 
 
 @pytest.mark.parametrize("module", NEEDS)

@@ -95,9 +95,9 @@ def begun(folder: Path) -> dict[str, Path]:
     from gradeschool.verifier.finetune import Finetuning, finetune
     from gradeschool.verifier.session import Listener
     from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier
-    from gradeschool.verifier.training import Update
+    from gradeschool.verifier.training import TrainingUpdate
 
-    def stop(update: Update) -> None:
+    def stop(update: TrainingUpdate) -> None:
         if update.number == 2:
             raise KeyboardInterrupt
 

@@ -16,7 +16,7 @@ from gradeschool.verifier.objective import Level  # noqa: E402
 from gradeschool.verifier.scores import read_scores, scores_path  # noqa: E402
 from gradeschool.verifier.session import Listener  # noqa: E402
 from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier  # noqa: E402
-from gradeschool.verifier.training import Update  # noqa: E402
+from gradeschool.verifier.training import TrainingUpdate  # noqa: E402
 from tests.support.command import Command  # noqa: E402
 from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
 from tests.support.trainees import sums, tokenizer_of, trainee, write_problems  # noqa: E402
@@ -100,7 +100,7 @@ def test_a_training_that_stops_goes_on_to_the_same_bits(
     task = asked(folder, epochs=1.0, **changes)
     train_verifier(task, tmp_path / "whole")
 
-    def stop(update: Update) -> None:
+    def stop(update: TrainingUpdate) -> None:
         if update.number == 5:
             raise KeyboardInterrupt
 
@@ -220,9 +220,11 @@ def test_rank_scores_what_is_not_scored_and_finds_the_right_ones(
     assert ended.status == 0, ended.err
     found = ended.json()
     assert found["auc"]["verifier"]["within"] > 0.9
-    assert found["ways"]["best"]["accuracy"] > 0.9
-    assert found["ways"]["mean"]["accuracy"] == 0.5
-    assert {"logprob", "sum", "coverage", "weighted", "top", "frequency"} < found["ways"].keys()
+    assert found["strategies"]["best"]["accuracy"] > 0.9
+    assert found["strategies"]["mean"]["accuracy"] == 0.5
+    assert {"logprob", "sum", "coverage", "weighted", "top", "frequency"} < found[
+        "strategies"
+    ].keys()
     assert found["unique_solutions"] == 3.0
     table = gradeschool("rank", copied, "-d", data, columns=120)
     assert table.status == 0, table.err

@@ -18,7 +18,7 @@ from gradeschool.verifier.dropout import RESIDUAL, drop_residuals  # noqa: E402
 from gradeschool.verifier.examples import ExampleBatches  # noqa: E402
 from gradeschool.verifier.optimizers import Optimizers, share_of  # noqa: E402
 from gradeschool.verifier.packing import LANGUAGE, language_loss, take_packed  # noqa: E402
-from gradeschool.verifier.training import LOSSES, Settings, Trained, train  # noqa: E402
+from gradeschool.verifier.training import LOSSES, Trained, TrainingSettings, train  # noqa: E402
 from tests.support.trainees import (  # noqa: E402
     architecture,
     examples_of,
@@ -57,8 +57,9 @@ def trained(
             raise KeyboardInterrupt
         return language_loss(model, batch)
 
-    told = Settings(**{"lr": 1e-2, "warmup": 2, "seed": 3, **settings})
-    return model, train(model, batches, loss, told, folder)
+    save_every = settings.pop("save_every", 200)
+    chosen = TrainingSettings(**{"lr": 1e-2, "warmup": 2, "seed": 3, **settings})
+    return model, train(model, batches, loss, chosen, folder, save_every=save_every)
 
 
 def weights(model: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from gradeschool.cli.options import dataset_option, warn
 from gradeschool.cli.training import How, run_training, training_options
 
 if TYPE_CHECKING:
-    from gradeschool.verifier.scores import Told
+    from gradeschool.verifier.scores import ScoringProgress
 
 
 @click.group()
@@ -101,11 +101,11 @@ def score(
         click.echo(f"{one.total} completions of {one.run} are scored in {path}")
 
 
-def progress(verb: str) -> Callable[[Told], None]:
+def progress(verb: str) -> Callable[[ScoringProgress], None]:
     """Return who tells on stderr, at most once in two seconds, how far a scoring is."""
     last = time.monotonic()
 
-    def tell(told: Told) -> None:
+    def tell(told: ScoringProgress) -> None:
         nonlocal last
         if told.done < told.of and time.monotonic() - last < 2:
             return

@@ -26,7 +26,7 @@ LISTED = 100
 T = TypeVar("T")
 
 
-class Batch(NamedTuple):
+class BatchJob(NamedTuple):
     """A batch as the server tells of it; `files` hold its results, in no order."""
 
     id: str
@@ -49,7 +49,7 @@ class BatchServer:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
 
-    async def submit(self, path: Path, tag: str, url: str) -> Batch:
+    async def submit(self, path: Path, tag: str, url: str) -> BatchJob:
         """Upload a file of requests to an address ("/v1/chat/completions"); have them answered.
 
         tag: what the batch is found by again. One of that tag that is there already, because an
@@ -59,7 +59,7 @@ class BatchServer:
         body = {"input_file_id": file, "endpoint": url, "completion_window": WINDOW,
                 "metadata": {TAG: tag}}  # fmt: skip
 
-        async def once() -> Batch:
+        async def once() -> BatchJob:
             batch = await self.found(tag)
             if batch is not None:
                 return batch
@@ -68,7 +68,7 @@ class BatchServer:
 
         return await _patiently(once)
 
-    async def found(self, tag: str) -> Batch | None:
+    async def found(self, tag: str) -> BatchJob | None:
         """Return the newest batch of a tag among the last hundred, or None."""
         reply = await self.endpoint.call("GET", f"/batches?limit={LISTED}", None)
         listed = [_batch(entry) for entry in reply.get("data") or () if isinstance(entry, Mapping)]
@@ -76,10 +76,10 @@ class BatchServer:
             (entry for entry in listed if entry.tag == tag and entry.status != "failed"), None
         )
 
-    async def look(self, id: str) -> Batch:
+    async def look(self, id: str) -> BatchJob:
         """Return how a batch stands."""
 
-        async def once() -> Batch:
+        async def once() -> BatchJob:
             return _batch(await self.endpoint.call("GET", f"/batches/{id}", None))
 
         return await _patiently(once)
@@ -114,7 +114,7 @@ async def _patiently(work: Callable[[], Awaitable[T]]) -> T:
     return await work()
 
 
-def _batch(reply: Mapping[str, Any]) -> Batch:
+def _batch(reply: Mapping[str, Any]) -> BatchJob:
     id, status = reply.get("id"), reply.get("status")
     if not isinstance(id, str) or not isinstance(status, str):
         raise TransientError("bad response", f"the reply is no batch: {str(dict(reply))[:80]!r}")
@@ -122,7 +122,7 @@ def _batch(reply: Mapping[str, Any]) -> Batch:
     files = (reply.get("output_file_id"), reply.get("error_file_id"))
     listed = _fields(reply.get("errors")).get("data")
     errors = listed if isinstance(listed, list) else []
-    return Batch(
+    return BatchJob(
         id=id,
         status=status,
         tag=str(metadata.get(TAG, "")),

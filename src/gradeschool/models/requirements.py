@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gradeschool.errors import FatalModelError, TransientError
 from gradeschool.models.base import Model
-from gradeschool.models.probe import Finding, State
+from gradeschool.models.probe import FindingState, ServerFinding
 from gradeschool.protocol import Protocol
 
 
@@ -36,7 +36,7 @@ async def check(model: Model, protocol: Protocol) -> dict[str, str]:
     return {finding.name: finding.says}
 
 
-def obstacles(protocol: Protocol, findings: Sequence[Finding]) -> list[str]:
+def obstacles(protocol: Protocol, findings: Sequence[ServerFinding]) -> list[str]:
     """Return why a protocol cannot be run as it is defined on a server, nothing where it can."""
     prompt = protocol.example_prompt()
     by_name = {finding.name: finding for finding in findings}
@@ -47,6 +47,6 @@ def obstacles(protocol: Protocol, findings: Sequence[Finding]) -> list[str]:
     prefix = by_name.get("prefix")
     if prompt.prefix is not None and prefix is not None and prefix.refuses:
         wrong.append(prefix.says)
-    if protocol.decoding.temperature and by_name["temperature"].state is State.DEVIATES:
+    if protocol.decoding.temperature and by_name["temperature"].state is FindingState.DEVIATES:
         wrong.append(by_name["temperature"].says)
     return wrong

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from gradeschool.reports.printable import printable
 from gradeschool.scoring.statistics import Interval
-from gradeschool.verifier.rank import Part, Point, Ranking, Result
+from gradeschool.verifier.rank import CurvePoint, FamilyResults, Ranking, StrategyResult
 from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, MEAN
 
 SHORT = {
@@ -32,7 +32,7 @@ Baselines = Mapping[str, tuple[float, Interval]]  # accuracy by the run's name
 
 
 def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> None:
-    """Print every way to pick, by family, over completions and voters, and how scores separate."""
+    """Print every selection strategy, by family, completions and voters, and the calibration."""
     whole = ranking.whole
     console.print(
         f"{whole.problems} problems, {whole.completions} completions (up to {ranking.most} a "
@@ -51,7 +51,7 @@ def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> N
         console.print(_over_voters(ranking))
     console.print(
         f"Intervals: 95 %, by problem. Fewer than all completions: the best by a score over all "
-        f"subsets, votes over {ranking.ways.draws} random ones.\nChoose the number of voters on a "
+        f"subsets, votes over {ranking.settings.draws} random ones.\nChoose the number of voters on a "
         "development run, not on the one that is reported.",
         soft_wrap=True,
     )
@@ -66,12 +66,12 @@ def _table(title: str, first: str, columns: Sequence[str]) -> Table:
     return table
 
 
-def _ways(part: Part, baselines: Baselines) -> Table:
+def _ways(part: FamilyResults, baselines: Baselines) -> Table:
     others = [MAJORITY, *baselines]
     columns = ["right", "95 % interval"]
     for name in others:
         columns += [f"over {printable(name, keep='')}", "95 % interval"]
-    table = _table("", "way to pick", columns)
+    table = _table("", "strategy", columns)
     for name, (accuracy, interval) in baselines.items():
         blank = ["", ""] * len(others)
         title = f"baseline {printable(name, keep='')}"
@@ -82,7 +82,7 @@ def _ways(part: Part, baselines: Baselines) -> Table:
     return table
 
 
-def _against(result: Result, other: str) -> tuple[str, str]:
+def _against(result: StrategyResult, other: str) -> tuple[str, str]:
     found = result.against.get(other)
     if found is None:
         return "", ""
@@ -92,8 +92,8 @@ def _against(result: Result, other: str) -> tuple[str, str]:
 
 def _families(ranking: Ranking) -> Table:
     known = [one.name for one in ranking.whole.results]
-    ways = [_short(name, ranking) for name in known]
-    columns = ["problems", *ways, "best - majority", "AUC within"]
+    titles = [_short(name, ranking) for name in known]
+    columns = ["problems", *titles, "best - majority", "AUC within"]
     table = _table("by family, % right", "family", columns)
     for part in (*ranking.families, ranking.whole):
         best = part.result(BEST)
@@ -110,7 +110,7 @@ def _families(ranking: Ranking) -> Table:
 
 
 def _short(name: str, ranking: Ranking) -> str:
-    return SHORT[name].format(voters=ranking.ways.voters)
+    return SHORT[name].format(voters=ranking.settings.voters)
 
 
 def _separation(ranking: Ranking) -> Table:
@@ -178,10 +178,10 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
     return {
         **_part_json(ranking.whole),
         "most": ranking.most,
-        "voters": ranking.ways.voters,
-        "favour": ranking.ways.favour,
-        "draws": ranking.ways.draws,
-        "seed": ranking.ways.seed,
+        "voters": ranking.settings.voters,
+        "share_weight": ranking.settings.share_weight,
+        "draws": ranking.settings.draws,
+        "seed": ranking.settings.seed,
         "families": [_part_json(part) for part in ranking.families],
         "curves": {name: [_point_json(one) for one in points]
                    for name, points in ranking.curves.items()},
@@ -191,7 +191,7 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _part_json(part: Part) -> dict[str, Any]:
+def _part_json(part: FamilyResults) -> dict[str, Any]:
     return {
         "family": part.family,
         "problems": part.problems,
@@ -199,7 +199,7 @@ def _part_json(part: Part) -> dict[str, Any]:
         "unique_solutions": part.unique_solutions,
         "unique_answers": part.unique_answers,
         "mixed": part.mixed,
-        "ways": {
+        "strategies": {
             one.name: {
                 "title": one.title,
                 "accuracy": one.accuracy,
@@ -223,5 +223,5 @@ def _part_json(part: Part) -> dict[str, Any]:
     }
 
 
-def _point_json(point: Point) -> dict[str, Any]:
+def _point_json(point: CurvePoint) -> dict[str, Any]:
     return {**point._asdict(), "ci95": list(point.ci95), "gain_ci95": list(point.gain_ci95)}

@@ -13,9 +13,9 @@ from gradeschool.reports.figures.records import Figure, Point, Series
 from gradeschool.runs.files import write_whole
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.reproduce.ablations import (
+    AblationPlan,
+    ContrastResult,
     Measured,
-    Plan,
-    Verdict,
     measure,
     over_completions,
     over_voters,
@@ -27,7 +27,7 @@ from gradeschool.verifier.reproduce.presets import SPLITS, Preset
 OVER = {"6a": over_completions, "6b": over_voters}
 
 
-def write_figure(root: Path, preset: Preset, name: str, plan: Plan) -> Iterator[str]:
+def write_figure(root: Path, preset: Preset, name: str, plan: AblationPlan) -> Iterator[str]:
     """Write figures/NAME.svg and .json of a recipe's folder; yield what they say, line by line."""
     measured = _of_recipe(root, preset, name) if name in OVER else measure(root, plan)
     found = verdicts(name, plan, measured)
@@ -40,14 +40,14 @@ def write_figure(root: Path, preset: Preset, name: str, plan: Plan) -> Iterator[
     yield f"![Figure {name}](figures/{name}.svg)"
 
 
-def read_verdicts(root: Path, name: str) -> list[Verdict]:
+def read_verdicts(root: Path, name: str) -> list[ContrastResult]:
     """Return what a figure that was made in a recipe's folder says; [] where there is none."""
     try:
         fields = json.loads((root / f"figures/{name}.json").read_text("utf-8"))
     except FileNotFoundError:
         return []
     return [
-        Verdict(**{**one, "ci95": one["ci95"] and Interval(*one["ci95"])})
+        ContrastResult(**{**one, "ci95": one["ci95"] and Interval(*one["ci95"])})
         for one in fields["verdicts"]
     ]
 
@@ -55,7 +55,10 @@ def read_verdicts(root: Path, name: str) -> list[Verdict]:
 def draw_split(folder: Path, split: str, one: Findings) -> None:
     """Write figures 6a and 6b of one split alone, for the report of a recipe."""
     for name, over in OVER.items():
-        draw(_figure(name, Plan([], titles=("",)), over(0, one)), folder / f"{name}-{split}.svg")
+        draw(
+            _figure(name, AblationPlan([], titles=("",)), over(0, one)),
+            folder / f"{name}-{split}.svg",
+        )
 
 
 def _of_recipe(root: Path, preset: Preset, name: str) -> list[Measured]:
@@ -66,7 +69,7 @@ def _of_recipe(root: Path, preset: Preset, name: str) -> list[Measured]:
     return measured
 
 
-def _figure(name: str, plan: Plan, measured: Sequence[Measured]) -> Figure:
+def _figure(name: str, plan: AblationPlan, measured: Sequence[Measured]) -> Figure:
     panels = [
         _series([one for one in measured if one.panel == panel])
         for panel in sorted({one.panel for one in measured})
@@ -83,7 +86,7 @@ def _series(measured: Sequence[Measured]) -> list[Series]:
 
 
 def _fields(
-    name: str, preset: Preset, measured: Sequence[Measured], found: Sequence[Verdict]
+    name: str, preset: Preset, measured: Sequence[Measured], found: Sequence[ContrastResult]
 ) -> dict[str, Any]:
     points = [
         {"panel": one.panel, "series": one.series, "x": one.x, "share": one.share,
@@ -101,7 +104,7 @@ def _fields(
 
 
 def _lines(
-    name: str, plan: Plan, measured: Sequence[Measured], found: Sequence[Verdict]
+    name: str, plan: AblationPlan, measured: Sequence[Measured], found: Sequence[ContrastResult]
 ) -> Iterator[str]:
     frames = FIGURES[name].frames
     titles = plan.titles or tuple(frame.title for frame in frames)
@@ -118,7 +121,7 @@ def _lines(
     yield ""
 
 
-def said(verdict: Verdict) -> str:
+def said(verdict: ContrastResult) -> str:
     """Return a verdict in words, with its difference in points."""
     told = f"{100 * verdict.difference:+.1f}"
     if verdict.ci95 is not None:

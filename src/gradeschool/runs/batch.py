@@ -12,7 +12,7 @@ from typing import Any
 
 from gradeschool.errors import FatalModelError, InputError, ModelError
 from gradeschool.models.base import Model, Request
-from gradeschool.models.batch_api import MOST_BYTES, MOST_LINES, Batch, BatchServer
+from gradeschool.models.batch_api import MOST_BYTES, MOST_LINES, BatchJob, BatchServer
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.models.openai_api import classify, replies_in
 from gradeschool.runs.ask import Record
@@ -100,7 +100,7 @@ class BatchRun:
             self._save()
             self.observer.note(f"submitted {len(lines)} requests as batch {batch.id}")
 
-    async def _collect(self, tag: str, batch: Batch, wanted: Mapping[str, Request]) -> None:
+    async def _collect(self, tag: str, batch: BatchJob, wanted: Mapping[str, Request]) -> None:
         if not batch.over:
             self.observer.note(f"batch {batch.id}: {batch.status}, {batch.done} of {batch.total}")
             return

@@ -132,7 +132,7 @@ def _sha256(file: Path) -> str:
 PREFIX = "new:"
 
 
-class Shape(NamedTuple):
+class ModelShape(NamedTuple):
     """The sizes of a Llama: width of the stream and of the MLP, layers, heads."""
 
     hidden: int
@@ -143,15 +143,15 @@ class Shape(NamedTuple):
 
 # Named by their parameters beside the embedding, which is vocabulary x hidden.
 SHAPES = {
-    "0.05M": Shape(32, 88, 4, 4),
-    "0.2M": Shape(64, 176, 4, 4),
-    "1M": Shape(128, 352, 5, 4),
-    "5M": Shape(256, 704, 6, 8),
+    "0.05M": ModelShape(32, 88, 4, 4),
+    "0.2M": ModelShape(64, 176, 4, 4),
+    "1M": ModelShape(128, 352, 5, 4),
+    "5M": ModelShape(256, 704, 6, 8),
 }
 
 
 def new_model(
-    tokenizer: PreTrainedTokenizerFast, size: str | Shape, seed: int = 0
+    tokenizer: PreTrainedTokenizerFast, size: str | ModelShape, seed: int = 0
 ) -> LlamaForCausalLM:
     """Return a Llama with tied embeddings and random weights that depend on the seed alone.
 
@@ -192,7 +192,7 @@ def new_model(
     return model
 
 
-def shape_of(size: str) -> Shape:
+def shape_of(size: str) -> ModelShape:
     """Return the shape of a size's name, with or without "new:"."""
     name = size.removeprefix(PREFIX)
     if name not in SHAPES:

@@ -36,21 +36,21 @@ class Candidate(NamedTuple):
     right: bool
 
 
-class Answered(NamedTuple):
+class ProblemCandidates(NamedTuple):
     """A problem with its completions, in the order of their numbers."""
 
     problem: Problem
     candidates: Sequence[Candidate]
 
 
-class Held(NamedTuple):
+class CandidateRun(NamedTuple):
     """The completions of a run. failed: samples without a text, or that the scorer fails on."""
 
     run: str
     path: Path
     manifest: dict[str, Any]
     scorer: str
-    answered: Sequence[Answered]
+    answered: Sequence[ProblemCandidates]
     failed: int
 
     @property
@@ -71,7 +71,7 @@ class _Raw(NamedTuple):
 
 def candidates_of(
     spec: str, dataset: str | None, warn: Warn, scorer: str | None = None
-) -> list[Held]:
+) -> list[CandidateRun]:
     """Return the runs of a run folder or file (FILE#RUN: one of several), ready to be ranked.
 
     dataset: a name or path; None takes the run folder's own, else GSM8K's test split. scorer: who
@@ -157,7 +157,7 @@ def _of_recording(run: Run, keys: dict[tuple[str, int], str]) -> list[_Raw]:
 
 def _held(
     name: str, path: Path, manifest: dict[str, Any], scorer: Scorer, raw: list[_Raw], failed: int
-) -> Held:
+) -> CandidateRun:
     by_problem: dict[str, list[_Raw]] = {}
     for completion in raw:
         by_problem.setdefault(completion.problem.id, []).append(completion)
@@ -166,10 +166,10 @@ def _held(
         read = _read(scorer, rows)
         failed += len(rows) - len(read)
         if read:
-            answered.append(Answered(rows[0].problem, read))
+            answered.append(ProblemCandidates(rows[0].problem, read))
     if not answered:
         raise InputError(f"{str(path)!r} holds no completion of {name!r} that can be read")
-    return Held(name, path, manifest, scorer.name, answered, failed)
+    return CandidateRun(name, path, manifest, scorer.name, answered, failed)
 
 
 def _read(scorer: Scorer, rows: list[_Raw]) -> list[Candidate]:

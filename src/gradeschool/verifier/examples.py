@@ -11,7 +11,7 @@ from gradeschool.problem import Problem
 from gradeschool.verifier.packing import Packed, pack
 
 
-class Example(NamedTuple):
+class TrainingExample(NamedTuple):
     """Token ids of a question and its solution; the solution begins at `start`."""
 
     ids: list[int]
@@ -21,11 +21,11 @@ class Example(NamedTuple):
 class Encoded(NamedTuple):
     """The examples of problems, and the ids of the problems that are longer than the context."""
 
-    examples: list[Example]
+    examples: list[TrainingExample]
     too_long: list[str]
 
 
-def encode(tokenizer: Any, question: str, solution: str) -> Example:
+def encode(tokenizer: Any, question: str, solution: str) -> TrainingExample:
     """Return the ids of the question, a line break, the solution and the end token.
 
     The prompt's ids are those that the protocol `openai/2021` sends. The solution is tokenised
@@ -42,7 +42,7 @@ def encode(tokenizer: Any, question: str, solution: str) -> Example:
         after = list(tokenizer(solution, add_special_tokens=False)["input_ids"])
     if not after or after[-1] != tokenizer.eos_token_id:
         after.append(tokenizer.eos_token_id)
-    return Example(before + after, len(before))
+    return TrainingExample(before + after, len(before))
 
 
 def encode_problems(
@@ -73,7 +73,7 @@ def training_texts(problems: Sequence[Problem]) -> list[str]:
     return [f"{problem.question}\n{problem.solution}" for problem in problems]
 
 
-class Pair(NamedTuple):
+class QuestionSolution(NamedTuple):
     """A question and a solution of it; `finished`: the solution ended by itself."""
 
     question: str
@@ -81,7 +81,7 @@ class Pair(NamedTuple):
     finished: bool = True
 
 
-class Scored(NamedTuple):
+class SolutionScore(NamedTuple):
     """What a verifier says of a solution.
 
     values: at each of its tokens, the end token included where it finished. last: the last of them,
@@ -100,28 +100,28 @@ class Scored(NamedTuple):
         return sum(self.logprobs) / len(self.logprobs) if self.logprobs else None
 
 
-class Text(NamedTuple):
+class SolutionTokens(NamedTuple):
     """A solution's tokens behind its question's."""
 
     question: tuple[int, ...]
     solution: tuple[int, ...]
 
 
-def texts_of(tokenizer: Any, pairs: Sequence[Pair]) -> list[Text]:
+def texts_of(tokenizer: Any, pairs: Sequence[QuestionSolution]) -> list[SolutionTokens]:
     """Return the tokens of pairs; a solution that did not finish has no end token."""
-    by_question: dict[str, list[Pair]] = {}
+    by_question: dict[str, list[QuestionSolution]] = {}
     for pair in dict.fromkeys(pairs):
         by_question.setdefault(pair.question, []).append(pair)
-    texts: dict[Pair, Text] = {}
+    texts: dict[QuestionSolution, SolutionTokens] = {}
     for question, same_question in by_question.items():
         examples = encode_all(tokenizer, question, [pair.solution for pair in same_question])
         for pair, (ids, start) in zip(same_question, examples, strict=True):
             end = len(ids) if pair.finished or len(ids) - start < 2 else -1
-            texts[pair] = Text(tuple(ids[:start]), tuple(ids[start:end]))
+            texts[pair] = SolutionTokens(tuple(ids[:start]), tuple(ids[start:end]))
     return [texts[pair] for pair in pairs]
 
 
-def encode_all(tokenizer: Any, question: str, solutions: Sequence[str]) -> list[Example]:
+def encode_all(tokenizer: Any, question: str, solutions: Sequence[str]) -> list[TrainingExample]:
     """Return what `examples.encode` does of each solution, in one call of the tokenizer."""
     first = encode(tokenizer, question, solutions[0])
     before, end = first.ids[: first.start], tokenizer.eos_token_id
@@ -133,7 +133,7 @@ def encode_all(tokenizer: Any, question: str, solutions: Sequence[str]) -> list[
                 examples.append(encode(tokenizer, question, solution))
                 continue
             closed = list(ids) if len(ids) > len(before) and ids[-1] == end else [*ids, end]
-            examples.append(Example(closed, len(before)))
+            examples.append(TrainingExample(closed, len(before)))
     return examples
 
 
@@ -150,7 +150,7 @@ class ExampleBatches:
 
     def __init__(
         self,
-        examples: Sequence[Example],
+        examples: Sequence[TrainingExample],
         epochs: float,
         batch: int,
         seed: int = 0,
@@ -188,7 +188,7 @@ class ExampleBatches:
         parts = divided([len(example.ids) for example in chosen], processes, self.pass_tokens)
         return [pack([chosen[index] for index in part], self.whole) for part in parts]
 
-    def _at(self, place: int) -> Example:
+    def _at(self, place: int) -> TrainingExample:
         """Return the example at a place of the endless stream of epochs."""
         epoch, offset = divmod(place, len(self.examples))
         if self._order[0] != epoch:

@@ -14,8 +14,8 @@ from gradeschool.verifier.base_model import VOCABULARY, Base, identity_of, load_
 from gradeschool.verifier.dropout import drop_residuals
 from gradeschool.verifier.examples import (
     PASS_TOKENS,
-    Example,
     ExampleBatches,
+    TrainingExample,
     divided,
     encode_problems,
     training_texts,
@@ -26,15 +26,14 @@ from gradeschool.verifier.session import (
     QUIET,
     Listener,
     Prepared,
-    Recipe,
     Session,
     run,
 )
-from gradeschool.verifier.training import RowsLog, Trained
+from gradeschool.verifier.training import RowsLog, Trained, TrainingSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Finetuning(Recipe):
+class Finetuning(TrainingSettings):
     """What is asked for of a fine-tuning.
 
     model: a folder or "new:SIZE". `epochs` may be a fraction. batch: examples an update. loss_on:
@@ -68,16 +67,16 @@ def finetune(
     Raises InputError for a model, dataset or setting that cannot be used, StoreError for a folder
     that holds another training or cannot be written.
     """
-    job = Job(
+    job = FinetuningData(
         settings,
         load_dataset(settings.dataset),
         load_dataset(settings.dev) if settings.dev else None,
     )
-    session = Session(output, world, command, listener)
-    return run(session, job.facts, lambda: _prepare(job, session, save_every))
+    session = Session(output, world, command, listener, save_every)
+    return run(session, job.facts, lambda: _prepare(job, session))
 
 
-class Job(NamedTuple):
+class FinetuningData(NamedTuple):
     """What is asked for, with its problems."""
 
     asked: Finetuning
@@ -100,7 +99,7 @@ class Job(NamedTuple):
         return facts
 
 
-def _prepare(job: Job, session: Session, save_every: int) -> Prepared:
+def _prepare(job: FinetuningData, session: Session) -> Prepared:
     settings, problems = job.asked, job.problems
     base = load_base(
         settings.model, lambda: training_texts(problems), settings.vocabulary, settings.seed
@@ -125,7 +124,7 @@ def _prepare(job: Job, session: Session, save_every: int) -> Prepared:
         base.model,
         batches,
         language_loss,
-        settings.settings(save_every),
+        settings,
         save,
         encoded.too_long,
         after=curves,
@@ -149,7 +148,9 @@ def _announce(
         )
 
 
-def _curves(job: Job, session: Session, base: Base, batches: ExampleBatches) -> Curves | None:
+def _curves(
+    job: FinetuningData, session: Session, base: Base, batches: ExampleBatches
+) -> Curves | None:
     """Return what measures the model at the end of every epoch, None without dev problems."""
     settings = job.asked
     if job.dev is None or not session.world.first:
@@ -175,7 +176,7 @@ class Dev(NamedTuple):
     """Problems to look at: their examples, how many samples each, the seed of the samples."""
 
     problems: Sequence[Problem]
-    examples: Sequence[Example]
+    examples: Sequence[TrainingExample]
     samples: int
     seed: int
 
@@ -261,7 +262,7 @@ class Curves:
         return marks
 
 
-def loss_on(model: Any, examples: Sequence[Example]) -> float:
+def loss_on(model: Any, examples: Sequence[TrainingExample]) -> float:
     """Return the cross-entropy of the solutions, the mean over their tokens."""
     total = tokens = 0.0
     device = next(model.parameters()).device

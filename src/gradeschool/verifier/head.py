@@ -18,9 +18,9 @@ import torch
 from torch import Tensor, nn
 
 from gradeschool.errors import InputError
-from gradeschool.verifier.examples import Pair, Scored, Text, texts_of
+from gradeschool.verifier.examples import QuestionSolution, SolutionScore, SolutionTokens, texts_of
 from gradeschool.verifier.packing import take_packed
-from gradeschool.verifier.rows import Rows, hidden_states, pack
+from gradeschool.verifier.rows import PackedRows, hidden_states, pack
 
 VERIFIER_FILE = "verifier.json"
 SCHEMA = 1
@@ -64,7 +64,7 @@ class Verifier(nn.Module):
         """Return the model's unembedding."""
         return self.model.get_output_embeddings()
 
-    def forward(self, rows: Rows, language: Tensor | None = None) -> Output:
+    def forward(self, rows: PackedRows, language: Tensor | None = None) -> Output:
         """Return the values of all bodies, and the language loss of the rows of these numbers."""
         states = hidden_states(self.model, rows, self.share)
         head = self.model.get_output_embeddings()
@@ -139,7 +139,7 @@ class Likelihood(Verifier):
 
     kind = "likelihood"
 
-    def forward(self, rows: Rows, language: Tensor | None = None) -> Output:
+    def forward(self, rows: PackedRows, language: Tensor | None = None) -> Output:
         """Return the values of all bodies, and the language loss of the rows of these numbers."""
         states = hidden_states(self.model, rows, self.share)
         logprobs = self._logprobs(states, rows.body, rows.solution_mask)
@@ -270,24 +270,24 @@ PLACES_ON_CPU, PLACES_ON_GPU = 8_192, 131_072
 def score(
     verifier: Verifier,
     tokenizer: Any,
-    pairs: Sequence[Pair | tuple[str, str]],
+    pairs: Sequence[QuestionSolution | tuple[str, str]],
     *,
     generator: tuple[Any, Any] | None = None,
     places: int | None = None,
-) -> list[Scored]:
+) -> list[SolutionScore]:
     """Return the scores of (question, solution) pairs, in their order.
 
     generator: a language model and its tokenizer, which gives the log-probabilities. places: how
     many tokens, padding included, go through the model at a time.
     """
-    solutions = [Pair(*pair) for pair in pairs]
+    solutions = [QuestionSolution(*pair) for pair in pairs]
     texts = texts_of(tokenizer, solutions)
     values = _each(_device(verifier.model), texts, places, lambda rows: _values(verifier, rows))
     by_token: Sequence[list[float] | None] = [None] * len(solutions)
     if generator is not None:
         by_token = logprobs(*generator, solutions, places=places)
     return [
-        Scored(values[text], values[text][-1], list(text.solution), by_generator)
+        SolutionScore(values[text], values[text][-1], list(text.solution), by_generator)
         for text, by_generator in zip(texts, by_token, strict=True)
     ]
 
@@ -295,12 +295,12 @@ def score(
 def logprobs(
     model: Any,
     tokenizer: Any,
-    pairs: Sequence[Pair | tuple[str, str]],
+    pairs: Sequence[QuestionSolution | tuple[str, str]],
     *,
     places: int | None = None,
 ) -> list[list[float]]:
     """Return the log-probability (nats) of each token of each solution, the end token included."""
-    texts = texts_of(tokenizer, [Pair(*pair) for pair in pairs])
+    texts = texts_of(tokenizer, [QuestionSolution(*pair) for pair in pairs])
     values = _each(_device(model), texts, places, lambda rows: _logprobs(model, rows))
     return [values[text] for text in texts]
 
@@ -310,12 +310,12 @@ def _device(model: Any) -> torch.device:
     return device
 
 
-def _values(verifier: Verifier, rows: Rows) -> Tensor:
+def _values(verifier: Verifier, rows: PackedRows) -> Tensor:
     values: Tensor = verifier(rows).values
     return values[:, 1:]
 
 
-def _logprobs(model: Any, rows: Rows) -> Tensor:
+def _logprobs(model: Any, rows: PackedRows) -> Tensor:
     """Return the log-probability of each solution token, [rows, S - 1]."""
     states = hidden_states(model, rows)[:, :-1]
     mask, targets = rows.solution_mask[:, 1:], rows.body[:, 1:]
@@ -326,13 +326,13 @@ def _logprobs(model: Any, rows: Rows) -> Tensor:
 
 def _each(
     device: torch.device,
-    texts: Sequence[Text],
+    texts: Sequence[SolutionTokens],
     places: int | None,
-    read: Callable[[Rows], Tensor],
-) -> dict[Text, list[float]]:
+    read: Callable[[PackedRows], Tensor],
+) -> dict[SolutionTokens, list[float]]:
     """Return what `read` says of each token of each text's solution."""
     most = places or (PLACES_ON_CPU if device.type == "cpu" else PLACES_ON_GPU)
-    values: dict[Text, list[float]] = {}
+    values: dict[SolutionTokens, list[float]] = {}
     for batch in batches(list(dict.fromkeys(texts)), most):
         numbers: dict[tuple[int, ...], int] = {}
         for text in batch:
@@ -345,19 +345,19 @@ def _each(
     return values
 
 
-def batches(texts: Sequence[Text], most: int) -> Iterator[list[Text]]:
+def batches(texts: Sequence[SolutionTokens], most: int) -> Iterator[list[SolutionTokens]]:
     """Yield texts in batches of at most so many places, a single text where it is longer.
 
     Questions stay together, their solutions sorted by length; questions of short solutions come
     first, so that a batch holds solutions of similar length.
     """
-    by_question: dict[tuple[int, ...], list[Text]] = {}
+    by_question: dict[tuple[int, ...], list[SolutionTokens]] = {}
     for text in texts:
         by_question.setdefault(text.question, []).append(text)
     for group in by_question.values():
         group.sort(key=lambda text: len(text.solution))
     in_order = sorted(by_question.values(), key=lambda group: len(group[len(group) // 2].solution))
-    batch: list[Text] = []
+    batch: list[SolutionTokens] = []
     width = prefix = questions = 0
     last: tuple[int, ...] | None = None
     for text in (text for group in in_order for text in group):

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.runs.files import write_whole
-from gradeschool.verifier.candidates import Answered, Held
-from gradeschool.verifier.examples import Pair, encode, texts_of
-from gradeschool.verifier.objective import Group, Labelled
+from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates
+from gradeschool.verifier.examples import QuestionSolution, encode, texts_of
+from gradeschool.verifier.objective import Labelled, SolutionGroup
 
 LABELS_FILE = "labels.jsonl"
 # What a joint training learns the language of: reference solutions, or samples that are right.
@@ -37,7 +37,7 @@ class Labels(NamedTuple):
         return {**self._asdict(), "right_share": self.right / max(1, self.completions)}
 
 
-def count_labels(answered: Sequence[Answered]) -> Labels:
+def count_labels(answered: Sequence[ProblemCandidates]) -> Labels:
     """Count the labels of completions."""
     right = [sum(candidate.right for candidate in each.candidates) for each in answered]
     sizes = [len(each.candidates) for each in answered]
@@ -61,7 +61,7 @@ def in_words(labels: Labels) -> str:
     )
 
 
-def write_labels(sampled: Held) -> None:
+def write_labels(sampled: CandidateRun) -> None:
     """Write labels.jsonl into a run folder: a row for each completion, with its answer."""
     rows = [
         {
@@ -81,19 +81,19 @@ def write_labels(sampled: Held) -> None:
 class Data(NamedTuple):
     """The groups of all problems, and the ids of problems that have none within the context."""
 
-    groups: Sequence[Group]
+    groups: Sequence[SolutionGroup]
     too_long: Sequence[str]
 
 
 def groups_of(
-    sampled: Held, tokenizer: Any, context: int | None, language: Language | None
+    sampled: CandidateRun, tokenizer: Any, context: int | None, language: Language | None
 ) -> Data:
     """Return a group for each problem: its different solutions, counted, and the language data.
 
     Solutions longer than the context are left out, and problems of which nothing remains. Raises
     InputError where that is all of them, or where all labels are the same.
     """
-    groups: list[Group] = []
+    groups: list[SolutionGroup] = []
     too_long: list[str] = []
     for answered in sampled.answered:
         group = _group(answered, tokenizer, context, language)
@@ -112,12 +112,12 @@ def groups_of(
 
 
 def _group(
-    answered: Answered, tokenizer: Any, context: int | None, language: Language | None
-) -> Group | None:
+    answered: ProblemCandidates, tokenizer: Any, context: int | None, language: Language | None
+) -> SolutionGroup | None:
     problem = answered.problem
     drawn = Counter((candidate.text, candidate.finished) for candidate in answered.candidates)
     right = {candidate.text: candidate.right for candidate in answered.candidates}
-    pairs = [Pair(problem.question, text, finished) for text, finished in drawn]
+    pairs = [QuestionSolution(problem.question, text, finished) for text, finished in drawn]
     texts = texts_of(tokenizer, pairs)
     question = texts[0].question
     most = None if context is None else context - len(question)
@@ -132,4 +132,4 @@ def _group(
     if language == "reference":
         ids, start = encode(tokenizer, problem.question, problem.solution)
         reference = tuple(ids[start:][:most])
-    return Group(question, solutions, reference, learn_right=language == "right")
+    return SolutionGroup(question, solutions, reference, learn_right=language == "right")

@@ -20,7 +20,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from gradeschool.errors import InputError
 from gradeschool.verifier.examples import PASS_TOKENS, divided
 from gradeschool.verifier.head import Output
-from gradeschool.verifier.rows import Rows, pack
+from gradeschool.verifier.rows import PackedRows, pack
 
 VERIFICATION, LANGUAGE = "verification", "language"  # the names of the two losses
 
@@ -44,7 +44,7 @@ class Labelled(NamedTuple):
     drawn: int = 1
 
 
-class Group(NamedTuple):
+class SolutionGroup(NamedTuple):
     """Solutions of one question.
 
     reference: its reference solution, where that is language data. learn_right: the solutions that
@@ -58,7 +58,7 @@ class Group(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class GroupBatch:
     """Rows with their targets.
 
     weights: [rows, S], how much each value counts: 0 at questions, padding and references, else how
@@ -66,22 +66,24 @@ class Batch:
     of the rows that are language data, maybe none.
     """
 
-    rows: Rows
+    rows: PackedRows
     weights: Tensor
     right: Tensor
     references: Tensor
     counts: Mapping[str, float]
     tokens: int
 
-    def to(self, device: Any) -> Batch:
+    def to(self, device: Any) -> GroupBatch:
         """Return the batch on a device."""
         weights, right, references = (
             tensor.to(device) for tensor in (self.weights, self.right, self.references)
         )
-        return Batch(self.rows.to(device), weights, right, references, self.counts, self.tokens)
+        return GroupBatch(
+            self.rows.to(device), weights, right, references, self.counts, self.tokens
+        )
 
 
-def batch_of(groups: Sequence[Group], level: Level = Level.TOKEN) -> Batch:
+def batch_of(groups: Sequence[SolutionGroup], level: Level = Level.TOKEN) -> GroupBatch:
     """Return the batch of groups; duplicates count as often as they were drawn."""
     solutions: list[tuple[int, Sequence[int]]] = []
     right: list[float] = []
@@ -111,10 +113,10 @@ def batch_of(groups: Sequence[Group], level: Level = Level.TOKEN) -> Batch:
     if any(group.learn_right or group.reference is not None for group in groups):
         counts[LANGUAGE] = float(rows.solution_mask[numbers].sum())
     tokens = int(rows.prefix_mask.sum() + rows.body_mask.sum())
-    return Batch(rows, weights, torch.tensor(right), numbers, counts, tokens)
+    return GroupBatch(rows, weights, torch.tensor(right), numbers, counts, tokens)
 
 
-def losses(verifier: Any, batch: Batch) -> dict[str, Tensor]:
+def losses(verifier: Any, batch: GroupBatch) -> dict[str, Tensor]:
     """Return the losses of a batch, each summed over what `batch.counts` counts."""
     references = batch.references if LANGUAGE in batch.counts else None
     output: Output = verifier(batch.rows, references)
@@ -142,7 +144,7 @@ class GroupBatches:
 
     def __init__(
         self,
-        groups: Sequence[Group],
+        groups: Sequence[SolutionGroup],
         epochs: float,
         batch: int,
         most: int,
@@ -167,7 +169,7 @@ class GroupBatches:
         """Return the number of updates."""
         return self.updates
 
-    def update(self, number: int, processes: int) -> list[Batch]:
+    def update(self, number: int, processes: int) -> list[GroupBatch]:
         """Return the passes of an update; raises InputError where processes would get nothing."""
         if processes > self.batch:
             raise InputError(
@@ -180,7 +182,7 @@ class GroupBatches:
         parts = divided(lengths, processes, self.pass_tokens)
         return [batch_of([chosen[index] for index in part], self.level) for part in parts]
 
-    def _at(self, place: int) -> Group:
+    def _at(self, place: int) -> SolutionGroup:
         """Return the group at a place of the endless stream of epochs."""
         epoch, offset = divmod(place, len(self.places))
         if self._order[0] != epoch:
@@ -197,13 +199,13 @@ class GroupBatches:
         return group._replace(solutions=solutions[part::count])
 
 
-def tokens_of(group: Group) -> int:
+def tokens_of(group: SolutionGroup) -> int:
     """Return how many tokens a group's forward pass computes."""
     solutions = sum(len(solution.ids) for solution in group.solutions)
     return len(group.question) + solutions + len(group.reference or ())
 
 
-def _parts(group: Group, most: int) -> int:
+def _parts(group: SolutionGroup, most: int) -> int:
     return -(-len(group.solutions) // most)
 
 

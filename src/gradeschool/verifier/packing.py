@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.verifier.examples import Example
+from gradeschool.verifier.examples import TrainingExample
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -67,7 +67,7 @@ class Packed(NamedTuple):
         return Packed(ids, positions, self.places.to(device), scored, targets)
 
 
-def pack(examples: Sequence[Example], whole: bool = False) -> Packed:
+def pack(examples: Sequence[TrainingExample], whole: bool = False) -> Packed:
     """Return examples as one row; the solutions are scored, or all tokens where `whole`."""
     import torch
 
@@ -148,8 +148,8 @@ def take_packed(model: Any) -> None:
     import torch
 
     _register()
-    probe = [Example([2, 3, 4, 5], 1), Example([3, 4, 2, 5, 4], 1)]
-    other = [Example([5, 2, 2, 3], 1), probe[1]]
+    probe = [TrainingExample([2, 3, 4, 5], 1), TrainingExample([3, 4, 2, 5, 4], 1)]
+    other = [TrainingExample([5, 2, 2, 3], 1), probe[1]]
     training = model.training
     model.eval()
     try:

@@ -1,4 +1,4 @@
-"""What a verifier is worth at test time: every way to pick an answer out of N completions.
+"""What a verifier is worth at test time: every strategy that picks one of N answers.
 
 Works on recorded scores alone, without a model. Every problem counts once, however many
 completions it has; intervals and tests are over problems.
@@ -19,25 +19,31 @@ from gradeschool.problem import Problem
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.paired import Pair, paired_interval, paired_test
 from gradeschool.scoring.statistics import Z95, Interval, clustered_wilson, wilson
-from gradeschool.verifier.candidates import Answered, Held, Warn, candidates_of
+from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates, Warn, candidates_of
 from gradeschool.verifier.scorers import is_model, load_scorer
-from gradeschool.verifier.scores import ScoreRow, Told, choose_scores, score_held, scores_path
+from gradeschool.verifier.scores import (
+    ScoreRow,
+    ScoringProgress,
+    choose_scores,
+    score_held,
+    scores_path,
+)
 from gradeschool.verifier.selection import (
     MAJORITY,
     MEAN,
     SCORES,
     STRATEGIES,
     VOTERS,
-    Case,
     Option,
-    Picked,
-    Ways,
+    ProblemResult,
+    RankedProblem,
+    SelectionSettings,
     pick,
 )
 
 
-class Difference(NamedTuple):
-    """How much better a way is than another, over the problems that both have."""
+class AccuracyGain(NamedTuple):
+    """How much better a strategy is than another, over the problems that both have."""
 
     difference: float
     ci95: Interval
@@ -45,18 +51,18 @@ class Difference(NamedTuple):
     problems: int
 
 
-class Result(NamedTuple):
-    """One way on all completions of every problem; `against`: by the other's name."""
+class StrategyResult(NamedTuple):
+    """One strategy on all completions of every problem; `against`: by the other's name."""
 
     name: str
     title: str
     accuracy: float
     ci95: Interval
-    against: Mapping[str, Difference]
+    against: Mapping[str, AccuracyGain]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FamilyResults:
     """The results on the problems of one family, or on all of them.
 
     unique_solutions, unique_answers: how many different ones a problem has in the mean. mixed: how
@@ -70,11 +76,11 @@ class Part:
     unique_solutions: float
     unique_answers: float
     mixed: int
-    results: Sequence[Result]
-    aucs: Mapping[str, tuple[float | None, Within]]
+    results: Sequence[StrategyResult]
+    aucs: Mapping[str, tuple[float | None, WithinAuc]]
 
-    def result(self, name: str) -> Result | None:
-        """Return the result of a way, None where it was not to be had."""
+    def result(self, name: str) -> StrategyResult | None:
+        """Return the result of a strategy, None where there is none."""
         return next((result for result in self.results if result.name == name), None)
 
 
@@ -82,51 +88,51 @@ class Part:
 class Ranking:
     """Everything that is known of one set of scored completions.
 
-    curves: by way, a point for each number of completions. top: for each number of completions, a
+    curves: by strategy, a point for each number of completions. top: for each number of completions, a
     point for each number of voters. families: the same results by family, () for one family.
     """
 
-    whole: Part
-    families: Sequence[Part]
-    curves: Mapping[str, Sequence[Point]]
-    top: Mapping[int, Sequence[Point]]
+    whole: FamilyResults
+    families: Sequence[FamilyResults]
+    curves: Mapping[str, Sequence[CurvePoint]]
+    top: Mapping[int, Sequence[CurvePoint]]
     buckets: Sequence[Bucket]
     most: int
-    ways: Ways
+    settings: SelectionSettings
     has_logprob: bool
 
 
 def rank(
-    cases: Sequence[Case],
+    cases: Sequence[RankedProblem],
     *,
     has_logprob: bool,
     baselines: Mapping[str, Mapping[str, tuple[int, int]]] | None = None,
-    ways: Ways | None = None,
+    settings: SelectionSettings | None = None,
 ) -> Ranking:
-    """Return what every way to pick makes of scored completions.
+    """Return the results of every strategy on scored completions.
 
     baselines: by name, (right, completions) of each problem of another run. Raises InputError where
     there is no completion, or a baseline shares no problem.
     """
     if not any(case.options for case in cases):
         raise InputError("there is no scored completion to rank; score the run first")
-    ways = ways or Ways()
+    settings = settings or SelectionSettings()
     most = max(len(case.options) for case in cases)
-    picked = [pick(case, has_logprob, ways, steps(most)) for case in cases if case.options]
+    picked = [pick(case, has_logprob, settings, steps(most)) for case in cases if case.options]
     others = dict(baselines or {})
     families = sorted({case.family for case in cases})
     parts = [
         _part(
             family,
             [picked_case for picked_case in picked if picked_case.case.family == family],
-            ways,
+            settings,
             others,
         )
         for family in families
     ]
     options = [option for picked_case in picked for option in picked_case.case.options]
     return Ranking(
-        whole=_part("all", picked, ways, others),
+        whole=_part("all", picked, settings, others),
         families=parts if len(parts) > 1 else (),
         curves=_curves(picked, most),
         top=_top_curves(picked, most),
@@ -135,55 +141,57 @@ def rank(
             [picked_case.right for picked_case in options],
         ),
         most=most,
-        ways=ways,
+        settings=settings,
         has_logprob=has_logprob,
     )
 
 
 def _part(
     family: str,
-    picked: Sequence[Picked],
-    ways: Ways,
+    picked: Sequence[ProblemResult],
+    settings: SelectionSettings,
     baselines: Mapping[str, Mapping[str, tuple[int, int]]],
-) -> Part:
+) -> FamilyResults:
     others = {
         MAJORITY: {
             picked_case.case.problem: _counted(picked_case, MAJORITY) for picked_case in picked
         }
     }
     others.update({name: dict(outcomes) for name, outcomes in baselines.items()})
-    strategies = picked[0].by_way
+    strategies = picked[0].by_strategy
     cases = [picked_case.case for picked_case in picked]
     answers = [{option.answer for option in case.options} - {None} for case in cases]
-    return Part(
+    return FamilyResults(
         family=family,
         problems=len(cases),
         completions=sum(len(case.options) for case in cases),
         unique_solutions=sum(case.unique for case in cases) / len(cases),
         unique_answers=sum(map(len, answers)) / len(cases),
         mixed=sum(len({option.right for option in case.options}) > 1 for case in cases),
-        results=[_result(name, picked, ways, others) for name in STRATEGIES if name in strategies],
+        results=[
+            _result(name, picked, settings, others) for name in STRATEGIES if name in strategies
+        ],
         aucs={
             name: _aucs(name, cases) for name in SCORES if name == "verifier" or name in strategies
         },
     )
 
 
-def _counted(picked_case: Picked, name: str) -> tuple[int, int]:
+def _counted(picked_case: ProblemResult, name: str) -> tuple[int, int]:
     """Return how many of how many tries are right: of all samples for the mean, else 0 or 1."""
     if name == MEAN:
         return sum(option.right for option in picked_case.case.options), len(
             picked_case.case.options
         )
-    return round(picked_case.by_way[name][-1]), 1
+    return round(picked_case.by_strategy[name][-1]), 1
 
 
 def _result(
     name: str,
-    picked: Sequence[Picked],
-    ways: Ways,
+    picked: Sequence[ProblemResult],
+    settings: SelectionSettings,
     others: Mapping[str, Mapping[str, tuple[int, int]]],
-) -> Result:
+) -> StrategyResult:
     mine = {picked_case.case.problem: _counted(picked_case, name) for picked_case in picked}
     shares = [right / count for right, count in mine.values()]
     against = {
@@ -191,26 +199,28 @@ def _result(
         for other, theirs in others.items()
         if name not in (other, MEAN) and mine.keys() & theirs.keys()
     }
-    title = STRATEGIES[name].format(voters=ways.voters, favour=f"{ways.favour:g}")
+    title = STRATEGIES[name].format(
+        voters=settings.voters, share_weight=f"{settings.share_weight:g}"
+    )
     interval = (
         clustered_wilson(list(mine.values()))
         if name != MEAN
         else interval_of_mean(shares, sum(count for _, count in mine.values()))
     )
-    return Result(name, title, sum(shares) / len(shares), interval, against)
+    return StrategyResult(name, title, sum(shares) / len(shares), interval, against)
 
 
 def difference(
     before: Mapping[str, tuple[int, int]], after: Mapping[str, tuple[int, int]]
-) -> Difference:
+) -> AccuracyGain:
     """Return after minus before on the problems of both, each (right, completions) by problem."""
     shared = [id for id in after if id in before]
     pairs = [Pair(*before[id], *after[id]) for id in shared]
     gap = sum(pair.difference for pair in pairs) / len(pairs)
-    return Difference(gap, paired_interval(pairs)[0], paired_test(pairs).p, len(pairs))
+    return AccuracyGain(gap, paired_interval(pairs)[0], paired_test(pairs).p, len(pairs))
 
 
-def _aucs(name: str, cases: Sequence[Case]) -> tuple[float | None, Within]:
+def _aucs(name: str, cases: Sequence[RankedProblem]) -> tuple[float | None, WithinAuc]:
     score = SCORES[name]
     by_problem = [
         ([score(option) for option in case.options], [option.right for option in case.options])
@@ -221,22 +231,26 @@ def _aucs(name: str, cases: Sequence[Case]) -> tuple[float | None, Within]:
     return auc(scores, right), within(by_problem)
 
 
-def _curves(picked: Sequence[Picked], most: int) -> dict[str, list[Point]]:
-    """Return the points of every way; a problem takes part up to the completions that it has."""
-    points: dict[str, list[Point]] = {}
-    for name in picked[0].by_way:
+def _curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list[CurvePoint]]:
+    """Return the points of every strategy; a problem takes part up to the completions that it has."""
+    points: dict[str, list[CurvePoint]] = {}
+    for name in picked[0].by_strategy:
         for n in steps(most):
             enough = [picked_case for picked_case in picked if n in picked_case.ns]
-            values = [picked_case.by_way[name][picked_case.ns.index(n)] for picked_case in enough]
-            base = [picked_case.by_way[MAJORITY][picked_case.ns.index(n)] for picked_case in enough]
+            values = [
+                picked_case.by_strategy[name][picked_case.ns.index(n)] for picked_case in enough
+            ]
+            base = [
+                picked_case.by_strategy[MAJORITY][picked_case.ns.index(n)] for picked_case in enough
+            ]
             points.setdefault(name, []).append(point(n, values, base, max(1, most // n)))
     return points
 
 
-def _top_curves(picked: Sequence[Picked], most: int) -> dict[int, list[Point]]:
-    points: dict[int, list[Point]] = {}
+def _top_curves(picked: Sequence[ProblemResult], most: int) -> dict[int, list[CurvePoint]]:
+    points: dict[int, list[CurvePoint]] = {}
     for n in steps(most):
-        enough = [(picked_case.top[index], picked_case.by_way[MAJORITY][index]) for picked_case in picked if n in picked_case.ns
+        enough = [(picked_case.top[index], picked_case.by_strategy[MAJORITY][index]) for picked_case in picked if n in picked_case.ns
                   for index in [picked_case.ns.index(n)]]  # fmt: skip
         ks = [k for k in (*VOTERS, most) if k <= n]
         ks = sorted({*ks, n}) if n == most else ks
@@ -253,16 +267,16 @@ FAMILY_FIELDS = ("family", "kind")
 STEP = re.compile(r"<<[^<>]*>>")  # an annotation of a reference solution
 
 
-class Ready(NamedTuple):
+class RankInput(NamedTuple):
     """Cases to rank. unscored: completions without a score, which are left out."""
 
-    cases: Sequence[Case]
+    cases: Sequence[RankedProblem]
     verifier: str
     has_logprob: bool
     unscored: int
 
 
-def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = None) -> Held:
+def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = None) -> CandidateRun:
     """Return the one run that an argument means; raises InputError where it means several."""
     runs = candidates_of(spec, dataset, warn, scorer)
     if len(runs) > 1:
@@ -272,10 +286,10 @@ def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = Non
 
 
 def scores_of(
-    sampled: Held,
+    sampled: CandidateRun,
     verifier: str | None,
     generator: str | None,
-    tell: Callable[[Told], None] | None = None,
+    tell: Callable[[ScoringProgress], None] | None = None,
 ) -> tuple[str, Mapping[str, ScoreRow]]:
     """Return the name of a verifier and its scores of a run's completions, by key.
 
@@ -293,7 +307,7 @@ def scores_of(
     return choose_scores(scores_path(sampled.path), verifier)
 
 
-def ready(sampled: Held, verifier: str, scores: Mapping[str, ScoreRow]) -> Ready:
+def ready(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreRow]) -> RankInput:
     """Return the cases of a run with their scores; raises InputError where none has a score."""
     rows = [scores[candidate.key] for answered in sampled.answered for candidate in answered.candidates
             if candidate.key in scores]  # fmt: skip
@@ -305,10 +319,10 @@ def ready(sampled: Held, verifier: str, scores: Mapping[str, ScoreRow]) -> Ready
     has_logprob = all(row.logprob is not None for row in rows)
     cases = [_case(answered, scores) for answered in sampled.answered]
     cases = [case for case in cases if case.options]
-    return Ready(cases, verifier, has_logprob, sampled.total - len(rows))
+    return RankInput(cases, verifier, has_logprob, sampled.total - len(rows))
 
 
-def _case(answered: Answered, scores: Mapping[str, ScoreRow]) -> Case:
+def _case(answered: ProblemCandidates, scores: Mapping[str, ScoreRow]) -> RankedProblem:
     options = []
     texts = set()
     for candidate in answered.candidates:
@@ -319,7 +333,7 @@ def _case(answered: Answered, scores: Mapping[str, ScoreRow]) -> Case:
         options.append(Option(candidate.answer, candidate.right, row.score, logprob, row.length))
         texts.add(candidate.text)
     problem = answered.problem
-    return Case(problem.id, family_of(problem), options, len(texts))
+    return RankedProblem(problem.id, family_of(problem), options, len(texts))
 
 
 def family_of(problem: Problem) -> str:
@@ -332,7 +346,7 @@ def family_of(problem: Problem) -> str:
 
 
 def baseline(
-    sampled: Held, spec: str, dataset: str | None, warn: Warn
+    sampled: CandidateRun, spec: str, dataset: str | None, warn: Warn
 ) -> tuple[str, dict[str, tuple[int, int]], float, Interval]:
     """Return another run on the same problems: its name, (right, completions) by problem, score.
 
@@ -358,12 +372,12 @@ def baseline(
     return other.run, outcomes, accuracy, clustered_wilson(list(outcomes.values()))
 
 
-def _dataset(sampled: Held) -> str | None:
+def _dataset(sampled: CandidateRun) -> str | None:
     named = sampled.manifest.get("dataset")
     return named.get("name") if isinstance(named, dict) else None
 
 
-class Point(NamedTuple):
+class CurvePoint(NamedTuple):
     """One place of a curve.
 
     at: completions, or voters. gain: accuracy minus the majority vote's of as many completions,
@@ -378,7 +392,7 @@ class Point(NamedTuple):
     gain_ci95: Interval
 
 
-def point(at: int, values: Sequence[float], base: Sequence[float], groups: int) -> Point:
+def point(at: int, values: Sequence[float], base: Sequence[float], groups: int) -> CurvePoint:
     """Return the point of one value a problem, each an expectation in 0..1.
 
     base: what it is compared with, problem by problem. groups: disjoint sets of completions that a
@@ -388,7 +402,7 @@ def point(at: int, values: Sequence[float], base: Sequence[float], groups: int) 
     gains = [value - other for value, other in zip(values, base, strict=True)]
     mean = sum(gains) / count
     half = Z95 * _error(gains)
-    return Point(
+    return CurvePoint(
         at=at,
         problems=count,
         accuracy=sum(values) / count,
@@ -424,7 +438,7 @@ def _error(values: Sequence[float]) -> float:
 EDGES = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # between the buckets of calibration
 
 
-class Within(NamedTuple):
+class WithinAuc(NamedTuple):
     """The mean AUC of the problems that have right and wrong completions, and their number."""
 
     auc: float | None
@@ -463,17 +477,17 @@ def auc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
     return (ranks - positives * (positives + 1) / 2) / (positives * negatives)
 
 
-def within(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> Within:
+def within(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> WithinAuc:
     """Return the mean of the AUCs of problems, each (scores, right); others are left out."""
     aucs = [value for scores, right in problems if (value := auc(scores, right)) is not None]
     if not aucs:
-        return Within(None, None, 0)
+        return WithinAuc(None, None, 0)
     mean = sum(aucs) / len(aucs)
     if len(aucs) == 1:
-        return Within(mean, Interval(0.0, 1.0), 1)
+        return WithinAuc(mean, Interval(0.0, 1.0), 1)
     error = sqrt(sum((value - mean) ** 2 for value in aucs) / (len(aucs) - 1) / len(aucs))
     interval = Interval(max(0.0, mean - Z95 * error), min(1.0, mean + Z95 * error))
-    return Within(mean, interval, len(aucs))
+    return WithinAuc(mean, interval, len(aucs))
 
 
 def calibration(scores: Sequence[float], right: Sequence[bool]) -> list[Bucket]:

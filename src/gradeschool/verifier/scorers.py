@@ -21,7 +21,7 @@ from gradeschool.models.llama_cpp import (
     needs_llama_cpp,
     serve,
 )
-from gradeschool.verifier.examples import Pair, Scored, Text, texts_of
+from gradeschool.verifier.examples import QuestionSolution, SolutionScore, SolutionTokens, texts_of
 
 GGUF = ".gguf"
 FORMS = f"a folder, a FILE{GGUF} or {TINY}"
@@ -32,10 +32,10 @@ class Side(Protocol):
 
     name: str
 
-    def score(self, pairs: Sequence[Pair]) -> list[Scored]:
+    def score(self, pairs: Sequence[QuestionSolution]) -> list[SolutionScore]:
         """Return the verifier's values; raises InputError where the model is no verifier."""
 
-    def logprobs(self, pairs: Sequence[Pair]) -> list[list[float]]:
+    def logprobs(self, pairs: Sequence[QuestionSolution]) -> list[list[float]]:
         """Return the log-probability (nats) of each token of each solution."""
 
     def text(self, token: int) -> str:
@@ -99,13 +99,13 @@ class FolderSide:
         self._model: Any = load(folder, device)
         self._tokenizer = load_tokenizer(folder)
 
-    def score(self, pairs: Sequence[Pair]) -> list[Scored]:
+    def score(self, pairs: Sequence[QuestionSolution]) -> list[SolutionScore]:
         """Return the verifier's values of solutions."""
         from gradeschool.verifier.head import score
 
         return score(self._model, self._tokenizer, pairs)
 
-    def logprobs(self, pairs: Sequence[Pair]) -> list[list[float]]:
+    def logprobs(self, pairs: Sequence[QuestionSolution]) -> list[list[float]]:
         """Return the log-probability of each token of each solution."""
         from gradeschool.verifier.head import logprobs
 
@@ -149,13 +149,15 @@ class GgufSide:
         self.name = self.model.name
         self._file = file
 
-    def score(self, pairs: Sequence[Pair]) -> list[Scored]:
+    def score(self, pairs: Sequence[QuestionSolution]) -> list[SolutionScore]:
         """Return the verifier's values; raises InputError where the file has no head."""
         head = _head(self.model.field(HEAD_KEY), self._file)
         texts, values = self._each(pairs, lambda *read: _values(self.model, head, *read))
-        return [Scored(values[text], values[text][-1], list(text.solution)) for text in texts]
+        return [
+            SolutionScore(values[text], values[text][-1], list(text.solution)) for text in texts
+        ]
 
-    def logprobs(self, pairs: Sequence[Pair]) -> list[list[float]]:
+    def logprobs(self, pairs: Sequence[QuestionSolution]) -> list[list[float]]:
         """Return the log-probability (nats) of each token of each solution."""
         texts, values = self._each(pairs, lambda *read: _logprobs(self.model, *read).tolist())
         return [values[text] for text in texts]
@@ -165,8 +167,8 @@ class GgufSide:
         return self.model.decode([token])
 
     def _each(
-        self, pairs: Sequence[Pair], read: Callable[[Text, Any], list[float]]
-    ) -> tuple[list[Text], dict[Text, list[float]]]:
+        self, pairs: Sequence[QuestionSolution], read: Callable[[SolutionTokens, Any], list[float]]
+    ) -> tuple[list[SolutionTokens], dict[SolutionTokens, list[float]]]:
         """Return the texts of pairs, and what is read of each from its states; equal ones once."""
         texts = texts_of(self.model, pairs)
         different = list(dict.fromkeys(texts))
@@ -175,7 +177,7 @@ class GgufSide:
         return texts, dict(zip(different, results, strict=True))
 
 
-def _values(model: LlamaStates, head: Head, text: Text, states: Any) -> list[float]:
+def _values(model: LlamaStates, head: Head, text: SolutionTokens, states: Any) -> list[float]:
     import numpy
 
     if head.kind == LOGIT:
@@ -186,7 +188,9 @@ def _values(model: LlamaStates, head: Head, text: Text, states: Any) -> list[flo
     return list((1 / (1 + numpy.exp(-logit))).tolist())
 
 
-def _logprobs(model: LlamaStates, text: Text, states: Any, banned: int | None = None) -> Any:
+def _logprobs(
+    model: LlamaStates, text: SolutionTokens, states: Any, banned: int | None = None
+) -> Any:
     """Return the log-probability of each solution token; a banned token is no candidate."""
     import numpy
 

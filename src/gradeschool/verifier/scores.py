@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError, StoreError
 from gradeschool.tables import parse_line
-from gradeschool.verifier.candidates import Answered, Held
-from gradeschool.verifier.examples import Pair
+from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates
+from gradeschool.verifier.examples import QuestionSolution
 from gradeschool.verifier.scorers import CandidateScorer
 
 SCORES_FILE = "verifier-scores.jsonl"
@@ -127,7 +127,7 @@ def _finite(value: Any) -> float | None:
 CHUNK = 2048
 
 
-class Told(NamedTuple):
+class ScoringProgress(NamedTuple):
     """How far a scoring is: completions of all, of which so many were there before."""
 
     done: int
@@ -136,12 +136,12 @@ class Told(NamedTuple):
 
 
 def score_held(
-    sampled: Held,
+    sampled: CandidateRun,
     scorer: CandidateScorer,
     *,
     path: Path | None = None,
     tokens: bool = False,
-    tell: Callable[[Told], None] | None = None,
+    tell: Callable[[ScoringProgress], None] | None = None,
 ) -> Path:
     """Append the scores of completions that have none by this verifier; return the file.
 
@@ -167,19 +167,21 @@ def score_held(
         append_scores(target, _rows(chunk, scorer, tokens))
         finished += sum(len(candidate.candidates) for candidate in chunk)
         if tell is not None:
-            tell(Told(finished, of, before))
+            tell(ScoringProgress(finished, of, before))
     return target
 
 
-def _chunks(answered: Sequence[Answered], scored: set[str]) -> Iterator[list[Answered]]:
+def _chunks(
+    answered: Sequence[ProblemCandidates], scored: set[str]
+) -> Iterator[list[ProblemCandidates]]:
     """Yield problems with the completions that are not done, about CHUNK of them at a time."""
-    chunk: list[Answered] = []
+    chunk: list[ProblemCandidates] = []
     size = 0
     for problem in answered:
         missing = [candidate for candidate in problem.candidates if candidate.key not in scored]
         if not missing:
             continue
-        chunk.append(Answered(problem.problem, missing))
+        chunk.append(ProblemCandidates(problem.problem, missing))
         size += len(missing)
         if size >= CHUNK:
             yield chunk
@@ -188,11 +190,13 @@ def _chunks(answered: Sequence[Answered], scored: set[str]) -> Iterator[list[Ans
         yield chunk
 
 
-def _rows(chunk: Sequence[Answered], scorer: CandidateScorer, tokens: bool) -> list[ScoreRow]:
+def _rows(
+    chunk: Sequence[ProblemCandidates], scorer: CandidateScorer, tokens: bool
+) -> list[ScoreRow]:
     name = scorer.verifier.name
     keys = [candidate.key for answered in chunk for candidate in answered.candidates]
     pairs = [
-        Pair(answered.problem.question, candidate.text, candidate.finished)
+        QuestionSolution(answered.problem.question, candidate.text, candidate.finished)
         for answered in chunk
         for candidate in answered.candidates
     ]

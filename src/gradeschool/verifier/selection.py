@@ -67,7 +67,7 @@ def votes(
     ns: Sequence[int],
     voters: Sequence[int],
     *,
-    favour: float,
+    share_weight: float,
     draws: int,
     source: Random,
 ) -> Votes:
@@ -90,13 +90,13 @@ def votes(
         result.majority.append(_mean([table.right[_majority(table, chosen)] for chosen in drawn]))
         result.weighted.append(_mean([table.right[_weighted(table, chosen)] for chosen in drawn]))
         result.frequency.append(
-            _mean([table.right[_frequent(table, chosen, favour)] for chosen in drawn])
+            _mean([table.right[_frequent(table, chosen, share_weight)] for chosen in drawn])
         )
         result.top.append([_mean([top[index] for top in tops]) for index in range(len(counts))])
     return result
 
 
-class _Hall(NamedTuple):
+class _VoteTable(NamedTuple):
     """Completions by number: answer's number, score, rank; and whether answers are right."""
 
     answers: list[int]
@@ -106,7 +106,7 @@ class _Hall(NamedTuple):
     right: list[bool]  # by answer's number; the last is of no answer
 
 
-def _hall(options: Sequence[Option]) -> _Hall:
+def _hall(options: Sequence[Option]) -> _VoteTable:
     numbers: dict[str, int] = {}
     right: list[bool] = []
     answers = []
@@ -122,10 +122,12 @@ def _hall(options: Sequence[Option]) -> _Hall:
     ranks = [0] * len(options)
     for rank, index in enumerate(by_rank):
         ranks[index] = rank
-    return _Hall(answers, [option.score for option in options], ranks, by_rank, [*right, False])
+    return _VoteTable(
+        answers, [option.score for option in options], ranks, by_rank, [*right, False]
+    )
 
 
-def _majority(table: _Hall, chosen: Sequence[int]) -> int:
+def _majority(table: _VoteTable, chosen: Sequence[int]) -> int:
     counts: dict[int, int] = {}
     for index in chosen:
         answer = table.answers[index]
@@ -134,7 +136,7 @@ def _majority(table: _Hall, chosen: Sequence[int]) -> int:
     return max(counts, key=counts.__getitem__, default=NO_ANSWER)  # of equals the first
 
 
-def _weighted(table: _Hall, chosen: Sequence[int]) -> int:
+def _weighted(table: _VoteTable, chosen: Sequence[int]) -> int:
     sums: dict[int, float] = {}
     for index in chosen:
         answer = table.answers[index]
@@ -143,7 +145,7 @@ def _weighted(table: _Hall, chosen: Sequence[int]) -> int:
     return max(sums, key=sums.__getitem__, default=NO_ANSWER)
 
 
-def _frequent(table: _Hall, chosen: Sequence[int], favour: float) -> int:
+def _frequent(table: _VoteTable, chosen: Sequence[int], share_weight: float) -> int:
     counts: dict[int, int] = {}
     best: dict[int, float] = {}
     for index in chosen:
@@ -151,10 +153,10 @@ def _frequent(table: _Hall, chosen: Sequence[int], favour: float) -> int:
         counts[answer] = counts.get(answer, 0) + (answer != NO_ANSWER)
         if answer not in best or score > best[answer]:
             best[answer] = score
-    return max(best, key=lambda answer: best[answer] + favour * counts[answer] / len(chosen))
+    return max(best, key=lambda answer: best[answer] + share_weight * counts[answer] / len(chosen))
 
 
-def _top(table: _Hall, chosen: Sequence[int], voters: Sequence[int]) -> list[bool]:
+def _top(table: _VoteTable, chosen: Sequence[int], voters: Sequence[int]) -> list[bool]:
     """Return whether the majority among the best k of the chosen is right, for each k."""
     counts: dict[int, int] = {}
     outcomes = []
@@ -194,7 +196,7 @@ STRATEGIES = {
     BEST: "best by verifier",
     "top": "vote of the verifier's top {voters}",
     "weighted": "verifier-weighted vote",
-    "frequency": "score + {favour} x answer's share",
+    "frequency": "score + {share_weight} x answer's share",
     "logprob": "best by mean logprob",
     "sum": "best by summed logprob",
     COVERAGE: "any right (coverage)",
@@ -207,20 +209,19 @@ SCORES: dict[str, Callable[[Option], float]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
-    """How completions are picked: the choices that are the user's.
+class SelectionSettings:
+    """How completions are selected.
 
-    voters: k of the headline's vote among the top k. favour: what the share of an answer counts
-    beside the score. draws: random subsets a problem, for votes among fewer than all.
+    voters: k of the headline's vote among the top k. share_weight: the weight of an answer's share beside the score. draws: random subsets a problem, for votes among fewer than all.
     """
 
     voters: int = 5
-    favour: float = 0.2
+    share_weight: float = 0.2
     draws: int = 20
     seed: int = 0
 
 
-class Case(NamedTuple):
+class RankedProblem(NamedTuple):
     """A problem with its completions, in the order of their numbers, and its family.
 
     unique: how many different texts its completions are.
@@ -232,33 +233,42 @@ class Case(NamedTuple):
     unique: int = 0
 
 
-class Picked(NamedTuple):
-    """One problem: by way, how likely it is right for each number of completions it has.
+class ProblemResult(NamedTuple):
+    """One problem: by strategy, how likely it is right for each number of completions it has.
 
     ns: those numbers, all of its completions last. top: for each n, for each number of voters.
     """
 
-    case: Case
+    case: RankedProblem
     ns: Sequence[int]
-    by_way: Mapping[str, Sequence[float]]
+    by_strategy: Mapping[str, Sequence[float]]
     top: Sequence[Sequence[float]]
 
 
-def pick(case: Case, has_logprob: bool, ways: Ways, ns: Sequence[int]) -> Picked:
-    """Return what every way makes of one problem."""
+def pick(
+    case: RankedProblem, has_logprob: bool, settings: SelectionSettings, ns: Sequence[int]
+) -> ProblemResult:
+    """Return the results of every strategy on one problem."""
     options = case.options
     count = len(options)
     sizes = sorted({n for n in ns if n < count} | {count})
-    voters = _voters(count, ways)
-    source = Random(f"{ways.seed} {case.problem}")  # noqa: S311  (statistics, no secret)
-    cast = votes(options, sizes, voters, favour=ways.favour, draws=ways.draws, source=source)
+    voters = _voters(count, settings)
+    source = Random(f"{settings.seed} {case.problem}")  # noqa: S311  (statistics, no secret)
+    cast = votes(
+        options,
+        sizes,
+        voters,
+        share_weight=settings.share_weight,
+        draws=settings.draws,
+        source=source,
+    )
     right = sum(option.right for option in options)
-    by_way: dict[str, Sequence[float]] = {
+    by_strategy: dict[str, Sequence[float]] = {
         MEAN: [right / count] * len(sizes),
         MAJORITY: cast.majority,
         BEST: [best_of(options, [option.score for option in options], n) for n in sizes],
         "top": [
-            shares[sum(k <= min(ways.voters, n) for k in voters) - 1]
+            shares[sum(k <= min(settings.voters, n) for k in voters) - 1]
             for n, shares in zip(sizes, cast.top, strict=True)
         ],
         "weighted": cast.weighted,
@@ -267,10 +277,10 @@ def pick(case: Case, has_logprob: bool, ways: Ways, ns: Sequence[int]) -> Picked
     if has_logprob:
         for name in ("logprob", "sum"):
             scores = [SCORES[name](option) for option in options]
-            by_way[name] = [best_of(options, scores, n) for n in sizes]
-    by_way[COVERAGE] = [float(pass_at_k(count, right, n)) for n in sizes]
-    return Picked(case, sizes, by_way, cast.top)
+            by_strategy[name] = [best_of(options, scores, n) for n in sizes]
+    by_strategy[COVERAGE] = [float(pass_at_k(count, right, n)) for n in sizes]
+    return ProblemResult(case, sizes, by_strategy, cast.top)
 
 
-def _voters(count: int, ways: Ways) -> list[int]:
-    return sorted({k for k in (*VOTERS, ways.voters) if k < count} | {count})
+def _voters(count: int, settings: SelectionSettings) -> list[int]:
+    return sorted({k for k in (*VOTERS, settings.voters) if k < count} | {count})

@@ -17,18 +17,15 @@ from typing import Any, NamedTuple
 from gradeschool.errors import StoreError
 from gradeschool.runs.files import remove_parts, write_whole
 from gradeschool.runs.lock import LOCK_FILE, FolderLock
-from gradeschool.verifier.examples import PASS_TOKENS
-from gradeschool.verifier.optimizers import Kind
 from gradeschool.verifier.parallel import ALONE, World
 from gradeschool.verifier.training import (
     LOSSES,
     After,
-    Batches,
     Loss,
-    Precision,
-    Settings,
     Trained,
-    Update,
+    TrainingBatches,
+    TrainingSettings,
+    TrainingUpdate,
     train,
 )
 
@@ -39,7 +36,7 @@ class Listener(NamedTuple):
     """What is called while it goes: a note in words, every update, every row of the curves."""
 
     note: Callable[[str], None] = lambda _: None
-    update: Callable[[Update], None] = lambda _: None
+    update: Callable[[TrainingUpdate], None] = lambda _: None
     row: Callable[[dict[str, Any]], None] = lambda _: None
 
 
@@ -48,12 +45,16 @@ QUIET = Listener()
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Where a command trains, in which processes, and whom it tells."""
+    """Where a command trains, in which processes, and what is called as it goes.
+
+    save_every: updates between checkpoints.
+    """
 
     output: Path
     world: World = ALONE
     command: str = ""
     listener: Listener = QUIET
+    save_every: int = 200
 
     @property
     def work(self) -> Path:
@@ -66,33 +67,6 @@ class Session:
             self.listener.note(text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """The settings of every kind of training; with the files that it names it decides the model.
-
-    limit: only the first problems. pass_tokens: computed at a time; a batch that has more is
-    accumulated. precision: of the passes, None for bfloat16 on a GPU and float32 elsewhere.
-    """
-
-    limit: int | None = None
-    optimizer: Kind = "adam"
-    lr: float = 1e-5
-    warmup: int = 0
-    dropout: float = 0.0
-    weight_decay: float = 0.0
-    clip: float = 1.0
-    seed: int = 0
-    pass_tokens: int = PASS_TOKENS
-    precision: Precision | None = None
-
-    def settings(self, save_every: int) -> Settings:
-        """Return the settings of the training loop."""
-        return Settings(
-            self.optimizer, self.lr, self.warmup, self.weight_decay, self.clip, self.seed,
-            save_every, self.precision,
-        )  # fmt: skip
-
-
 class Prepared(NamedTuple):
     """All that a training needs, ready to begin.
 
@@ -101,9 +75,9 @@ class Prepared(NamedTuple):
     """
 
     model: Any
-    batches: Batches
+    batches: TrainingBatches
     loss: Loss
-    settings: Settings
+    settings: TrainingSettings
     save: Callable[[Trained, Path], None]
     left_out: Sequence[str]
     after: After | None = None
@@ -135,7 +109,7 @@ def _go(
         return {"status": "finished"} if folder is None else folder.fields
     ready = prepare()
 
-    def tell(update: Update) -> None:
+    def tell(update: TrainingUpdate) -> None:
         if folder is not None and not folder.begun:
             folder.begin(session.command, world.describe())
         session.listener.update(update)
@@ -147,6 +121,7 @@ def _go(
         ready.settings,
         session.work,
         world=world,
+        save_every=session.save_every,
         after=ready.after,
         marks=ready.marks,
         tell=tell if world.first else None,

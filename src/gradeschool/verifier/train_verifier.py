@@ -13,7 +13,7 @@ from gradeschool.errors import InputError
 from gradeschool.runs.files import write_whole
 from gradeschool.runs.finish import fingerprint
 from gradeschool.verifier.base_model import identity_of, load_folder, save_folder
-from gradeschool.verifier.candidates import Held, candidates_of
+from gradeschool.verifier.candidates import CandidateRun, candidates_of
 from gradeschool.verifier.dropout import drop_residuals
 from gradeschool.verifier.head import VERIFIER_FILE, Reserved, Verifier, new_verifier
 from gradeschool.verifier.labels import Data, Language, count_labels, groups_of, in_words
@@ -24,17 +24,16 @@ from gradeschool.verifier.session import (
     QUIET,
     Listener,
     Prepared,
-    Recipe,
     Session,
     run,
 )
-from gradeschool.verifier.training import Trained
+from gradeschool.verifier.training import Trained, TrainingSettings
 
 JOINT = "joint"
 
 
 @dataclass(frozen=True, slots=True)
-class VerifierTraining(Recipe):
+class VerifierTraining(TrainingSettings):
     """What is asked for of a verifier's training.
 
     generator: the folder of the model that wrote the samples. init: the folder whose weights the
@@ -72,15 +71,15 @@ def train_verifier(
     that holds another training or cannot be written.
     """
     sampled = _samples(settings, listener)
-    session = Session(output, world, command, listener)
+    session = Session(output, world, command, listener, save_every)
     return run(
         session,
         lambda: facts_of(settings, sampled),
-        lambda: _prepare(settings, sampled, session, save_every),
+        lambda: _prepare(settings, sampled, session),
     )
 
 
-def _samples(settings: VerifierTraining, listener: Listener) -> Held:
+def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
     runs = candidates_of(settings.samples, settings.dataset, listener.note)
     if len(runs) > 1:
         raise InputError(
@@ -90,7 +89,7 @@ def _samples(settings: VerifierTraining, listener: Listener) -> Held:
     return sampled._replace(answered=sampled.answered[: settings.limit])
 
 
-def facts_of(settings: VerifierTraining, sampled: Held) -> dict[str, Any]:
+def facts_of(settings: VerifierTraining, sampled: CandidateRun) -> dict[str, Any]:
     """Return all that decides the verifier, for training.json."""
     facts = asdict(settings)
     facts["generator_files"] = identity_of(settings.generator)
@@ -110,9 +109,7 @@ def language_of(settings: VerifierTraining) -> Language | None:
     return settings.language or ("right" if settings.level == Level.LIKELIHOOD else "reference")
 
 
-def _prepare(
-    settings: VerifierTraining, sampled: Held, session: Session, save_every: int
-) -> Prepared:
+def _prepare(settings: VerifierTraining, sampled: CandidateRun, session: Session) -> Prepared:
     base = load_folder(Path(settings.init or settings.generator))
     level = Level(settings.level)
     verifier, reserved = new_verifier(
@@ -133,12 +130,12 @@ def _prepare(
         fields = {**trained.model.fields(), **_origin(settings, sampled, reserved, trained)}
         write_whole(files / VERIFIER_FILE, f"{json.dumps(fields, indent=2)}\n".encode())
 
-    return Prepared(verifier, batches, losses, settings.settings(save_every), save, data.too_long)
+    return Prepared(verifier, batches, losses, settings, save, data.too_long)
 
 
 def _announce(
     session: Session,
-    sampled: Held,
+    sampled: CandidateRun,
     verifier: Verifier,
     reserved: Reserved,
     data: Data,
@@ -158,7 +155,7 @@ def _announce(
 
 
 def _origin(
-    settings: VerifierTraining, sampled: Held, reserved: Reserved, trained: Trained
+    settings: VerifierTraining, sampled: CandidateRun, reserved: Reserved, trained: Trained
 ) -> dict[str, Any]:
     """Return what verifier.json says beside the head."""
     manifest = sampled.manifest

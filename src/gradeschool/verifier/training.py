@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from gradeschool.errors import InputError
 from gradeschool.runs.files import write_whole
 from gradeschool.verifier import checkpoints
+from gradeschool.verifier.examples import PASS_TOKENS
 from gradeschool.verifier.optimizers import Kind, Optimizers, share_of
 from gradeschool.verifier.parallel import ALONE, World, whole
 from gradeschool.verifier.stopping import stopped_by_signals
@@ -26,7 +27,7 @@ LOSSES = "losses.jsonl"
 SEEDS = 1_000_003
 
 
-class Batch(Protocol):
+class TrainingBatch(Protocol):
     """What one forward pass takes; `counts` says over how much each named loss is summed."""
 
     @property
@@ -44,14 +45,14 @@ class Batch(Protocol):
         ...
 
 
-class Batches(Protocol):
+class TrainingBatches(Protocol):
     """The batches of every update of a training, in an order that depends on nothing but itself."""
 
     def __len__(self) -> int:
         """Return the number of updates."""
         ...
 
-    def update(self, number: int, processes: int) -> Sequence[Batch]:
+    def update(self, number: int, processes: int) -> Sequence[TrainingBatch]:
         """Return the passes of one update, a multiple of the processes; their gradients add up."""
         ...
 
@@ -65,25 +66,28 @@ Precision = Literal["float32", "bfloat16"]
 After = Callable[[int, Any], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a model is trained; the defaults are a fine-tuning's.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSettings:
+    """The settings of every training; with the files that it names they decide the model.
 
-    The learning rate rises over `warmup` updates and falls linearly to 0. `save_every`: updates
-    between checkpoints. precision: None for bfloat16 on a GPU and float32 elsewhere.
+    limit: only the first problems. The learning rate `lr` rises over `warmup` updates and falls
+    linearly to 0. pass_tokens: computed at a time; a batch that has more is accumulated. precision:
+    of the passes, None for bfloat16 on a GPU and float32 elsewhere.
     """
 
+    limit: int | None = None
     optimizer: Kind = "adam"
     lr: float = 1e-5
     warmup: int = 0
+    dropout: float = 0.0
     weight_decay: float = 0.0
     clip: float = 1.0
     seed: int = 0
-    save_every: int = 200
+    pass_tokens: int = PASS_TOKENS
     precision: Precision | None = None
 
 
-class Update(NamedTuple):
+class TrainingUpdate(NamedTuple):
     """What one update of a training did; `number` is counted from 1."""
 
     number: int
@@ -123,19 +127,21 @@ class Trained(NamedTuple):
 
 def train(
     model: Any,
-    batches: Batches,
+    batches: TrainingBatches,
     loss: Loss,
-    settings: Settings,
+    settings: TrainingSettings,
     folder: Path,
     *,
     world: World = ALONE,
+    save_every: int = 200,
     after: After | None = None,
     marks: Collection[int] = (),
-    tell: Callable[[Update], None] | None = None,
+    tell: Callable[[TrainingUpdate], None] | None = None,
 ) -> Trained:
     """Train a model in place, from the checkpoint in the folder where there is one.
 
-    The folder must be there; it gets the checkpoint and losses.jsonl, a row an update. `after` is
+    The folder must exist; it gets a checkpoint every `save_every` updates, and losses.jsonl with a
+    row for each update. `after` is
     called at the updates in `marks`, and a checkpoint is written then: it is not called again for
     them. SIGINT or SIGTERM ends the training behind the update that runs, with a checkpoint. Raises
     InputError where a loss is not finite, StoreError where the folder cannot be written.
@@ -161,7 +167,7 @@ def train(
                     plain.train()
                 world.wait()
             (stopped,) = world.any(stop.asked)
-            if stopped or marked or update.number % settings.save_every == 0:
+            if stopped or marked or update.number % save_every == 0:
                 training.save()
             if stopped:
                 break
@@ -175,9 +181,9 @@ class Training:
     def __init__(
         self,
         model: Any,
-        batches: Batches,
+        batches: TrainingBatches,
         loss: Loss,
-        settings: Settings,
+        settings: TrainingSettings,
         folder: Path,
         world: World,
     ) -> None:
@@ -213,7 +219,7 @@ class Training:
                 self.copy.to(self.world.device)
         return self.copy
 
-    def update(self) -> Update:
+    def update(self) -> TrainingUpdate:
         """Update the model once; raises InputError where a loss is not finite."""
         import torch
 
@@ -242,9 +248,11 @@ class Training:
         }
         lr = share * settings.lr
         size = float(whole(norm))
-        return Update(number + 1, len(self.batches), losses, size, lr, tokens, seconds)
+        return TrainingUpdate(number + 1, len(self.batches), losses, size, lr, tokens, seconds)
 
-    def _gradients(self, passes: Sequence[Batch], counts: Mapping[str, float]) -> dict[str, float]:
+    def _gradients(
+        self, passes: Sequence[TrainingBatch], counts: Mapping[str, float]
+    ) -> dict[str, float]:
         """Add up the gradients of this process' passes; return the losses' means over all."""
         import torch
 

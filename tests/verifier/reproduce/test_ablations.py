@@ -19,9 +19,9 @@ from gradeschool.scoring.statistics import Interval, wilson
 from gradeschool.verifier.candidates import candidates_of
 from gradeschool.verifier.reproduce.ablations import (
     PLANS,
+    AblationPlan,
     Contrast,
     Measured,
-    Plan,
     Spot,
     measure,
     merged,
@@ -121,7 +121,7 @@ def test_points_are_read_drawn_and_told(tmp_path: Path) -> None:
         Spot(0, "verification only", 1, "greedy.jsonl"),
     )
     contrast = Contrast("one against the other", (0, "joint", 1), (0, "verification only", 1))
-    asked = Plan([], spots, (contrast,))
+    asked = AblationPlan([], spots, (contrast,))
     best, greedy = measure(tmp_path, asked)
     assert best.share == pytest.approx(0.9)  # equal scores: the first, which is wrong
     assert greedy.share == pytest.approx(0.3)
@@ -143,7 +143,7 @@ def test_the_curves_of_a_training_are_figure_3(tmp_path: Path) -> None:
         for at, (one, many) in enumerate(shares, 1)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    asked = Plan([], curves="curves.jsonl", titles=("test@1", "test@4"))
+    asked = AblationPlan([], curves="curves.jsonl", titles=("test@1", "test@4"))
     told = "\n".join(write_figure(tmp_path, MICRO, "3", asked))
     assert "test@1: rises from 1 to 3: +70.0, holds" in told
     assert "test@4: falls from 2 to 3: +60.0, holds" in told
@@ -168,7 +168,7 @@ def test_a_curve_rises_and_falls_where_its_intervals_lie_apart(
         Measured(0, "best by verifier", n, share, Interval(share - 0.05, share + 0.05))
         for n, share in zip((1, 8, 32), shares, strict=True)
     ]
-    found = verdicts("6a", Plan([], titles=("test",)), points)
+    found = verdicts("6a", AblationPlan([], titles=("test",)), points)
     assert [one.told for one in found] == [rise, fall]
 
 

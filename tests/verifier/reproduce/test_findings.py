@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from gradeschool.reports.reproduction import write_report
-from gradeschool.verifier.reproduce.findings import WAYS, Findings, Seed, findings
+from gradeschool.verifier.reproduce.findings import SELECTION, Findings, Seed, findings
 from gradeschool.verifier.reproduce.presets import LAPTOP
 from gradeschool.verifier.reproduce.stages import Done
-from gradeschool.verifier.selection import Case, Option, pick
+from gradeschool.verifier.selection import Option, RankedProblem, pick
 
 PROBLEMS = 60
 
@@ -29,16 +29,16 @@ def seed(good: bool, solved: int) -> Seed:
             Option(str(at if at == 3 else 0), at == 3, score, -score, 5)
             for at, score in enumerate(scores)
         ]
-        cases.append(Case(str(number), "ages" if number % 2 else "trips", options, 4))
+        cases.append(RankedProblem(str(number), "ages" if number % 2 else "trips", options, 4))
     greedy = {
         "generator": {str(number): (int(number < solved), 1) for number in range(PROBLEMS)},
         "control": {str(number): (1, 1) for number in range(PROBLEMS)},
     }
-    return Seed([pick(case, True, WAYS, (1, 2, 4)) for case in cases], greedy, True)
+    return Seed([pick(case, True, SELECTION, (1, 2, 4)) for case in cases], greedy, True)
 
 
 def by_name(found: Findings) -> dict[str, float]:
-    return {way.name: way.accuracy for way in found.found}
+    return {strategy.name: strategy.accuracy for strategy in found.strategies}
 
 
 def test_seeds_are_pooled_by_problem() -> None:
@@ -47,7 +47,7 @@ def test_seeds_are_pooled_by_problem() -> None:
     assert by_name(alone)["best"] == 1
     assert by_name(both)["best"] == 0.5
     assert by_name(both)["mean"] == 0.25
-    best = next(way for way in both.found if way.name == "best")
+    best = next(strategy for strategy in both.strategies if strategy.name == "best")
     assert list(best.by_seed) == [1, 0]
     assert best.over["generator"].difference == pytest.approx(0)
     assert best.over["majority"].problems == PROBLEMS

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch.nn import functional
 
-from gradeschool.models.tokens.row_batch import Cohort, read_all
+from gradeschool.models.tokens.row_batch import GenerationBatch, read_all
 
 KINDS = frozenset({"llama", "mistral", "qwen2"})
 # Up to here the weights laid out anew, a copy, cost less than the calls that they save.
@@ -64,12 +64,12 @@ class LlamaStep:
             and all(_is_plain(layer) for layer in model.model.layers)
         )
 
-    def __call__(self, tokens: torch.Tensor, cohorts: Sequence[Cohort]) -> torch.Tensor:
-        """Return the logits behind a new token of each row of the cohorts, in their order."""
+    def __call__(self, tokens: torch.Tensor, batches: Sequence[GenerationBatch]) -> torch.Tensor:
+        """Return the logits behind a new token of each row of the batches, in their order."""
         body, rows = self.model.model, len(tokens)
         extra = -rows % EVEN if self.even else 0
-        self._reach(max(cohort.longest + cohort.written for cohort in cohorts))
-        turns = self.turns[torch.cat([cohort.positions() for cohort in cohorts])]
+        self._reach(max(batch.longest + batch.written for batch in batches))
+        turns = self.turns[torch.cat([batch.positions() for batch in batches])]
         cos, sin = turns[:, 0, None], turns[:, 1, None]
         both = self.heads + self.key_heads
         state = body.embed_tokens(functional.pad(tokens, (0, extra)))
@@ -78,12 +78,12 @@ class LlamaStep:
             joined = joined[:rows].view(rows, both + self.key_heads, self.size)
             turned = _rotated(joined[:, :both], cos, sin)
             query, key, value = turned[:, : self.heads], turned[:, self.heads :], joined[:, both:]
-            read = read_all(cohorts, index, query, key, value, self.scale)
+            read = read_all(batches, index, query, key, value, self.scale)
             state = layer.out(functional.pad(read.flatten(1), (0, 0, 0, extra)), state)
             gate, up = layer.gate_up(self._norm(state, layer.after)).chunk(2, -1)
             state = layer.down(functional.silu(gate) * up, state)
-        for cohort in cohorts:
-            cohort.step()
+        for batch in batches:
+            batch.step()
         logits: torch.Tensor = self.head(self._norm(state, body.norm.weight))
         return logits[:rows]
 

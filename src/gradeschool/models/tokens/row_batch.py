@@ -22,9 +22,11 @@ from transformers.cache_utils import DynamicCache
 
 # Prompts of which fewer than this share is still read are taken out.
 READ = 0.75
+# Ended rows are taken out once computing them has cost this many rows times steps.
+WASTE = 16
 
 
-class Cohort:
+class GenerationBatch:
     """Keys and values of every layer for some rows.
 
     prefixes: a block a layer, prompts padded on the right. lengths: of each prompt without padding.
@@ -33,7 +35,7 @@ class Cohort:
 
     def __init__(
         self,
-        prefixes: Sequence[Block],
+        prefixes: Sequence[KeyValues],
         lengths: Sequence[int],
         owners: Sequence[int],
         slots: NDArray[np.int64],
@@ -50,7 +52,18 @@ class Cohort:
         self.slots = slots
         self.written = 0  # columns
         self.longest = max(lengths)
+        self.live = len(slots)  # rows that still write
+        self.waste = 0  # rows times steps that ended rows have cost
         self._arrange()
+
+    def tidy(self, nobody: int) -> None:
+        """Take out the rows that ended, once that is cheaper than to go on computing them."""
+        kept = self.slots != nobody
+        self.live = int(kept.sum())
+        self.waste += len(kept) - self.live
+        if self.live and self.waste >= WASTE:
+            self.keep(kept)
+            self.waste = 0
 
     @property
     def rows(self) -> int:
@@ -108,15 +121,15 @@ class Cohort:
             row[to] = row[source]
         first = int(self.starts[:count].min())  # columns before it are nobody's
         self.suffixes = [
-            Block(k[:count, :, :, first:], v[:count, :, first:]) for k, v in self.suffixes
+            KeyValues(k[:count, :, :, first:], v[:count, :, first:]) for k, v in self.suffixes
         ]
         self.owners, self.starts = self.owners[:count].clone(), self.starts[:count] - first
         self.written -= first
         self._drop_prompts()
         self._arrange()
 
-    def join(self, younger: Cohort) -> None:
-        """Take in the rows of a cohort that has written no more than this one."""
+    def join(self, younger: GenerationBatch) -> None:
+        """Take in the rows of a batch that has written no more than this one."""
         delay = self.written - younger.written
         self.owners = torch.cat((self.owners, younger.owners + len(self.lengths)))
         self.lengths = torch.cat((self.lengths, younger.lengths))
@@ -140,7 +153,8 @@ class Cohort:
             self.lengths = self.lengths[kept]
             self.longest = int(self.lengths.max())
             self.prefixes = [
-                Block(*(part[kept, :, : self.longest] for part in block)) for block in self.prefixes
+                KeyValues(*(part[kept, :, : self.longest] for part in block))
+                for block in self.prefixes
             ]
             self.owners = torch.searchsorted(kept, self.owners)
 
@@ -196,14 +210,14 @@ class Cohort:
         read = read.reshape(prompts * self.turns, heads, shared, size)
         return read if self.spots is None else read.index_select(0, self.spots)
 
-    def _write(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> Block:
+    def _write(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> KeyValues:
         """Put a token behind the others, and return them all, groups of rows as one dimension."""
         keys, values = self.suffixes[layer]
         keys[..., self.written] = key.reshape(keys.shape[:3])
         values[:, :, self.written] = value.reshape(keys.shape[:3])
         # Views: the strides of the rows and of the groups make one.
         end = self.written + 1
-        return Block(keys[..., :end].flatten(0, 1), values[:, :, :end].flatten(0, 1))
+        return KeyValues(keys[..., :end].flatten(0, 1), values[:, :, :end].flatten(0, 1))
 
     def _spread(self, query: torch.Tensor) -> torch.Tensor:
         """Put the query of each head of a group beside zeros: the others' numbers do not count."""
@@ -227,19 +241,19 @@ class Cohort:
 
 
 def read_all(
-    cohorts: Sequence[Cohort],
+    batches: Sequence[GenerationBatch],
     layer: int,
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
     scale: float,
 ) -> torch.Tensor:
-    """Return what the rows of all cohorts, in their order, read; see `Cohort.attend`."""
+    """Return what the rows of all batches, in their order, read; see `GenerationBatch.attend`."""
     read, end = [], 0
-    for cohort in cohorts:
-        start, end = end, end + cohort.rows
+    for batch in batches:
+        start, end = end, end + batch.rows
         ours = slice(start, end)
-        read.append(cohort.attend(layer, query[ours], key[ours], value[ours], scale))
+        read.append(batch.attend(layer, query[ours], key[ours], value[ours], scale))
     return read[0] if len(read) == 1 else torch.cat(read)
 
 
@@ -249,7 +263,7 @@ TOGETHER = 64
 ROOM = 64
 
 
-class Block(NamedTuple):
+class KeyValues(NamedTuple):
     """Keys and values of one layer.
 
     Of prompts: [prompts, heads, tokens, size of a head]. Of rows: [rows, groups of heads, size of a
@@ -267,12 +281,12 @@ def joined(keys: torch.Tensor) -> int:
     return max(count for count in range(1, most + 1) if heads % count == 0)
 
 
-def room(prefix: Block, rows: int) -> Block:
+def room(prefix: KeyValues, rows: int) -> KeyValues:
     """Return empty keys and values for rows."""
     keys = prefix.keys
     count = joined(keys)
     shape, size = (rows, keys.shape[1] // count), count * keys.shape[3]
-    return Block(keys.new_empty(*shape, size, ROOM), keys.new_empty(*shape, ROOM, size))
+    return KeyValues(keys.new_empty(*shape, size, ROOM), keys.new_empty(*shape, ROOM, size))
 
 
 def barred(where: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
@@ -290,10 +304,10 @@ def scored(query: torch.Tensor, keys: torch.Tensor, added: torch.Tensor | None) 
     return torch.bmm(query, keys) if added is None else torch.baddbmm(added, query, keys)
 
 
-def stacked(first: Block, second: Block) -> Block:
+def stacked(first: KeyValues, second: KeyValues) -> KeyValues:
     """Put prompts of two widths under each other."""
     width = max(first.keys.shape[2], second.keys.shape[2])
-    return Block(
+    return KeyValues(
         *(
             torch.cat([functional.pad(part, (0, 0, 0, width - part.shape[2])) for part in parts])
             for parts in zip(first, second, strict=True)
@@ -301,29 +315,29 @@ def stacked(first: Block, second: Block) -> Block:
     )
 
 
-def cut(rows: Block, written: int) -> Block:
+def cut(rows: KeyValues, written: int) -> KeyValues:
     """Return the first columns of rows."""
-    return Block(rows.keys[..., :written], rows.values[:, :, :written])
+    return KeyValues(rows.keys[..., :written], rows.values[:, :, :written])
 
 
-def shifted(rows: Block, before: int, behind: int) -> Block:
+def shifted(rows: KeyValues, before: int, behind: int) -> KeyValues:
     """Put columns before and behind those of rows."""
-    return Block(
+    return KeyValues(
         functional.pad(rows.keys, (before, behind)),
         functional.pad(rows.values, (0, 0, before, behind)),
     )
 
 
-def under(first: Block, second: Block) -> Block:
+def under(first: KeyValues, second: KeyValues) -> KeyValues:
     """Put rows of one width under each other."""
-    return Block(*(torch.cat(parts) for parts in zip(first, second, strict=True)))
+    return KeyValues(*(torch.cat(parts) for parts in zip(first, second, strict=True)))
 
 
 # So many tokens at a time, padding included.
 TOKENS_ON_CPU, TOKENS_ON_GPU = 8192, 65536
 
 
-def encoded(model: Any, prompts: Sequence[Sequence[int]]) -> list[Block]:
+def encoded(model: Any, prompts: Sequence[Sequence[int]]) -> list[KeyValues]:
     """Return the keys and values of prompts, a block a layer, padded on the right.
 
     A causal model's tokens do not see what stands behind them: the padding needs no mask.
@@ -336,12 +350,12 @@ def encoded(model: Any, prompts: Sequence[Sequence[int]]) -> list[Block]:
         for start in range(0, len(prompts), chunk)
     ]
     return [
-        Block(*(torch.cat(pieces) for pieces in zip(*layer, strict=True)))
+        KeyValues(*(torch.cat(pieces) for pieces in zip(*layer, strict=True)))
         for layer in zip(*parts, strict=True)
     ]
 
 
-def _blocks(model: Any, prompts: Sequence[Sequence[int]], width: int) -> list[Block]:
+def _blocks(model: Any, prompts: Sequence[Sequence[int]], width: int) -> list[KeyValues]:
     longest = max(1, *map(len, prompts))
     padded = [[*prompt, *[0] * (longest - len(prompt))] for prompt in prompts]
     # Without a configuration every layer of it keeps every token, sliding windows too.
@@ -349,7 +363,7 @@ def _blocks(model: Any, prompts: Sequence[Sequence[int]], width: int) -> list[Bl
     few = {"logits_to_keep": 1} if "logits_to_keep" in signature(model.forward).parameters else {}
     model(torch.tensor(padded, device=model.device), past_key_values=cache, use_cache=True, **few)
     return [
-        Block(*(_wide(part, width) for part in (layer.keys, layer.values)))
+        KeyValues(*(_wide(part, width) for part in (layer.keys, layer.values)))
         for layer in cache.layers
     ]
 

@@ -30,7 +30,7 @@ class Sampled(NamedTuple):
     finished: bool
 
 
-class Rows:
+class RowTable:
     """Slots for rows; a slot is free again once its row has ended.
 
     limit: of the tokens of a row. context: of those of a row and its prompt, None for no limit. The
@@ -132,7 +132,7 @@ class Stops:
         self.watched: NDArray[np.bool_] = np.array(marked + [True] * (size - len(marked)))
 
     def reached(
-        self, rows: Rows, slots: NDArray[np.int64], tokens: NDArray[np.int64]
+        self, rows: RowTable, slots: NDArray[np.int64], tokens: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
         """Tell of each row whether its newest token completed a stop string."""
         stopped = np.zeros(len(slots), dtype=np.bool_)

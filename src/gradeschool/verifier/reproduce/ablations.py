@@ -14,8 +14,8 @@ from typing import NamedTuple
 from gradeschool.errors import DataError
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
-from gradeschool.verifier.rank import Point, difference, one_run, ready, scores_of
-from gradeschool.verifier.reproduce.findings import BASELINE, WAYS, Findings
+from gradeschool.verifier.rank import CurvePoint, difference, one_run, ready, scores_of
+from gradeschool.verifier.reproduce.findings import BASELINE, SELECTION, Findings
 from gradeschool.verifier.reproduce.presets import (
     LABELLED,
     SPLITS,
@@ -52,7 +52,7 @@ class Contrast(NamedTuple):
     worse: tuple[int, str, float]
 
 
-class Plan(NamedTuple):
+class AblationPlan(NamedTuple):
     """What a figure needs, and what it shows.
 
     curves: the file of a training's curves, figure 3's. titles, x, scale: of the panels, None for
@@ -68,14 +68,14 @@ class Plan(NamedTuple):
     scale: str | None = None
 
 
-def plan(name: str, preset: Preset) -> Plan:
+def plan(name: str, preset: Preset) -> AblationPlan:
     """Return the plan of a figure of the paper."""
     maker = Maker(preset, preset.seeds[0], {stage.name: stage for stage in stages_of(preset)})
     ablation = PLANS[name](maker)
     return ablation._replace(stages=maker.needed())
 
 
-def merged(plans: Iterable[Plan]) -> list[Stage]:
+def merged(plans: Iterable[AblationPlan]) -> list[Stage]:
     """Return the stages of several figures, each once, behind what they need."""
     by_name: dict[str, Stage] = {}
     for ablation in plans:
@@ -84,7 +84,7 @@ def merged(plans: Iterable[Plan]) -> list[Stage]:
     return list(by_name.values())
 
 
-def _figure_2(maker: Maker) -> Plan:
+def _figure_2(maker: Maker) -> AblationPlan:
     name = "fine-tuning"
     counts, sizes = maker.problems(), maker.sizes
     spots = [Spot(0, name, n, maker.greedy(maker.generator(problems=n))) for n in counts]
@@ -94,20 +94,20 @@ def _figure_2(maker: Maker) -> Plan:
         Contrast("all problems against a quarter", (0, name, counts[2]), (0, name, counts[0])),
         Contrast("the larger model against the smaller", (1, name, large), (1, name, small)),
     )
-    return Plan([], tuple(spots), contrasts)
+    return AblationPlan([], tuple(spots), contrasts)
 
 
-def _figure_3(maker: Maker) -> Plan:
+def _figure_3(maker: Maker) -> AblationPlan:
     preset, what = maker.preset, "generator-curves"
     problems, k = min(CURVE_PROBLEMS, preset.tested[0]), min(CURVE_SAMPLES, preset.n)
     new = ("finetune", "-m", f"new:{preset.size}", "-d", TRAIN, "-o", maker.at(what))
     curves = ("--dev", TEST, "--dev-problems", str(problems), "-k", str(k))
     command = (*new, *preset.generator, *curves, *maker.of_seed)
     maker.want(maker.stage(what, command, ("problems-train", "problems-test")))
-    return Plan([], curves=f"{maker.at(what)}/curves.jsonl", titles=("test@1", f"test@{k}"))
+    return AblationPlan([], curves=f"{maker.at(what)}/curves.jsonl", titles=("test@1", f"test@{k}"))
 
 
-def _figure_5(maker: Maker) -> Plan:
+def _figure_5(maker: Maker) -> AblationPlan:
     count = maker.preset.labelled
     counts = (count // 10, count // 3, count)
     verified, trained = "best by verifier", "trained on right samples"
@@ -126,19 +126,19 @@ def _figure_5(maker: Maker) -> Plan:
         Contrast("verification against fine-tuning", best, (0, "fine-tuning", count)),
         Contrast("verification against the control", best, (0, trained, count)),
     )
-    return Plan([], tuple(spots), contrasts, titles=("",), x="Labelled problems")
+    return AblationPlan([], tuple(spots), contrasts, titles=("",), x="Labelled problems")
 
 
-def _figure_5a(maker: Maker) -> Plan:
+def _figure_5a(maker: Maker) -> AblationPlan:
     spots = [Spot(0, f"{level} level", x, *maker.head(level, x))
              for level in ("token", "solution") for x in EPOCHS]  # fmt: skip
     end = EPOCHS[-1]
     words = "token level against solution level, at the end"
     contrast = Contrast(words, (0, "token level", end), (0, "solution level", end))
-    return Plan([], tuple(spots), (contrast,))
+    return AblationPlan([], tuple(spots), (contrast,))
 
 
-def _figure_5b(maker: Maker) -> Plan:
+def _figure_5b(maker: Maker) -> AblationPlan:
     spots = [Spot(0, "joint", x, *maker.head("token", x)) for x in EPOCHS]
     spots += [
         Spot(0, "verification only", x, *maker.head("token", x, "verification")) for x in EPOCHS
@@ -146,10 +146,10 @@ def _figure_5b(maker: Maker) -> Plan:
     end = EPOCHS[-1]
     words = "joint against verification only, at the end"
     contrast = Contrast(words, (0, "joint", end), (0, "verification only", end))
-    return Plan([], tuple(spots), (contrast,))
+    return AblationPlan([], tuple(spots), (contrast,))
 
 
-def _figure_5c(maker: Maker) -> Plan:
+def _figure_5c(maker: Maker) -> AblationPlan:
     sizes = maker.sizes
     spots = []
     for size in sizes:
@@ -165,17 +165,19 @@ def _figure_5c(maker: Maker) -> Plan:
         (0, f"generator of {large}", parameters(small)),
         (0, f"generator of {small}", parameters(large)),
     )
-    return Plan([], tuple(spots), (contrast,), x="Parameters of the verifier", scale="log10")
+    return AblationPlan(
+        [], tuple(spots), (contrast,), x="Parameters of the verifier", scale="log10"
+    )
 
 
-def _figure_6(maker: Maker) -> Plan:
+def _figure_6(maker: Maker) -> AblationPlan:
     for split in SPLITS:
         for seed in maker.preset.seeds:
             maker.want(f"rank-{split}-{seed}")
-    return Plan([], titles=tuple(SPLITS))
+    return AblationPlan([], titles=tuple(SPLITS))
 
 
-def _figure_calculator(maker: Maker) -> Plan:
+def _figure_calculator(maker: Maker) -> AblationPlan:
     names = {True: "with the calculator", False: "without"}
     counts = maker.problems()
     spots = [
@@ -187,10 +189,10 @@ def _figure_calculator(maker: Maker) -> Plan:
         Contrast(f"with against without, {n:,} problems", (0, names[True], n), (0, names[False], n))
         for n in counts
     )
-    return Plan([], tuple(spots), contrasts)
+    return AblationPlan([], tuple(spots), contrasts)
 
 
-def _figure_7(maker: Maker) -> Plan:
+def _figure_7(maker: Maker) -> AblationPlan:
     names = {0.0: "no dropout", DROPOUT: f"dropout {DROPOUT:g}"}
     spots, counts = [], maker.problems()
     for rate, name in names.items():
@@ -211,10 +213,10 @@ def _figure_7(maker: Maker) -> Plan:
             ]
         )
     )
-    return Plan([], tuple(spots), contrasts)
+    return AblationPlan([], tuple(spots), contrasts)
 
 
-PLANS: dict[str, Callable[[Maker], Plan]] = {
+PLANS: dict[str, Callable[[Maker], AblationPlan]] = {
     "2": _figure_2,
     "3": _figure_3,
     "5": _figure_5,
@@ -416,7 +418,7 @@ class Measured(NamedTuple):
     baseline: bool = False
 
 
-class Verdict(NamedTuple):
+class ContrastResult(NamedTuple):
     """Whether one point is above another, as the paper found.
 
     ci95: of the difference by problem; None where only the two shares' own intervals are known, and
@@ -430,7 +432,7 @@ class Verdict(NamedTuple):
     told: str
 
 
-def measure(root: Path, plan: Plan) -> list[Measured]:
+def measure(root: Path, plan: AblationPlan) -> list[Measured]:
     """Return the points of a figure's runs and curves in a recipe's folder."""
     if plan.curves:
         return _curves(root / plan.curves)
@@ -441,10 +443,10 @@ def over_completions(panel: int, results: Findings) -> list[Measured]:
     """Return the points of figure 6a for one split."""
     points = [
         _of_point(panel, title, score)
-        for way, title in OVER_COMPLETIONS.items()
-        for score in results.over_completions.get(way, ())
+        for strategy, title in OVER_COMPLETIONS.items()
+        for score in results.over_completions.get(strategy, ())
     ]
-    level = next(way.accuracy for way in results.found if way.name == BASELINE)
+    level = next(strategy.accuracy for strategy in results.strategies if strategy.name == BASELINE)
     ns = [score.at for score in results.over_completions[BEST]]
     return [*points, *(Measured(panel, "fine-tuning", n, level, None, None, True) for n in ns)]
 
@@ -454,7 +456,7 @@ def over_voters(panel: int, results: Findings) -> list[Measured]:
     return [_of_point(panel, VOTE, score) for score in results.over_voters]
 
 
-def verdicts(name: str, plan: Plan, measured: Sequence[Measured]) -> list[Verdict]:
+def verdicts(name: str, plan: AblationPlan, measured: Sequence[Measured]) -> list[ContrastResult]:
     """Return what holds of the paper's findings of a figure."""
     by_place = {
         (measured_value.panel, measured_value.series, measured_value.x): measured_value
@@ -469,7 +471,7 @@ def verdicts(name: str, plan: Plan, measured: Sequence[Measured]) -> list[Verdic
     ]
 
 
-def _of_point(panel: int, series: str, score: Point) -> Measured:
+def _of_point(panel: int, series: str, score: CurvePoint) -> Measured:
     return Measured(panel, series, score.at, score.accuracy, score.ci95)
 
 
@@ -479,9 +481,9 @@ def _measured(root: Path, spot: Spot) -> Measured:
         name, rows = scores_of(sampled, str(root / spot.scores), None)
         cases = ready(sampled, name, rows).cases
         ns = steps(max(len(case.options) for case in cases))
-        picked = [pick(case, False, WAYS, ns) for case in cases]
+        picked = [pick(case, False, SELECTION, ns) for case in cases]
         outcomes = {
-            picked_case.case.problem: (round(picked_case.by_way[BEST][-1]), 1)
+            picked_case.case.problem: (round(picked_case.by_strategy[BEST][-1]), 1)
             for picked_case in picked
         }
     else:
@@ -533,16 +535,16 @@ def _over_x(name: str, titles: Sequence[str], measured: Sequence[Measured]) -> l
     return contrasts
 
 
-def _verdict(words: str, better: Measured, worse: Measured) -> Verdict:
+def _verdict(words: str, better: Measured, worse: Measured) -> ContrastResult:
     if better.outcomes is not None and worse.outcomes is not None:
         gap = difference(worse.outcomes, better.outcomes)
         outcome = _told(gap.ci95.low > 0, gap.ci95.high < 0)
-        return Verdict(words, gap.difference, gap.ci95, outcome)
+        return ContrastResult(words, gap.difference, gap.ci95, outcome)
     if better == worse:
-        return Verdict(words, 0.0, None, "does not hold")
+        return ContrastResult(words, 0.0, None, "does not hold")
     above = better.ci95 and worse.ci95 and better.ci95.low > worse.ci95.high
     below = better.ci95 and worse.ci95 and better.ci95.high < worse.ci95.low
-    return Verdict(words, better.share - worse.share, None, _told(bool(above), bool(below)))
+    return ContrastResult(words, better.share - worse.share, None, _told(bool(above), bool(below)))
 
 
 def _told(above: bool, below: bool) -> str:

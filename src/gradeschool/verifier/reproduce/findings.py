@@ -1,4 +1,4 @@
-"""What a recipe found: each way to pick an answer, over all training seeds, against the baselines.
+"""What a recipe found: each selection strategy, over all training seeds, against the baselines.
 
 The seeds share their test problems, so a problem's outcomes are summed over the seeds and intervals
 are over problems.
@@ -13,8 +13,8 @@ from typing import NamedTuple
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson
 from gradeschool.verifier.rank import (
-    Difference,
-    Point,
+    AccuracyGain,
+    CurvePoint,
     auc,
     baseline,
     difference,
@@ -25,29 +25,36 @@ from gradeschool.verifier.rank import (
     within,
 )
 from gradeschool.verifier.reproduce.presets import GREEDY, VOTING, Preset, folder
-from gradeschool.verifier.selection import MEAN, SCORES, VOTERS, Picked, Ways, pick
+from gradeschool.verifier.selection import (
+    MEAN,
+    SCORES,
+    VOTERS,
+    ProblemResult,
+    SelectionSettings,
+    pick,
+)
 
 Outcomes = Mapping[str, tuple[int, int]]  # by problem: right ones of how many
 BASELINE, CONTROL = GREEDY
-WAYS = Ways(voters=VOTING)
+SELECTION = SelectionSettings(voters=VOTING)
 
 
 class Seed(NamedTuple):
     """One training seed on one split: the problems as picked, and the greedy runs' outcomes."""
 
-    picked: Sequence[Picked]
+    picked: Sequence[ProblemResult]
     greedy: Mapping[str, Outcomes]
     has_logprob: bool
 
 
-class Found(NamedTuple):
-    """One way over all seeds: its share, and by other way the difference; by_seed: the shares."""
+class StrategyFinding(NamedTuple):
+    """One strategy over all seeds: its share, and the difference from others; by_seed: the shares."""
 
     name: str
     accuracy: float
     ci95: Interval
     by_seed: Sequence[float]
-    over: Mapping[str, Difference]
+    over: Mapping[str, AccuracyGain]
 
 
 class Separation(NamedTuple):
@@ -62,11 +69,11 @@ class Findings(NamedTuple):
     """What is known of one split; families: the same by family."""
 
     problems: int
-    found: Sequence[Found]
-    families: Mapping[str, Sequence[Found]]
+    strategies: Sequence[StrategyFinding]
+    families: Mapping[str, Sequence[StrategyFinding]]
     separations: Sequence[Separation]
-    over_completions: Mapping[str, Sequence[Point]]
-    over_voters: Sequence[Point]
+    over_completions: Mapping[str, Sequence[CurvePoint]]
+    over_voters: Sequence[CurvePoint]
 
 
 def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
@@ -75,7 +82,7 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
     sampled = one_run(str(root / folder(split, seed)), problems, _quiet)
     prepared = ready(sampled, *scores_of(sampled, None, None))
     ns = steps(max(len(case.options) for case in prepared.cases))
-    picked = [pick(case, prepared.has_logprob, WAYS, ns) for case in prepared.cases]
+    picked = [pick(case, prepared.has_logprob, SELECTION, ns) for case in prepared.cases]
     greedy = {
         name: baseline(sampled, str(root / folder(f"{split}-{name}", seed)), problems, _quiet)[1]
         for name in GREEDY
@@ -86,23 +93,29 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
 def findings(seeds: Sequence[Seed]) -> Findings:
     """Return what all seeds together say of a split."""
     families = sorted({picked_case.case.family for picked_case in seeds[0].picked})
-    ways = list(seeds[0].picked[0].by_way)
+    strategies = list(seeds[0].picked[0].by_strategy)
     return Findings(
         problems=len(seeds[0].picked),
-        found=_found(seeds, ways, None),
-        families={family: _found(seeds, ways, family) for family in families},
+        strategies=_findings(seeds, strategies, None),
+        families={family: _findings(seeds, strategies, family) for family in families},
         separations=[_separation(seeds, name) for name in SCORES],
-        over_completions={way: _over_completions(seeds, way) for way in ways if way != MEAN},
+        over_completions={
+            strategy: _over_completions(seeds, strategy)
+            for strategy in strategies
+            if strategy != MEAN
+        },
         over_voters=_over_voters(seeds),
     )
 
 
-def _found(seeds: Sequence[Seed], ways: Sequence[str], family: str | None) -> list[Found]:
-    by_seed = [_outcomes(seed, ways, family) for seed in seeds]
+def _findings(
+    seeds: Sequence[Seed], strategies: Sequence[str], family: str | None
+) -> list[StrategyFinding]:
+    by_seed = [_outcomes(seed, strategies, family) for seed in seeds]
     pooled = {name: _summed([one[name] for one in by_seed]) for name in by_seed[0]}
     others = [name for name in (*GREEDY, "majority") if name in pooled]
     return [
-        Found(
+        StrategyFinding(
             name,
             _share(mine),
             clustered_wilson(list(mine.values())),
@@ -113,7 +126,7 @@ def _found(seeds: Sequence[Seed], ways: Sequence[str], family: str | None) -> li
     ]
 
 
-def _outcomes(seed: Seed, ways: Sequence[str], family: str | None) -> dict[str, Outcomes]:
+def _outcomes(seed: Seed, strategies: Sequence[str], family: str | None) -> dict[str, Outcomes]:
     chosen = [
         picked_case for picked_case in seed.picked if family in (None, picked_case.case.family)
     ]
@@ -122,19 +135,19 @@ def _outcomes(seed: Seed, ways: Sequence[str], family: str | None) -> dict[str, 
         name: {problem: outcome for problem, outcome in outcomes.items() if problem in problems}
         for name, outcomes in seed.greedy.items()
     }
-    for way in ways:
-        by_name[way] = {
-            picked_case.case.problem: _counted(picked_case, way) for picked_case in chosen
+    for strategy in strategies:
+        by_name[strategy] = {
+            picked_case.case.problem: _counted(picked_case, strategy) for picked_case in chosen
         }
     return by_name
 
 
-def _counted(picked_case: Picked, way: str) -> tuple[int, int]:
-    if way == MEAN:
+def _counted(picked_case: ProblemResult, strategy: str) -> tuple[int, int]:
+    if strategy == MEAN:
         return sum(option.right for option in picked_case.case.options), len(
             picked_case.case.options
         )
-    return round(picked_case.by_way[way][-1]), 1
+    return round(picked_case.by_strategy[strategy][-1]), 1
 
 
 def _summed(outcomes: Sequence[Outcomes]) -> Outcomes:
@@ -169,23 +182,25 @@ def _separation(seeds: Sequence[Seed], name: str) -> Separation:
     return Separation(name, sum(overall) / len(seeds), sum(inside) / len(seeds))
 
 
-def _over_completions(seeds: Sequence[Seed], way: str) -> list[Point]:
+def _over_completions(seeds: Sequence[Seed], strategy: str) -> list[CurvePoint]:
     ns = seeds[0].picked[0].ns
     return [
-        point(n, _means(seeds, way, index), _means(seeds, "majority", index), len(seeds))
+        point(n, _means(seeds, strategy, index), _means(seeds, "majority", index), len(seeds))
         for index, n in enumerate(ns)
     ]
 
 
-def _means(seeds: Sequence[Seed], way: str, index: int) -> list[float]:
+def _means(seeds: Sequence[Seed], strategy: str, index: int) -> list[float]:
     """Return each problem's expectation with as many completions, the mean over the seeds."""
-    rows = [[picked_case.by_way[way][index] for picked_case in seed.picked] for seed in seeds]
+    rows = [
+        [picked_case.by_strategy[strategy][index] for picked_case in seed.picked] for seed in seeds
+    ]
     return [sum(values) / len(values) for values in zip(*rows, strict=True)]
 
 
-def _over_voters(seeds: Sequence[Seed]) -> list[Point]:
+def _over_voters(seeds: Sequence[Seed]) -> list[CurvePoint]:
     most = seeds[0].picked[0].ns[-1]
-    ks = sorted({k for k in VOTERS if k < most} | {most, WAYS.voters})
+    ks = sorted({k for k in VOTERS if k < most} | {most, SELECTION.voters})
     base = _means(seeds, "majority", -1)
     rows = [[picked_case.top[-1] for picked_case in seed.picked] for seed in seeds]
     return [
