@@ -51,8 +51,8 @@ def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> N
         console.print(_over_voters(ranking))
     console.print(
         f"Intervals: 95 %, by problem. Fewer than all completions: the best by a score over all "
-        f"subsets, votes over {ranking.settings.draws} random ones.\nChoose the number of voters on a "
-        "development run, not on the one that is reported.",
+        f"subsets, votes over {ranking.settings.draws} random ones.\n"
+        "Choose the number of voters on a development run, not on the one that is reported.",
         soft_wrap=True,
     )
 

@@ -119,8 +119,8 @@ def _of_own_run(folder: Path, dataset: Dataset) -> tuple[str, list[_Raw], int]:
             continue
         if completion.problem_id not in problems:
             raise InputError(
-                f"{str(folder)!r} holds a completion of problem {completion.problem_id!r}, which is not "
-                f"in {dataset.name!r}; give the run's own dataset with -d"
+                f"{str(folder)!r} holds a completion of problem {completion.problem_id!r}, which "
+                f"is not in {dataset.name!r}; give the run's own dataset with -d"
             )
         name = name or completion.run
         finished = completion.finish is not Finish.LENGTH

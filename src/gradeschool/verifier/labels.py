@@ -105,8 +105,8 @@ def groups_of(
     if len(labels) < 2:
         labelled = "all right" if True in labels else "all wrong" if labels else "all too long"
         raise InputError(
-            f"the completions of {str(sampled.path)!r} are {labelled}; a verifier learns from right and "
-            "wrong ones: sample more, at a higher temperature, or from another generator"
+            f"the completions of {str(sampled.path)!r} are {labelled}; a verifier learns from "
+            "right and wrong ones: sample more, at a higher temperature, or from another generator"
         )
     return Data(groups, too_long)
 

@@ -86,10 +86,11 @@ class FamilyResults:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Everything that is known of one set of scored completions.
+    """The results on one set of scored completions.
 
-    curves: by strategy, a point for each number of completions. top: for each number of completions, a
-    point for each number of voters. families: the same results by family, () for one family.
+    curves: by strategy, a point for each number of completions. top: for each number of
+    completions, a point for each number of voters. families: the same results by family, () for one
+    family.
     """
 
     whole: FamilyResults
@@ -124,21 +125,21 @@ def rank(
     parts = [
         _part(
             family,
-            [picked_case for picked_case in picked if picked_case.case.family == family],
+            [outcome for outcome in picked if outcome.case.family == family],
             settings,
             others,
         )
         for family in families
     ]
-    options = [option for picked_case in picked for option in picked_case.case.options]
+    options = [option for outcome in picked for option in outcome.case.options]
     return Ranking(
         whole=_part("all", picked, settings, others),
         families=parts if len(parts) > 1 else (),
         curves=_curves(picked, most),
         top=_top_curves(picked, most),
         buckets=calibration(
-            [picked_case.score for picked_case in options],
-            [picked_case.right for picked_case in options],
+            [outcome.score for outcome in options],
+            [outcome.right for outcome in options],
         ),
         most=most,
         settings=settings,
@@ -152,14 +153,10 @@ def _part(
     settings: SelectionSettings,
     baselines: Mapping[str, Mapping[str, tuple[int, int]]],
 ) -> FamilyResults:
-    others = {
-        MAJORITY: {
-            picked_case.case.problem: _counted(picked_case, MAJORITY) for picked_case in picked
-        }
-    }
+    others = {MAJORITY: {outcome.case.problem: _counted(outcome, MAJORITY) for outcome in picked}}
     others.update({name: dict(outcomes) for name, outcomes in baselines.items()})
     strategies = picked[0].by_strategy
-    cases = [picked_case.case for picked_case in picked]
+    cases = [outcome.case for outcome in picked]
     answers = [{option.answer for option in case.options} - {None} for case in cases]
     return FamilyResults(
         family=family,
@@ -177,13 +174,11 @@ def _part(
     )
 
 
-def _counted(picked_case: ProblemResult, name: str) -> tuple[int, int]:
+def _counted(outcome: ProblemResult, name: str) -> tuple[int, int]:
     """Return how many of how many tries are right: of all samples for the mean, else 0 or 1."""
     if name == MEAN:
-        return sum(option.right for option in picked_case.case.options), len(
-            picked_case.case.options
-        )
-    return round(picked_case.by_strategy[name][-1]), 1
+        return sum(option.right for option in outcome.case.options), len(outcome.case.options)
+    return round(outcome.by_strategy[name][-1]), 1
 
 
 def _result(
@@ -192,7 +187,7 @@ def _result(
     settings: SelectionSettings,
     others: Mapping[str, Mapping[str, tuple[int, int]]],
 ) -> StrategyResult:
-    mine = {picked_case.case.problem: _counted(picked_case, name) for picked_case in picked}
+    mine = {outcome.case.problem: _counted(outcome, name) for outcome in picked}
     shares = [right / count for right, count in mine.values()]
     against = {
         other: difference(theirs, mine)
@@ -232,17 +227,13 @@ def _aucs(name: str, cases: Sequence[RankedProblem]) -> tuple[float | None, With
 
 
 def _curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list[CurvePoint]]:
-    """Return the points of every strategy; a problem takes part up to the completions that it has."""
+    """Return the points of every strategy; a problem counts up to the completions that it has."""
     points: dict[str, list[CurvePoint]] = {}
     for name in picked[0].by_strategy:
         for n in steps(most):
-            enough = [picked_case for picked_case in picked if n in picked_case.ns]
-            values = [
-                picked_case.by_strategy[name][picked_case.ns.index(n)] for picked_case in enough
-            ]
-            base = [
-                picked_case.by_strategy[MAJORITY][picked_case.ns.index(n)] for picked_case in enough
-            ]
+            enough = [outcome for outcome in picked if n in outcome.ns]
+            values = [outcome.by_strategy[name][outcome.ns.index(n)] for outcome in enough]
+            base = [outcome.by_strategy[MAJORITY][outcome.ns.index(n)] for outcome in enough]
             points.setdefault(name, []).append(point(n, values, base, max(1, most // n)))
     return points
 
@@ -250,8 +241,12 @@ def _curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list[CurveP
 def _top_curves(picked: Sequence[ProblemResult], most: int) -> dict[int, list[CurvePoint]]:
     points: dict[int, list[CurvePoint]] = {}
     for n in steps(most):
-        enough = [(picked_case.top[index], picked_case.by_strategy[MAJORITY][index]) for picked_case in picked if n in picked_case.ns
-                  for index in [picked_case.ns.index(n)]]  # fmt: skip
+        enough = [
+            (outcome.top[index], outcome.by_strategy[MAJORITY][index])
+            for outcome in picked
+            if n in outcome.ns
+            for index in [outcome.ns.index(n)]
+        ]
         ks = [k for k in (*VOTERS, most) if k <= n]
         ks = sorted({*ks, n}) if n == most else ks
         columns = min(len(top) for top, _ in enough)
@@ -309,12 +304,16 @@ def scores_of(
 
 def ready(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreRow]) -> RankInput:
     """Return the cases of a run with their scores; raises InputError where none has a score."""
-    rows = [scores[candidate.key] for answered in sampled.answered for candidate in answered.candidates
-            if candidate.key in scores]  # fmt: skip
+    rows = [
+        scores[candidate.key]
+        for problem in sampled.answered
+        for candidate in problem.candidates
+        if candidate.key in scores
+    ]
     if not rows:
         raise InputError(
-            f"{verifier!r} has scored no completion of {str(sampled.path)!r}; give the scores of this "
-            "run, or the verifier's folder with --verifier"
+            f"{verifier!r} has scored no completion of {str(sampled.path)!r}; give the scores of "
+            "this run, or the verifier's folder with --verifier"
         )
     has_logprob = all(row.logprob is not None for row in rows)
     cases = [_case(answered, scores) for answered in sampled.answered]

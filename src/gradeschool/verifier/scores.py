@@ -159,9 +159,10 @@ def score_held(
         and (row.values is not None or not tokens)
         and (generator is None or row.generator == generator)
     }
-    of, before = sampled.total, sum(
-        candidate.key in scored for answered in sampled.answered for candidate in answered.candidates
-    )  # fmt: skip
+    of = sampled.total
+    before = sum(
+        candidate.key in scored for problem in sampled.answered for candidate in problem.candidates
+    )
     finished = before
     for chunk in _chunks(sampled.answered, scored):
         append_scores(target, _rows(chunk, scorer, tokens))

@@ -210,9 +210,10 @@ SCORES: dict[str, Callable[[Option], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class SelectionSettings:
-    """How completions are selected.
+    """How answers are selected.
 
-    voters: k of the headline's vote among the top k. share_weight: the weight of an answer's share beside the score. draws: random subsets a problem, for votes among fewer than all.
+    voters: k of the headline's vote among the top k. share_weight: of an answer's share beside the
+    score. draws: random subsets a problem, for votes among fewer than all.
     """
 
     voters: int = 5

@@ -83,7 +83,8 @@ def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
     runs = candidates_of(settings.samples, settings.dataset, listener.note)
     if len(runs) > 1:
         raise InputError(
-            f"{settings.samples!r} holds {len(runs)} runs; give one: {settings.samples}#{runs[0].run}"
+            f"{settings.samples!r} holds {len(runs)} runs; "
+            f"give one: {settings.samples}#{runs[0].run}"
         )
     sampled = runs[0]
     return sampled._replace(answered=sampled.answered[: settings.limit])

@@ -483,16 +483,15 @@ def _measured(root: Path, spot: Spot) -> Measured:
         ns = steps(max(len(case.options) for case in cases))
         picked = [pick(case, False, SELECTION, ns) for case in cases]
         outcomes = {
-            picked_case.case.problem: (round(picked_case.by_strategy[BEST][-1]), 1)
-            for picked_case in picked
+            outcome.case.problem: (round(outcome.by_strategy[BEST][-1]), 1) for outcome in picked
         }
     else:
         outcomes = {
-            picked_case.problem.id: (
-                sum(each.right for each in picked_case.candidates),
-                len(picked_case.candidates),
+            outcome.problem.id: (
+                sum(each.right for each in outcome.candidates),
+                len(outcome.candidates),
             )
-            for picked_case in sampled.answered
+            for outcome in sampled.answered
         }
     share = sum(right / count for right, count in outcomes.values()) / len(outcomes)
     interval = clustered_wilson(list(outcomes.values()))

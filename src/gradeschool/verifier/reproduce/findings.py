@@ -48,7 +48,7 @@ class Seed(NamedTuple):
 
 
 class StrategyFinding(NamedTuple):
-    """One strategy over all seeds: its share, and the difference from others; by_seed: the shares."""
+    """One strategy over all seeds: its share, its differences from others, the share by seed."""
 
     name: str
     accuracy: float
@@ -92,7 +92,7 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
 
 def findings(seeds: Sequence[Seed]) -> Findings:
     """Return what all seeds together say of a split."""
-    families = sorted({picked_case.case.family for picked_case in seeds[0].picked})
+    families = sorted({outcome.case.family for outcome in seeds[0].picked})
     strategies = list(seeds[0].picked[0].by_strategy)
     return Findings(
         problems=len(seeds[0].picked),
@@ -127,27 +127,23 @@ def _findings(
 
 
 def _outcomes(seed: Seed, strategies: Sequence[str], family: str | None) -> dict[str, Outcomes]:
-    chosen = [
-        picked_case for picked_case in seed.picked if family in (None, picked_case.case.family)
-    ]
-    problems = {picked_case.case.problem for picked_case in chosen}
+    chosen = [outcome for outcome in seed.picked if family in (None, outcome.case.family)]
+    problems = {outcome.case.problem for outcome in chosen}
     by_name: dict[str, Outcomes] = {
         name: {problem: outcome for problem, outcome in outcomes.items() if problem in problems}
         for name, outcomes in seed.greedy.items()
     }
     for strategy in strategies:
         by_name[strategy] = {
-            picked_case.case.problem: _counted(picked_case, strategy) for picked_case in chosen
+            outcome.case.problem: _counted(outcome, strategy) for outcome in chosen
         }
     return by_name
 
 
-def _counted(picked_case: ProblemResult, strategy: str) -> tuple[int, int]:
+def _counted(outcome: ProblemResult, strategy: str) -> tuple[int, int]:
     if strategy == MEAN:
-        return sum(option.right for option in picked_case.case.options), len(
-            picked_case.case.options
-        )
-    return round(picked_case.by_strategy[strategy][-1]), 1
+        return sum(option.right for option in outcome.case.options), len(outcome.case.options)
+    return round(outcome.by_strategy[strategy][-1]), 1
 
 
 def _summed(outcomes: Sequence[Outcomes]) -> Outcomes:
@@ -192,9 +188,7 @@ def _over_completions(seeds: Sequence[Seed], strategy: str) -> list[CurvePoint]:
 
 def _means(seeds: Sequence[Seed], strategy: str, index: int) -> list[float]:
     """Return each problem's expectation with as many completions, the mean over the seeds."""
-    rows = [
-        [picked_case.by_strategy[strategy][index] for picked_case in seed.picked] for seed in seeds
-    ]
+    rows = [[outcome.by_strategy[strategy][index] for outcome in seed.picked] for seed in seeds]
     return [sum(values) / len(values) for values in zip(*rows, strict=True)]
 
 
@@ -202,10 +196,14 @@ def _over_voters(seeds: Sequence[Seed]) -> list[CurvePoint]:
     most = seeds[0].picked[0].ns[-1]
     ks = sorted({k for k in VOTERS if k < most} | {most, SELECTION.voters})
     base = _means(seeds, "majority", -1)
-    rows = [[picked_case.top[-1] for picked_case in seed.picked] for seed in seeds]
+    rows = [[outcome.top[-1] for outcome in seed.picked] for seed in seeds]
     return [
-        point(k, [sum(picked_case[index] for picked_case in tops) / len(tops) for tops in zip(*rows, strict=True)],
-              base, len(seeds))
+        point(
+            k,
+            [sum(top[index] for top in tops) / len(tops) for tops in zip(*rows, strict=True)],
+            base,
+            len(seeds),
+        )
         for index, k in enumerate(ks)
     ]  # fmt: skip
 
