@@ -18,7 +18,7 @@ from gradeschool.verifier.examples import (  # noqa: E402
     encode,
     encode_all,
 )
-from gradeschool.verifier.head import (  # noqa: E402  # noqa: E402
+from gradeschool.verifier.head import (  # noqa: E402
     BIAS,
     GAIN,
     Likelihood,
@@ -31,7 +31,7 @@ from gradeschool.verifier.head import (  # noqa: E402  # noqa: E402
     reserve,
     score,
 )
-from gradeschool.verifier.objective import (  # noqa: E402  # noqa: E402
+from gradeschool.verifier.objective import (  # noqa: E402
     GroupBatches,
     Labelled,
     Level,

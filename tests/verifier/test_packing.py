@@ -11,14 +11,12 @@ from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from gradeschool.errors import InputError  # noqa: E402
-from gradeschool.verifier.examples import (  # noqa: E402
-    ExampleBatches,
-    TrainingExample,
-    divided,
-)
+from gradeschool.verifier.examples import TrainingExample  # noqa: E402
 from gradeschool.verifier.packing import (  # noqa: E402
     LANGUAGE,
+    ExampleBatches,
     check_window,
+    divided,
     language_loss,
     pack,
     scored_logits,

@@ -200,12 +200,12 @@ def test_a_ranking_agrees_with_itself() -> None:
         sum(one.right for case in made for one in case.options) / 320
     )
     for name, points in ranking.curves.items():
-        assert [point.at for point in points] == [1, 2, 4, 8]
+        assert [point.n for point in points] == [1, 2, 4, 8]
         assert points[0].accuracy == pytest.approx(by_name["mean"].accuracy), name
         assert points[-1].accuracy == pytest.approx(by_name[name].accuracy), name
         for point in points:
             assert point.ci95.low <= point.accuracy <= point.ci95.high
-    voters = {point.at: point for point in ranking.top[8]}
+    voters = {point.n: point for point in ranking.top[8]}
     assert voters[1].accuracy == by_name["best"].accuracy
     assert voters[3].accuracy == by_name["top"].accuracy
     pooled = [pass_at_k(8, sum(o.right for o in c.options), 4) for c in made]

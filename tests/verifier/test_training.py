@@ -15,9 +15,13 @@ from gradeschool.errors import InputError, StoreError  # noqa: E402
 from gradeschool.models.workers import keep_freed_memory  # noqa: E402
 from gradeschool.verifier import checkpoints  # noqa: E402
 from gradeschool.verifier.dropout import RESIDUAL, drop_residuals  # noqa: E402
-from gradeschool.verifier.examples import ExampleBatches  # noqa: E402
 from gradeschool.verifier.optimizers import Optimizers, share_of  # noqa: E402
-from gradeschool.verifier.packing import LANGUAGE, language_loss, take_packed  # noqa: E402
+from gradeschool.verifier.packing import (  # noqa: E402
+    LANGUAGE,
+    ExampleBatches,
+    language_loss,
+    take_packed,
+)
 from gradeschool.verifier.training import LOSSES, Trained, TrainingSettings, train  # noqa: E402
 from tests.support.trainees import (  # noqa: E402
     architecture,

@@ -107,11 +107,11 @@ def progress(verb: str) -> Callable[[ScoringProgress], None]:
 
     def tell(told: ScoringProgress) -> None:
         nonlocal last
-        if told.done < told.of and time.monotonic() - last < 2:
+        if told.scored < told.total and time.monotonic() - last < 2:
             return
         last = time.monotonic()
-        end = "\r" if sys.stderr.isatty() and told.done < told.of else "\n"
-        click.echo(f"{verb} {told.done} of {told.of} completions", err=True, nl=False)
+        end = "\r" if sys.stderr.isatty() and told.scored < told.total else "\n"
+        click.echo(f"{verb} {told.scored} of {told.total} completions", err=True, nl=False)
         click.echo(end, err=True, nl=False)
 
     return tell

@@ -33,7 +33,7 @@ class BatchJob(NamedTuple):
     status: str
     tag: str
     files: tuple[str, ...]
-    done: int
+    completed: int
     total: int
     message: str
 
@@ -60,7 +60,7 @@ class BatchServer:
                 "metadata": {TAG: tag}}  # fmt: skip
 
         async def once() -> BatchJob:
-            batch = await self.found(tag)
+            batch = await self.find(tag)
             if batch is not None:
                 return batch
             sent = json.dumps(body).encode()
@@ -68,7 +68,7 @@ class BatchServer:
 
         return await _patiently(once)
 
-    async def found(self, tag: str) -> BatchJob | None:
+    async def find(self, tag: str) -> BatchJob | None:
         """Return the newest batch of a tag among the last hundred, or None."""
         reply = await self.endpoint.call("GET", f"/batches?limit={LISTED}", None)
         listed = [_batch(entry) for entry in reply.get("data") or () if isinstance(entry, Mapping)]
@@ -127,7 +127,7 @@ def _batch(reply: Mapping[str, Any]) -> BatchJob:
         status=status,
         tag=str(metadata.get(TAG, "")),
         files=tuple(file for file in files if isinstance(file, str)),
-        done=_count(counts.get("completed")) + _count(counts.get("failed")),
+        completed=_count(counts.get("completed")) + _count(counts.get("failed")),
         total=_count(counts.get("total")),
         message="; ".join(str(_fields(entry).get("message", "")) for entry in errors)[:300],
     )

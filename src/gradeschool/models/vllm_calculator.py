@@ -70,18 +70,18 @@ class _Row:
 
     def __init__(self, written: list[int]) -> None:
         self.written = written
-        self.seen = 0
+        self.read = 0
         self.queue: deque[int] = deque()
 
     def due(self, annotations: Annotations) -> int | None:
         """Return the token that must come next, None where any may."""
-        while self.seen < len(self.written):
-            token = self.written[self.seen]
+        while self.read < len(self.written):
+            token = self.written[self.read]
             if self.queue:
                 self.queue.popleft()
             elif annotations.watched[token]:
-                override = annotations.override(self.written[: self.seen], token)
+                override = annotations.override(self.written[: self.read], token)
                 if not override.instead:
                     self.queue.extend(override.tokens)
-            self.seen += 1
+            self.read += 1
         return self.queue[0] if self.queue else None

@@ -143,7 +143,7 @@ def _over_completions(ranking: Ranking) -> Table:
     for at, best in enumerate(ranking.curves[BEST]):
         points = [ranking.curves[name][at] for name in names]
         shares = [f"{100 * one.accuracy:.1f}" for one in points]
-        table.add_row(str(best.at), str(best.problems), *shares, _bounds(best.ci95))
+        table.add_row(str(best.n), str(best.problems), *shares, _bounds(best.ci95))
     return table
 
 
@@ -151,13 +151,13 @@ def _over_voters(ranking: Ranking) -> Table:
     counts = [n for n in ranking.top if n >= min(8, ranking.most)]
     title = "over the number of voters, % right: the top k of N completions vote"
     table = _table(title, "k", [f"N = {n}" for n in counts] + ["95 %", "over majority, 95 %"])
-    by_place = [{point.at: point for point in ranking.top[n]} for n in counts]
+    by_place = [{point.n: point for point in ranking.top[n]} for n in counts]
     for last in ranking.top[ranking.most]:
-        points = [held.get(last.at) for held in by_place]
+        points = [held.get(last.n) for held in by_place]
         cells = [f"{100 * one.accuracy:.1f}" if one else "" for one in points]
         low, high = (100 * bound for bound in last.gain_ci95)
         gain = f"{100 * last.gain:+.1f} ({low:+.1f} to {high:+.1f})"
-        table.add_row(str(last.at), *cells, _bounds(last.ci95), gain)
+        table.add_row(str(last.n), *cells, _bounds(last.ci95), gain)
     return table
 
 

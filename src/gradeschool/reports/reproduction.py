@@ -194,13 +194,13 @@ def _peak(one: Findings) -> str:
     points = one.over_completions[BEST]
     best = max(points, key=lambda point: point.accuracy)
     first, last = points[0], points[-1]
-    rises = f"{_percent(first.accuracy)} with 1, {_percent(best.accuracy)} with {best.at}"
-    return rises if best is last else f"{rises}, then {_percent(last.accuracy)} with {last.at}"
+    rises = f"{_percent(first.accuracy)} with 1, {_percent(best.accuracy)} with {best.n}"
+    return rises if best is last else f"{rises}, then {_percent(last.accuracy)} with {last.n}"
 
 
 def _voters(one: Findings) -> str:
     best = max(one.over_voters, key=lambda point: point.accuracy)
-    return f"{_percent(best.accuracy)} with {best.at} voters of {one.over_voters[-1].at}"
+    return f"{_percent(best.accuracy)} with {best.n} voters of {one.over_voters[-1].n}"
 
 
 def _percent(share: float) -> str:

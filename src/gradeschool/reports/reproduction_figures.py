@@ -126,7 +126,7 @@ def said(verdict: ContrastResult) -> str:
     told = f"{100 * verdict.difference:+.1f}"
     if verdict.ci95 is not None:
         told += f" ({_bounds(verdict.ci95, '+')})"
-    return f"{verdict.words}: {told}, {verdict.told}"
+    return f"{verdict.words}: {told}, {verdict.outcome}"
 
 
 def _bounds(interval: tuple[float, float] | None, sign: str = "") -> str:

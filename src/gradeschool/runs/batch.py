@@ -81,7 +81,7 @@ class BatchRun:
             tag = path.stem.removeprefix("batch-")
             id = ids.get(tag)
             if id is None:
-                found = await self.server.found(tag)
+                found = await self.server.find(tag)
                 id = None if found is None else found.id
             if id is None:
                 path.unlink()  # it was never submitted
@@ -102,7 +102,9 @@ class BatchRun:
 
     async def _collect(self, tag: str, batch: BatchJob, wanted: Mapping[str, Request]) -> None:
         if not batch.over:
-            self.observer.note(f"batch {batch.id}: {batch.status}, {batch.done} of {batch.total}")
+            self.observer.note(
+                f"batch {batch.id}: {batch.status}, {batch.completed} of {batch.total}"
+            )
             return
         if batch.status == "failed":
             self._close(tag)

@@ -12,15 +12,17 @@ from gradeschool.problem import Problem
 from gradeschool.verifier import checkpoints
 from gradeschool.verifier.base_model import VOCABULARY, Base, identity_of, load_base, save_folder
 from gradeschool.verifier.dropout import drop_residuals
-from gradeschool.verifier.examples import (
+from gradeschool.verifier.examples import TrainingExample, encode_problems, training_texts
+from gradeschool.verifier.packing import (
+    LANGUAGE,
     PASS_TOKENS,
     ExampleBatches,
-    TrainingExample,
+    check_window,
     divided,
-    encode_problems,
-    training_texts,
+    language_loss,
+    pack,
+    take_packed,
 )
-from gradeschool.verifier.packing import LANGUAGE, check_window, language_loss, pack, take_packed
 from gradeschool.verifier.parallel import ALONE, World
 from gradeschool.verifier.session import (
     QUIET,
@@ -79,19 +81,19 @@ def finetune(
 class FinetuningData(NamedTuple):
     """What is asked for, with its problems."""
 
-    asked: Finetuning
+    settings: Finetuning
     data: Dataset
     dev: Dataset | None
 
     @property
     def problems(self) -> Sequence[Problem]:
         """The problems that are trained on."""
-        return self.data.problems[: self.asked.limit]
+        return self.data.problems[: self.settings.limit]
 
     def facts(self) -> dict[str, Any]:
         """Return all that decides the model, for training.json."""
-        facts = asdict(self.asked)
-        facts["model_files"] = identity_of(self.asked.model)
+        facts = asdict(self.settings)
+        facts["model_files"] = identity_of(self.settings.model)
         facts["dataset_sha256"] = self.data.sha256
         facts["problems"] = len(self.problems)
         if self.dev is not None:
@@ -100,7 +102,7 @@ class FinetuningData(NamedTuple):
 
 
 def _prepare(job: FinetuningData, session: Session) -> Prepared:
-    settings, problems = job.asked, job.problems
+    settings, problems = job.settings, job.problems
     base = load_base(
         settings.model, lambda: training_texts(problems), settings.vocabulary, settings.seed
     )
@@ -152,7 +154,7 @@ def _curves(
     job: FinetuningData, session: Session, base: Base, batches: ExampleBatches
 ) -> Curves | None:
     """Return what measures the model at the end of every epoch, None without dev problems."""
-    settings = job.asked
+    settings = job.settings
     if job.dev is None or not session.world.first:
         return None
     facts = checkpoints.facts_of(session.work / checkpoints.CHECKPOINT)

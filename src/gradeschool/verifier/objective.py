@@ -18,8 +18,8 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from gradeschool.errors import InputError
-from gradeschool.verifier.examples import PASS_TOKENS, divided
 from gradeschool.verifier.head import Output
+from gradeschool.verifier.packing import PASS_TOKENS, divided
 from gradeschool.verifier.rows import PackedRows, pack
 
 VERIFICATION, LANGUAGE = "verification", "language"  # the names of the two losses

@@ -383,7 +383,7 @@ class CurvePoint(NamedTuple):
     problem by problem.
     """
 
-    at: int
+    n: int
     problems: int
     accuracy: float
     ci95: Interval
@@ -391,7 +391,7 @@ class CurvePoint(NamedTuple):
     gain_ci95: Interval
 
 
-def point(at: int, values: Sequence[float], base: Sequence[float], groups: int) -> CurvePoint:
+def point(n: int, values: Sequence[float], base: Sequence[float], groups: int) -> CurvePoint:
     """Return the point of one value a problem, each an expectation in 0..1.
 
     base: what it is compared with, problem by problem. groups: disjoint sets of completions that a
@@ -402,7 +402,7 @@ def point(at: int, values: Sequence[float], base: Sequence[float], groups: int) 
     mean = sum(gains) / count
     half = Z95 * _error(gains)
     return CurvePoint(
-        at=at,
+        n=n,
         problems=count,
         accuracy=sum(values) / count,
         ci95=interval_of_mean(values, count * groups),

@@ -130,8 +130,8 @@ CHUNK = 2048
 class ScoringProgress(NamedTuple):
     """How far a scoring is: completions of all, of which so many were there before."""
 
-    done: int
-    of: int
+    scored: int
+    total: int
     before: int
 
 

@@ -163,9 +163,9 @@ class TrainingFolder:
     folder holds another training, or anything else.
     """
 
-    def __init__(self, path: Path, asked: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
         self.path, self.work = path, path / WORK
-        self.asked = json.loads(json.dumps(asked))
+        self.settings = json.loads(json.dumps(settings))
         earlier = self._earlier()
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self.fields: dict[str, Any] = earlier or {"schema": SCHEMA, "created": now}
@@ -179,8 +179,8 @@ class TrainingFolder:
             status="running",
             command=command,
             processes=processes,
-            asked=self.asked,
-            digest=digest_of(self.asked),
+            asked=self.settings,
+            digest=digest_of(self.settings),
             versions=_versions(),
         )
 
@@ -209,16 +209,16 @@ class TrainingFolder:
             return None
         try:
             fields: dict[str, Any] = json.loads(file.read_bytes())
-            asked: dict[str, Any] = fields["asked"]
+            settings: dict[str, Any] = fields["asked"]
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(
                 f"{str(file)!r} is damaged ({error!r}); give another folder with -o"
             ) from error
-        for name in {**asked, **self.asked}:
-            if asked.get(name) != self.asked.get(name):
+        for name in {**settings, **self.settings}:
+            if settings.get(name) != self.settings.get(name):
                 raise StoreError(
                     f"{str(self.path)!r} holds another training: its {name} is "
-                    f"{asked.get(name)!r}, asked for is {self.asked.get(name)!r}; "
+                    f"{settings.get(name)!r}, asked for is {self.settings.get(name)!r}; "
                     "nothing was changed: give another folder with -o"
                 )
         return fields

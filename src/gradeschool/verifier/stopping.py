@@ -13,13 +13,13 @@ class Stop:
     """Whether a signal asked the training to end."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self.requested = False
 
-    def heard(self, number: int, frame: FrameType | None) -> None:
+    def receive(self, number: int, frame: FrameType | None) -> None:
         """Take a signal; the second one ends at once."""
-        if self.asked:
+        if self.requested:
             raise KeyboardInterrupt
-        self.asked = True
+        self.requested = True
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def stopped_by_signals() -> Iterator[Stop]:
         yield stop
         return
     numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, stop.heard) for number in numbers}
+    before = {number: signal.signal(number, stop.receive) for number in numbers}
     try:
         yield stop
     finally:

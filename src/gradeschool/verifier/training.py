@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from gradeschool.errors import InputError
 from gradeschool.runs.files import write_whole
 from gradeschool.verifier import checkpoints
-from gradeschool.verifier.examples import PASS_TOKENS
 from gradeschool.verifier.optimizers import Kind, Optimizers, share_of
+from gradeschool.verifier.packing import PASS_TOKENS
 from gradeschool.verifier.parallel import ALONE, World, whole
 from gradeschool.verifier.stopping import stopped_by_signals
 
@@ -151,9 +151,9 @@ def train(
     training = Training(model, batches, loss, settings, folder, world)
 
     devices = [world.device] if world.device != "cpu" else []
-    log = RowsLog(folder / LOSSES, training.done) if world.first else None
+    log = RowsLog(folder / LOSSES, training.updates) if world.first else None
     with torch.random.fork_rng(devices), stopped_by_signals() as stop:
-        while training.done < len(batches):
+        while training.updates < len(batches):
             update = training.update()
             if log is not None:
                 log.add(update.as_json())
@@ -166,13 +166,13 @@ def train(
                     after(update.number, plain)
                     plain.train()
                 world.wait()
-            (stopped,) = world.any(stop.asked)
+            (stopped,) = world.any(stop.requested)
             if stopped or marked or update.number % save_every == 0:
                 training.save()
             if stopped:
                 break
     facts = training.facts
-    return Trained(training.plain(), **facts, stopped=training.done < len(batches))
+    return Trained(training.plain(), **facts, stopped=training.updates < len(batches))
 
 
 class Training:
@@ -202,7 +202,7 @@ class Training:
         model.train()
 
     @property
-    def done(self) -> int:
+    def updates(self) -> int:
         """How many updates are done."""
         return int(self.facts["updates"])
 
@@ -224,7 +224,7 @@ class Training:
         import torch
 
         began = time.monotonic()
-        settings, world, number = self.settings, self.world, self.done
+        settings, world, number = self.settings, self.world, self.updates
         # Random numbers of an update depend on nothing that came before it.
         torch.manual_seed((settings.seed * SEEDS + number * world.size + world.rank) % 2**63)
         passes = self.batches.update(number, world.size)

@@ -169,7 +169,7 @@ def test_a_curve_rises_and_falls_where_its_intervals_lie_apart(
         for n, share in zip((1, 8, 32), shares, strict=True)
     ]
     found = verdicts("6a", AblationPlan([], titles=("test",)), points)
-    assert [one.told for one in found] == [rise, fall]
+    assert [one.outcome for one in found] == [rise, fall]
 
 
 def _target(stage: Stage) -> str:

@@ -26,7 +26,7 @@ from gradeschool.verifier.reproduce.stages import (
     finished,
     ready,
     run,
-    wanted,
+    stages_for,
 )
 
 FIRST = Stage("first", ("data", "generate", "-n", "3", "-o", "first.jsonl"))
@@ -55,7 +55,7 @@ def test_a_stage_begins_when_what_it_needs_is_done() -> None:
     assert ready(STAGES, {}, ()) == [FIRST, THIRD]
     assert ready(STAGES, {}, ("first",)) == [THIRD]
     assert ready(STAGES, {"first": done, "third": done}, ()) == [SECOND]
-    assert wanted(STAGES, ["second"]) == [FIRST, SECOND]
+    assert stages_for(STAGES, ["second"]) == [FIRST, SECOND]
 
 
 def test_the_longest_way_ahead_begins_first() -> None:

@@ -25,7 +25,7 @@ from gradeschool.verifier.reproduce.presets import (
     kept_right,
     stages_of,
 )
-from gradeschool.verifier.reproduce.stages import Stage, wanted
+from gradeschool.verifier.reproduce.stages import Stage, stages_for
 from gradeschool.verifier.selection import BEST, MAJORITY, pick
 
 EPOCHS: tuple[float, ...] = (0.5, 1.0, 2.0)
@@ -70,9 +70,11 @@ class AblationPlan(NamedTuple):
 
 def plan(name: str, preset: Preset) -> AblationPlan:
     """Return the plan of a figure of the paper."""
-    maker = Maker(preset, preset.seeds[0], {stage.name: stage for stage in stages_of(preset)})
-    ablation = PLANS[name](maker)
-    return ablation._replace(stages=maker.needed())
+    builder = StageBuilder(
+        preset, preset.seeds[0], {stage.name: stage for stage in stages_of(preset)}
+    )
+    ablation = PLANS[name](builder)
+    return ablation._replace(stages=builder.needed())
 
 
 def merged(plans: Iterable[AblationPlan]) -> list[Stage]:
@@ -84,11 +86,11 @@ def merged(plans: Iterable[AblationPlan]) -> list[Stage]:
     return list(by_name.values())
 
 
-def _figure_2(maker: Maker) -> AblationPlan:
+def _figure_2(builder: StageBuilder) -> AblationPlan:
     name = "fine-tuning"
-    counts, sizes = maker.problems(), maker.sizes
-    spots = [Spot(0, name, n, maker.greedy(maker.generator(problems=n))) for n in counts]
-    spots += [Spot(1, name, parameters(s), maker.greedy(maker.generator(s))) for s in sizes]
+    counts, sizes = builder.problems(), builder.sizes
+    spots = [Spot(0, name, n, builder.greedy(builder.generator(problems=n))) for n in counts]
+    spots += [Spot(1, name, parameters(s), builder.greedy(builder.generator(s))) for s in sizes]
     small, large = map(parameters, sizes)
     contrasts = (
         Contrast("all problems against a quarter", (0, name, counts[2]), (0, name, counts[0])),
@@ -97,29 +99,31 @@ def _figure_2(maker: Maker) -> AblationPlan:
     return AblationPlan([], tuple(spots), contrasts)
 
 
-def _figure_3(maker: Maker) -> AblationPlan:
-    preset, what = maker.preset, "generator-curves"
+def _figure_3(builder: StageBuilder) -> AblationPlan:
+    preset, what = builder.preset, "generator-curves"
     problems, k = min(CURVE_PROBLEMS, preset.tested[0]), min(CURVE_SAMPLES, preset.n)
-    new = ("finetune", "-m", f"new:{preset.size}", "-d", TRAIN, "-o", maker.at(what))
+    new = ("finetune", "-m", f"new:{preset.size}", "-d", TRAIN, "-o", builder.folder_of(what))
     curves = ("--dev", TEST, "--dev-problems", str(problems), "-k", str(k))
-    command = (*new, *preset.generator, *curves, *maker.of_seed)
-    maker.want(maker.stage(what, command, ("problems-train", "problems-test")))
-    return AblationPlan([], curves=f"{maker.at(what)}/curves.jsonl", titles=("test@1", f"test@{k}"))
+    command = (*new, *preset.generator, *curves, *builder.of_seed)
+    builder.want(builder.stage(what, command, ("problems-train", "problems-test")))
+    return AblationPlan(
+        [], curves=f"{builder.folder_of(what)}/curves.jsonl", titles=("test@1", f"test@{k}")
+    )
 
 
-def _figure_5(maker: Maker) -> AblationPlan:
-    count = maker.preset.labelled
+def _figure_5(builder: StageBuilder) -> AblationPlan:
+    count = builder.preset.labelled
     counts = (count // 10, count // 3, count)
     verified, trained = "best by verifier", "trained on right samples"
     spots = []
-    base = maker.greedy("generator")
+    base = builder.greedy("generator")
     for n in counts:
-        control = maker.control(n)
+        control = builder.control(n)
         limit = () if n == count else ("-n", str(n))
         what = "verifier" if n == count else f"verifier-{n}"
-        verifier = maker.verifier(what, limit, init=control)
-        spots.append(Spot(0, verified, n, *maker.scored(verifier)))
-        spots.append(Spot(0, trained, n, maker.greedy(control)))
+        verifier = builder.verifier(what, limit, init=control)
+        spots.append(Spot(0, verified, n, *builder.scored(verifier)))
+        spots.append(Spot(0, trained, n, builder.greedy(control)))
         spots.append(Spot(0, "fine-tuning", n, base, baseline=True))
     best = (0, verified, count)
     contrasts = (
@@ -129,8 +133,8 @@ def _figure_5(maker: Maker) -> AblationPlan:
     return AblationPlan([], tuple(spots), contrasts, titles=("",), x="Labelled problems")
 
 
-def _figure_5a(maker: Maker) -> AblationPlan:
-    spots = [Spot(0, f"{level} level", x, *maker.head(level, x))
+def _figure_5a(builder: StageBuilder) -> AblationPlan:
+    spots = [Spot(0, f"{level} level", x, *builder.head(level, x))
              for level in ("token", "solution") for x in EPOCHS]  # fmt: skip
     end = EPOCHS[-1]
     words = "token level against solution level, at the end"
@@ -138,10 +142,10 @@ def _figure_5a(maker: Maker) -> AblationPlan:
     return AblationPlan([], tuple(spots), (contrast,))
 
 
-def _figure_5b(maker: Maker) -> AblationPlan:
-    spots = [Spot(0, "joint", x, *maker.head("token", x)) for x in EPOCHS]
+def _figure_5b(builder: StageBuilder) -> AblationPlan:
+    spots = [Spot(0, "joint", x, *builder.head("token", x)) for x in EPOCHS]
     spots += [
-        Spot(0, "verification only", x, *maker.head("token", x, "verification")) for x in EPOCHS
+        Spot(0, "verification only", x, *builder.head("token", x, "verification")) for x in EPOCHS
     ]
     end = EPOCHS[-1]
     words = "joint against verification only, at the end"
@@ -149,15 +153,15 @@ def _figure_5b(maker: Maker) -> AblationPlan:
     return AblationPlan([], tuple(spots), (contrast,))
 
 
-def _figure_5c(maker: Maker) -> AblationPlan:
-    sizes = maker.sizes
+def _figure_5c(builder: StageBuilder) -> AblationPlan:
+    sizes = builder.sizes
     spots = []
     for size in sizes:
         for other in sizes:
-            generator, init = maker.generator(size), maker.generator(other)
+            generator, init = builder.generator(size), builder.generator(other)
             what = f"verifier-{other}-of-{size}"
-            verifier = maker.verifier(what, (), generator, "" if init == generator else init)
-            spot = maker.scored(verifier, generator)
+            verifier = builder.verifier(what, (), generator, "" if init == generator else init)
+            spot = builder.scored(verifier, generator)
             spots.append(Spot(0, f"generator of {size}", parameters(other), *spot))
     small, large = sizes
     contrast = Contrast(
@@ -170,18 +174,18 @@ def _figure_5c(maker: Maker) -> AblationPlan:
     )
 
 
-def _figure_6(maker: Maker) -> AblationPlan:
+def _figure_6(builder: StageBuilder) -> AblationPlan:
     for split in SPLITS:
-        for seed in maker.preset.seeds:
-            maker.want(f"rank-{split}-{seed}")
+        for seed in builder.preset.seeds:
+            builder.want(f"rank-{split}-{seed}")
     return AblationPlan([], titles=tuple(SPLITS))
 
 
-def _figure_calculator(maker: Maker) -> AblationPlan:
+def _figure_calculator(builder: StageBuilder) -> AblationPlan:
     names = {True: "with the calculator", False: "without"}
-    counts = maker.problems()
+    counts = builder.problems()
     spots = [
-        Spot(0, name, n, maker.greedy(maker.generator(problems=n), calculator))
+        Spot(0, name, n, builder.greedy(builder.generator(problems=n), calculator))
         for calculator, name in names.items()
         for n in counts
     ]
@@ -192,15 +196,15 @@ def _figure_calculator(maker: Maker) -> AblationPlan:
     return AblationPlan([], tuple(spots), contrasts)
 
 
-def _figure_7(maker: Maker) -> AblationPlan:
+def _figure_7(builder: StageBuilder) -> AblationPlan:
     names = {0.0: "no dropout", DROPOUT: f"dropout {DROPOUT:g}"}
-    spots, counts = [], maker.problems()
+    spots, counts = [], builder.problems()
     for rate, name in names.items():
         for n in counts:
-            run = maker.greedy(maker.generator(problems=n, dropout=rate))
+            run = builder.greedy(builder.generator(problems=n, dropout=rate))
             spots.append(Spot(0, name, n, run))
         for panel, level in enumerate(("solution", "token"), 1):
-            spots += [Spot(panel, name, x, *maker.head(level, x, dropout=rate)) for x in EPOCHS]
+            spots += [Spot(panel, name, x, *builder.head(level, x, dropout=rate)) for x in EPOCHS]
     contrasts = tuple(
         Contrast(
             f"dropout against none, {words}", (panel, names[DROPOUT], x), (panel, names[0.0], x)
@@ -216,7 +220,7 @@ def _figure_7(maker: Maker) -> AblationPlan:
     return AblationPlan([], tuple(spots), contrasts)
 
 
-PLANS: dict[str, Callable[[Maker], AblationPlan]] = {
+PLANS: dict[str, Callable[[StageBuilder], AblationPlan]] = {
     "2": _figure_2,
     "3": _figure_3,
     "5": _figure_5,
@@ -238,7 +242,7 @@ HEAD_SHARE = 3
 
 
 @dataclass(slots=True)
-class Maker:
+class StageBuilder:
     """Gathers stages; a model, a run or a verifier has the same name in every figure."""
 
     preset: Preset
@@ -247,10 +251,10 @@ class Maker:
     targets: list[str] = field(default_factory=list)
 
     def needed(self) -> list[Stage]:
-        """Return what is wanted and all that it needs, in order."""
-        return wanted(list(self.stages.values()), self.targets)
+        """Return the targets and all stages that they need, in order."""
+        return stages_for(list(self.stages.values()), self.targets)
 
-    def at(self, what: str) -> str:
+    def folder_of(self, what: str) -> str:
         """Return where a model or a run lies."""
         return folder(what, self.seed)
 
@@ -284,15 +288,15 @@ class Maker:
             what += "-dropout"
             options += ["--dropout", f"{dropout:g}"]
         new = ("finetune", "-m", f"new:{size or self.preset.size}", "-d", TRAIN)
-        command = (*new, "-o", self.at(what), *options, *self.of_seed)
+        command = (*new, "-o", self.folder_of(what), *options, *self.of_seed)
         self.stage(what, command, ("problems-train",))
         return what
 
     def greedy(self, model: str, calculator: bool = True) -> str:
         """Return the run of a model's greedy answers to the test problems."""
         what = f"test-{model}" if calculator else f"test-{model}-alone"
-        run, how = self.at(what), () if calculator else ("--no-calculator",)
-        sampled = ("sample", "-m", f"transformers/{self.at(model)}", "-o", run, "-k", "1")
+        run, how = self.folder_of(what), () if calculator else ("--no-calculator",)
+        sampled = ("sample", "-m", f"transformers/{self.folder_of(model)}", "-o", run, "-k", "1")
         command = (*sampled, "--temperature", "0", *how, "-d", TEST, *self.of_seed)
         needs = (f"{model}-{self.seed}", "problems-test")
         self.want(self.stage(what, command, needs))
@@ -304,7 +308,13 @@ class Maker:
             what += model.removeprefix("generator")
         path = TEST if problems == "test" else LABELLED
         many = ("-k", str(k), "--temperature", f"{temperature:g}")
-        sampled = ("sample", "-m", f"transformers/{self.at(model)}", "-o", self.at(what))
+        sampled = (
+            "sample",
+            "-m",
+            f"transformers/{self.folder_of(model)}",
+            "-o",
+            self.folder_of(what),
+        )
         self.stage(what, (*sampled, *many, "-d", path, *self.of_seed),
                    (f"{model}-{self.seed}", f"problems-{problems}"))  # fmt: skip
         return what
@@ -327,12 +337,20 @@ class Maker:
         name = f"problems-labelled-{count}"
         self.stages.setdefault(name, Stage(name, (*before, str(count), *after), stdout=some))
         samples = self.samples("generator")
-        kept = kept_right(self.preset, self.at(samples), some)
-        path = self.at(f"{right}.jsonl")
+        kept = kept_right(self.preset, self.folder_of(samples), some)
+        path = self.folder_of(f"{right}.jsonl")
         needs = (f"{samples}-{self.seed}", name, "problems-train")
         self.stage(right, kept, needs, path)
         what = f"control-{count}"
-        further = ("finetune", "-m", self.at("generator"), "-d", path, "-o", self.at(what))
+        further = (
+            "finetune",
+            "-m",
+            self.folder_of("generator"),
+            "-d",
+            path,
+            "-o",
+            self.folder_of(what),
+        )
         command = (*further, *self.preset.control, *self.of_seed)
         self.stage(what, command, (f"{right}-{self.seed}",))
         return what
@@ -342,9 +360,9 @@ class Maker:
     ) -> str:
         """Return the name of a verifier; init: whose weights it begins with, if not the same."""
         samples = self.samples(generator)
-        begun = ("verifier", "train", "--generator", self.at(generator))
-        read = ("--samples", self.at(samples), "-d", LABELLED, "-o", self.at(what))
-        first = ("--init", self.at(init)) if init else ()
+        begun = ("verifier", "train", "--generator", self.folder_of(generator))
+        read = ("--samples", self.folder_of(samples), "-d", LABELLED, "-o", self.folder_of(what))
+        first = ("--init", self.folder_of(init)) if init else ()
         needs = [f"{samples}-{self.seed}", *([f"{init}-{self.seed}"] if init else [])]
         self.stage(what, (*begun, *first, *read, *self.preset.verifier, *options, *self.of_seed),
                    tuple(needs))  # fmt: skip
@@ -353,11 +371,11 @@ class Maker:
     def scored(self, verifier: str, generator: str = "generator") -> tuple[str, str]:
         """Return a run of test completions and the file of a verifier's scores of them."""
         run = self.tested(generator)
-        path = self.at(f"scores-{verifier}.jsonl")
-        command = ("verifier", "score", self.at(run), "--verifier", self.at(verifier))
+        path = self.folder_of(f"scores-{verifier}.jsonl")
+        command = ("verifier", "score", self.folder_of(run), "--verifier", self.folder_of(verifier))
         needs = (f"{run}-{self.seed}", f"{verifier}-{self.seed}")
         self.want(self.stage(f"scores-{verifier}", (*command, "-o", path, "-d", TEST), needs))
-        return self.at(run), path
+        return self.folder_of(run), path
 
     def head(
         self, level: str, epochs: float, objective: str = "joint", dropout: float = 0.0
@@ -429,7 +447,7 @@ class ContrastResult(NamedTuple):
     words: str
     difference: float
     ci95: Interval | None
-    told: str
+    outcome: str
 
 
 def measure(root: Path, plan: AblationPlan) -> list[Measured]:
@@ -447,7 +465,7 @@ def over_completions(panel: int, results: Findings) -> list[Measured]:
         for score in results.over_completions.get(strategy, ())
     ]
     level = next(strategy.accuracy for strategy in results.strategies if strategy.name == BASELINE)
-    ns = [score.at for score in results.over_completions[BEST]]
+    ns = [score.n for score in results.over_completions[BEST]]
     return [*points, *(Measured(panel, "fine-tuning", n, level, None, None, True) for n in ns)]
 
 
@@ -472,7 +490,7 @@ def verdicts(name: str, plan: AblationPlan, measured: Sequence[Measured]) -> lis
 
 
 def _of_point(panel: int, series: str, score: CurvePoint) -> Measured:
-    return Measured(panel, series, score.at, score.accuracy, score.ci95)
+    return Measured(panel, series, score.n, score.accuracy, score.ci95)
 
 
 def _measured(root: Path, spot: Spot) -> Measured:

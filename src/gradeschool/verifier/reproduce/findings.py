@@ -112,14 +112,14 @@ def _findings(
     seeds: Sequence[Seed], strategies: Sequence[str], family: str | None
 ) -> list[StrategyFinding]:
     by_seed = [_outcomes(seed, strategies, family) for seed in seeds]
-    pooled = {name: _summed([one[name] for one in by_seed]) for name in by_seed[0]}
+    pooled = {name: _summed([outcomes[name] for outcomes in by_seed]) for name in by_seed[0]}
     others = [name for name in (*GREEDY, "majority") if name in pooled]
     return [
         StrategyFinding(
             name,
             _share(mine),
             clustered_wilson(list(mine.values())),
-            [_share(one[name]) for one in by_seed],
+            [_share(outcomes[name]) for outcomes in by_seed],
             {other: difference(pooled[other], mine) for other in others if other != name},
         )
         for name, mine in pooled.items()

@@ -100,7 +100,7 @@ TINY = replace(
     replay=False,
     gguf=True,
 )  # fmt: skip
-PRESETS = {one.name: one for one in (LAPTOP, GPU, TINY)}
+PRESETS = {preset.name: preset for preset in (LAPTOP, GPU, TINY)}
 
 
 def stages_of(preset: Preset) -> list[Stage]:

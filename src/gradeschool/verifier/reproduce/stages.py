@@ -88,7 +88,7 @@ def mark(folder: Path, stage: Stage, result: Done) -> None:
     write_whole(path, (json.dumps(fields, indent=2) + "\n").encode())
 
 
-def wanted(stages: Sequence[Stage], names: Iterable[str]) -> list[Stage]:
+def stages_for(stages: Sequence[Stage], names: Iterable[str]) -> list[Stage]:
     """Return the named stages and all that they need, in order."""
     needs = {stage.name: stage.needs for stage in stages}
     needed: set[str] = set()
@@ -199,7 +199,7 @@ def _run(
     running: dict[str, Running] = {}
     try:
         while len(results) < len(stages):
-            if stop.asked:
+            if stop.requested:
                 raise KeyboardInterrupt
             for stage in ready(stages, results, running)[: jobs - len(running)]:
                 running[stage.name] = _begin(stage, folder, jobs)
