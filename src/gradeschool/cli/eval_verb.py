@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,18 +28,14 @@ if TYPE_CHECKING:
     from gradeschool.models.transformers_model import Workers
     from gradeschool.protocol import Protocol
     from gradeschool.reports.progress import LiveProgress, PlainProgress
-    from gradeschool.runs.evaluate import Asking, Evaluation
-    from gradeschool.runs.plan import Plan
+    from gradeschool.runs.evaluate import Evaluation, RequestOptions
+    from gradeschool.runs.plan import RunPlan
 
 Decorated = TypeVar("Decorated", bound=Callable[..., None])
 
 PROTOCOL = "zero-shot/chat"
 # The model of the package was trained on questions and annotated solutions alone.
 BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
-# Objects between two searches for garbage. A run makes many that stay and few cycles; Python's 700
-# would cost it a tenth of its time. Its start makes more than that, and next to no garbage.
-GARBAGE = 50_000
-STARTING_GARBAGE = 500_000
 
 
 def worker_options(command: Decorated) -> Decorated:
@@ -135,12 +130,11 @@ def command(
     with a larger -k or -n only for what is new. Exit status 3: some samples failed, or --max-cost
     was reached.
     """
-    gc.set_threshold(STARTING_GARBAGE)
     from gradeschool.datasets.load import load_dataset
     from gradeschool.models.choose import choose_model
     from gradeschool.protocols.registry import get_protocol
     from gradeschool.runs.cost import parse_price
-    from gradeschool.runs.evaluate import Asking, default_folder
+    from gradeschool.runs.evaluate import RequestOptions, default_folder
     from gradeschool.runs.plan import make_plan
 
     built_in = model == BUILT_IN
@@ -155,14 +149,14 @@ def command(
     workers = workers_of(engine, processes)
     answering = choose_model(model, plan.problems, problems.name, timeout, calculating, workers)
     cost = parse_price(price, answering.name) if price else None
-    asking = Asking(connections, choices, batch, cost, max_cost)
+    options = RequestOptions(connections, choices, batch, cost, max_cost)
     folder = output or default_folder(model, chosen.name, problems.name)
     if dry_run:
         from gradeschool.cli.dry_run import tell
 
-        tell(plan, answering, folder, asking, as_json)
+        tell(plan, answering, folder, options, as_json)
     else:
-        evaluation = run_plan(plan, answering, folder, asking, quiet)
+        evaluation = run_plan(plan, answering, folder, options, quiet)
         _print(evaluation, plan.protocol, as_json)
         exit_as_ended(evaluation)
 
@@ -203,7 +197,9 @@ def _check(
         )
 
 
-def run_plan(plan: Plan, model: Model, folder: Path, asking: Asking, quiet: bool) -> Evaluation:
+def run_plan(
+    plan: RunPlan, model: Model, folder: Path, options: RequestOptions, quiet: bool
+) -> Evaluation:
     """Run a plan with a progress display; exits with 130 at a second Ctrl-C."""
     import asyncio
 
@@ -212,10 +208,10 @@ def run_plan(plan: Plan, model: Model, folder: Path, asking: Asking, quiet: bool
 
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// if it is not yours")
-    gc.freeze()  # what the start has made stays: no search looks at it, not that of the end either
-    gc.set_threshold(GARBAGE)
-    with _progress(quiet) as observer:
-        work = evaluate(plan, model, folder, asking=asking, observer=observer, version=__version__)
+    with _progress(quiet) as progress:
+        work = evaluate(
+            plan, model, folder, options=options, progress=progress, version=__version__
+        )
         try:
             return asyncio.run(work)
         except (KeyboardInterrupt, asyncio.CancelledError):

@@ -21,7 +21,7 @@ from gradeschool.errors import InputError
 if TYPE_CHECKING:
     from gradeschool.models.base import Model
     from gradeschool.models.transformers_model import Workers
-    from gradeschool.runs.plan import Plan
+    from gradeschool.runs.plan import RunPlan
 
 HERE = "transformers/"
 TEMPERATURE = 0.7  # the paper's
@@ -79,7 +79,7 @@ def command(
     """
     from gradeschool.datasets.load import load_dataset
     from gradeschool.protocols.registry import get_protocol
-    from gradeschool.runs.evaluate import Asking
+    from gradeschool.runs.evaluate import RequestOptions
     from gradeschool.runs.plan import make_plan
 
     chosen = get_protocol(protocol)
@@ -91,14 +91,14 @@ def command(
             f"{chosen.name} is not; give --no-calculator or another protocol"
         )
     model = _model(models, plan, timeout, calculator, workers_of(engine, processes))
-    evaluation = run_plan(plan, model, output, Asking(connections), quiet)
+    evaluation = run_plan(plan, model, output, RequestOptions(connections), quiet)
     if evaluation.fatal is None:
         _labels(output, as_json)
     exit_as_ended(evaluation)
 
 
 def _model(
-    specs: tuple[str, ...], plan: Plan, timeout: float, calculator: bool, workers: Workers | None
+    specs: tuple[str, ...], plan: RunPlan, timeout: float, calculator: bool, workers: Workers | None
 ) -> Model:
     """Return the model of one name, or several endpoints of it as one."""
     from gradeschool.models.choose import choose_model

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
+from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
-from gradeschool.runs.files import write_whole
 from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates
 from gradeschool.verifier.examples import QuestionSolution, encode, texts_of
 from gradeschool.verifier.objective import Labelled, SolutionGroup
@@ -75,7 +75,7 @@ def write_labels(sampled: CandidateRun) -> None:
         for candidate in answered.candidates
     ]
     body = "".join(f"{json.dumps(row)}\n" for row in rows)
-    write_whole(sampled.path / LABELS_FILE, body.encode())
+    write_file(sampled.path / LABELS_FILE, body.encode())
 
 
 class Data(NamedTuple):

@@ -14,9 +14,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gradeschool.atomic import remove_parts, write_file
 from gradeschool.errors import StoreError
-from gradeschool.runs.files import remove_parts, write_whole
-from gradeschool.runs.lock import LOCK_FILE, FolderLock
+from gradeschool.runs.store import LOCK_FILE, FolderLock
 from gradeschool.verifier.parallel import ALONE, World
 from gradeschool.verifier.training import (
     LOSSES,
@@ -195,7 +195,7 @@ class TrainingFolder:
     def _write(self, **fields: Any) -> None:
         self.fields |= fields
         body = json.dumps(self.fields, indent=2) + "\n"
-        write_whole(self.path / TRAINING, body.encode())
+        write_file(self.path / TRAINING, body.encode())
 
     def _earlier(self) -> dict[str, Any] | None:
         """Return training.json, None where the folder is new; raises StoreError."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
+from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
-from gradeschool.runs.files import write_whole
+from gradeschool.signals import stop_flag
 from gradeschool.verifier import checkpoints
 from gradeschool.verifier.optimizers import Kind, Optimizers, share_of
 from gradeschool.verifier.packing import PASS_TOKENS
 from gradeschool.verifier.parallel import ALONE, World, whole
-from gradeschool.verifier.stopping import stopped_by_signals
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -152,7 +152,7 @@ def train(
 
     devices = [world.device] if world.device != "cpu" else []
     log = RowsLog(folder / LOSSES, training.updates) if world.first else None
-    with torch.random.fork_rng(devices), stopped_by_signals() as stop:
+    with torch.random.fork_rng(devices), stop_flag() as stop:
         while training.updates < len(batches):
             update = training.update()
             if log is not None:
@@ -301,7 +301,7 @@ class RowsLog:
                 row = _row(line)
                 if row is not None and row["update"] <= upto:
                     rows.append(f"{line}\n")
-        write_whole(path, "".join(rows).encode())
+        write_file(path, "".join(rows).encode())
         self.path = path
 
     def add(self, row: Mapping[str, Any]) -> None:

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from gradeschool.atomic import write_file
 from gradeschool.errors import GradeschoolError, InputError, StoreError
-from gradeschool.runs.files import write_whole
-from gradeschool.runs.lock import FolderLock
-from gradeschool.verifier.stopping import Stop, stopped_by_signals
+from gradeschool.runs.store import FolderLock
+from gradeschool.signals import StopFlag, stop_flag
 
 STAGES_FOLDER = "stages"
 
@@ -85,7 +85,7 @@ def mark(folder: Path, stage: Stage, result: Done) -> None:
     """Write down that a stage is done."""
     fields = {"command": ["gradeschool", *stage.command], **result._asdict()}
     path = folder / STAGES_FOLDER / f"{stage.name}.json"
-    write_whole(path, (json.dumps(fields, indent=2) + "\n").encode())
+    write_file(path, (json.dumps(fields, indent=2) + "\n").encode())
 
 
 def stages_for(stages: Sequence[Stage], names: Iterable[str]) -> list[Stage]:
@@ -172,7 +172,7 @@ def run(stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher) -> d
     Raises StageError where a command fails, InputError where a stage was done with other settings,
     StoreError where the folder cannot be used or is in use.
     """
-    with _locked(folder / STAGES_FOLDER), stopped_by_signals() as stop:
+    with _locked(folder / STAGES_FOLDER), stop_flag() as stop:
         return _run(stages, folder, jobs, watcher, stop)
 
 
@@ -192,7 +192,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _run(
-    stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher, stop: Stop
+    stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher, stop: StopFlag
 ) -> dict[str, Done]:
     results = finished(folder, stages)
     codes = digests(stages)
