@@ -48,7 +48,7 @@ class RecordingLoop(Loop):
 
         def recorded(table: RowTable, slots: Any, tokens: Any, logprobs: Any) -> None:
             for place, slot in enumerate(slots.tolist()):
-                if slot != table.nobody:
+                if slot != table.spare:
                     row = self.logits.setdefault(table.tasks[slot].prompt, [])
                     row.append(self._latest[place].clone())
             add(table, slots, tokens, logprobs)

@@ -63,7 +63,7 @@ def words(folder: Path, verb: str, output: Path, changes: dict[str, Any]) -> lis
         ("finetune", {"-m": "new:7B"}, "no size of a new model is called '7B'"),
         ("finetune", {"--vocabulary": 20}, "too small"),
         ("finetune", {"--dev": "@none.jsonl"}, "none.jsonl"),
-        ("finetune", {"--processes": 2}, "2 processes were asked for, 1 take part"),
+        ("finetune", {"--processes": 2}, "2 processes were requested, 1 take part"),
         ("finetune", {"--seed": -1}, "'--seed': -1 is not in the range"),
         ("finetune", {"--lr": "nan"}, "'nan' is no finite number"),
         ("finetune", {"--precision": "half"}, "'half' is not one of"),
@@ -74,7 +74,7 @@ def words(folder: Path, verb: str, output: Path, changes: dict[str, Any]) -> lis
         ("verifier train", {"--generator": "@none"}, "no model is in"),
         ("verifier train", {"--generator": "@half"}, "cannot be loaded"),
         ("verifier train", {"--init": "@none"}, "no model is in"),
-        ("verifier train", {"--processes": 2}, "2 processes were asked for, 1 take part"),
+        ("verifier train", {"--processes": 2}, "2 processes were requested, 1 take part"),
         ("verifier train", {"--seed": -1}, "'--seed': -1 is not in the range"),
     ],
 )

@@ -1,6 +1,6 @@
 """What a server really does, found out by about twenty-five small requests.
 
-Servers accept fields that they ignore, fill in defaults that nobody asked for, and leave stop
+Servers accept fields that they ignore, fill in defaults of their own, and leave stop
 strings in. Each probe here asks so that the answer shows it, and says what it means for a run.
 """
 
@@ -27,7 +27,7 @@ from gradeschool.models.probe import (
 )
 
 NO_SUCH_MODEL = "gradeschool-no-such-model"
-# The beginning of an answer that no model gives by itself.
+# A beginning that no model gives of its own accord.
 STRANGE = "Purple hens counted"
 LONG_WORDS, LONG_SECONDS = 200_000, 15.0
 
@@ -281,7 +281,7 @@ async def hidden_penalty(probe: Probe, forms: FormAnswers) -> ServerFinding:
             if (await form(text, **off)).text == plain.text:
                 continue
             if (await form(text)).text != plain.text:
-                says = "not known: the text changes by itself"
+                says = "not known: the text changes between equal requests"
                 return ServerFinding(NAME, FindingState.UNKNOWN, says)
             says = "a penalty acts on greedy decoding unless it is turned off; runs turn it off"
             return ServerFinding(NAME, FindingState.DEVIATES, says)
@@ -353,17 +353,17 @@ async def _chat_tokens(probe: Probe) -> list[Any]:
     """Return the tokens of a chat of one question, [] where the server does not show them."""
     root = probe.base.removesuffix("/v1")
     async with Probe(root, probe.model, probe._key, probe.seconds) as server:
-        shown = await _told(server, TOKENIZE, model=probe.model, messages=TURNS)
+        shown = await _posted(server, TOKENIZE, model=probe.model, messages=TURNS)
         if not shown.get("tokens"):
-            text = (await _told(server, TEMPLATE, messages=TURNS)).get("prompt")
+            text = (await _posted(server, TEMPLATE, messages=TURNS)).get("prompt")
             flags = {"add_special": True, "parse_special": True}
-            shown = await _told(server, TOKENIZE, content=text, **flags) if text else {}
+            shown = await _posted(server, TOKENIZE, content=text, **flags) if text else {}
         probe.requests += server.requests
     tokens = shown.get("tokens")
     return tokens if isinstance(tokens, list) else []
 
 
-async def _told(server: Probe, path: str, **fields: Any) -> Mapping[str, Any]:
+async def _posted(server: Probe, path: str, **fields: Any) -> Mapping[str, Any]:
     """Return what an address of a server answers, {} where there is no such address."""
     server.requests += 1
     try:

@@ -121,7 +121,7 @@ class Endpoint:
     async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
         """Ask once for requests that differ in their sample alone; return one reply at least.
 
-        A server that refuses `n`, or gives fewer choices, is asked for one at a time from then on.
+        A server that refuses `n`, or gives fewer choices, gets one request per sample from then on.
         Usage that it counted for several is that of the first; the others' is unknown.
         """
         sent = requests[:1] if self._one_choice else requests

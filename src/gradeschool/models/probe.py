@@ -17,7 +17,7 @@ CHAT, COMPLETIONS = "/chat/completions", "/completions"
 
 
 class FindingState(StrEnum):
-    """What a probe found: as asked, otherwise than asked, or nothing that can be told."""
+    """The result of a probe: as requested, different from the request, or unknown."""
 
     FINE = "fine"
     DEVIATES = "deviates"

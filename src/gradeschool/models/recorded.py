@@ -19,7 +19,7 @@ SAMPLE_FILE = Path(__file__).parents[1] / "datasets" / "sample" / "completions.j
 class RecordedModel:
     """Answers with the completions of one run in a file; `prompt` and `decoding` do not matter.
 
-    spec: a path, or "sample" for what the package ships; "#RUN" behind it chooses one of several
+    spec: a path, or "sample" for what the package ships; "#RUN" after it chooses one of several
     runs. problems: those that will be asked. Raises InputError where the file or the run cannot be
     used.
     """

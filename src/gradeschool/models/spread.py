@@ -38,11 +38,11 @@ class _Server:
 class SpreadModel:
     """Servers of the same model; a context manager that opens them all.
 
-    One that cannot be reached is left out, and `tell` hears of it; where none can, the first one's
-    TransientError is raised. The identity holds no address, so that a run goes on with other
-    servers of the model: it is the model's name and a digest of what it writes greedily behind two
-    short texts. Raises InputError where the servers' names or those texts differ: they would not be
-    one model.
+    A server that cannot be reached is left out and reported to `tell`; if none can be reached, the
+    first TransientError is raised. The identity holds no address, so that a run can continue on
+    other servers of the model: it is the model's name and a digest of its greedy continuations of
+    two short texts. Raises InputError where the servers' names or those texts differ: they would
+    not be one model.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class SpreadModel:
         if len(names) > 1:
             raise InputError(
                 f"the servers name different models: {', '.join(map(repr, sorted(names)))}; "
-                "give servers of one model, its name behind the address"
+                "give servers of one model, its name after the address"
             )
         for server, texts in zip(self._servers, written, strict=True):
             for text, different in zip(written[0], texts, strict=True):
@@ -131,7 +131,7 @@ class SpreadModel:
 
 
 async def _written(model: Model) -> list[str]:
-    """Return what a model writes behind the probes."""
+    """Return the model's continuations of the probes."""
     decoding = Decoding(temperature=0.0, max_tokens=PROBE_TOKENS)
     problem = Problem.from_gold("7")
     return [

@@ -1,8 +1,8 @@
 """The one loop that samples: prompts encoded once, rows compacted and refilled, tokens forced.
 
-A batch is what began together: some prompts, and rows that continue them. Rows that ended make
-room for the others of their batch; where enough rows are free, a new batch begins; batches that
-are nearly done join. The calculator puts the result of an annotation into its row's queue.
+A batch is what began together: some prompts, and rows that continue them. Rows that ended are taken
+out; where enough rows are free, a new batch begins; batches that are nearly done join. The
+calculator puts the result of an annotation into its row's queue.
 
 What a sample depends on: the weights, the prompt's tokens, the sample's number, the seed and the
 settings; never on the other rows, the order of the prompts or `rows`. Its random numbers follow
@@ -108,7 +108,7 @@ class Loop:
         live: list[GenerationBatch] = []
         while True:
             free = len(table.free)
-            if free >= (1 - REFILL) * table.nobody and (group := list(islice(waiting, free))):
+            if free >= (1 - REFILL) * table.spare and (group := list(islice(waiting, free))):
                 live.append(self._begin(table, group, seed))
             if not live:
                 return
@@ -132,7 +132,7 @@ class Loop:
 
     @torch.inference_mode()
     def _advance(self, table: RowTable, live: Sequence[GenerationBatch]) -> list[Sampled]:
-        """Write one token behind every row, and take out those that ended."""
+        """Append one token to every row, and take out the rows that ended."""
         slots = np.concatenate([batch.slots for batch in live])
         logits = self.step(self._there(table.last[slots]), live)
         tokens = self.draw(logits, self._there(table.drawn(slots))).cpu().numpy()
@@ -142,16 +142,16 @@ class Loop:
         if self.stops is not None:
             ended |= self.stops.reached(table, slots, tokens)
         over = np.flatnonzero(
-            (ended | (table.counts[slots] == table.limits[slots])) & (slots < table.nobody)
+            (ended | (table.counts[slots] == table.limits[slots])) & (slots < table.spare)
         )
         rows = [table.end(int(slots[place]), bool(ended[place])) for place in over.tolist()]
         if rows:
-            ended_slots = np.zeros(table.nobody + 1, dtype=np.bool_)
+            ended_slots = np.zeros(table.spare + 1, dtype=np.bool_)
             ended_slots[slots[over]] = True
             for batch in live:
-                batch.slots[ended_slots[batch.slots]] = table.nobody
+                batch.slots[ended_slots[batch.slots]] = table.spare
         for batch in live:
-            batch.tidy(table.nobody)
+            batch.tidy(table.spare)
         return rows
 
     def _there(self, numbers: Any) -> torch.Tensor:

@@ -2,8 +2,8 @@
 
 `LLM(model=..., logits_processors=["gradeschool.models.vllm_calculator:Calculator"])`, or
 `vllm serve --logits-processors gradeschool.models.vllm_calculator:Calculator`. Written against vLLM
-0.32. A processor sees a token once it is chosen and cannot take it back: a token that goes on
-behind "=" with another result than the calculator's ("=7") stays, and nothing is forced behind it.
+0.32. A processor sees a token once it is chosen and cannot take it back: a token that
+continues after "=" with another result than the calculator's ("=7") stays, and forces nothing.
 vLLM's log-probabilities of forced tokens are of the model before it was forced.
 """
 

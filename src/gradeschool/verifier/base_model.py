@@ -120,7 +120,7 @@ def save_folder(base: Base, model: Any, folder: Path) -> None:
     except (OSError, SafetensorError) as error:
         raise StoreError(
             f"cannot write the model to {str(folder)!r}: {error}; free the disk, then the same "
-            "command goes on from the last checkpoint"
+            "command continues from the last checkpoint"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Completions with their problems, answers and keys, from a run folder or any recorded file."""
+"""Completions with their problems, answers and keys, from a run folder or a sample file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Warn = Callable[[str], None]
 class Candidate(NamedTuple):
     """One completion: its key, its number among the problem's, and what the scorer makes of it.
 
-    finished: it ended by itself; where a file does not tell, it is taken to have.
+    finished: it ended before the token limit; True where a file does not say.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""All that a training needs to go on, in one safetensors file that is there whole or not at all.
+"""All that a training needs to resume, in one safetensors file that is written atomically.
 
 Nothing in it is code: weights, what the optimisers remember, and facts as JSON. The order of the
 examples and the random numbers of an update depend on the seed and the number of the update alone,
@@ -108,5 +108,5 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
             part.unlink()
         raise StoreError(
             f"cannot write {str(path)!r}: {error}; free the disk or give another folder with -o, "
-            "then the same command goes on from the last checkpoint"
+            "then the same command continues from the last checkpoint"
         ) from error

@@ -1,4 +1,4 @@
-"""Problems as token ids: the question, a line break, the solution, the end."""
+"""Problems and solutions as token ids: the question, a line break, the solution, the end."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def training_texts(problems: Sequence[Problem]) -> list[str]:
 
 
 class QuestionSolution(NamedTuple):
-    """A question and a solution of it; `finished`: the solution ended by itself."""
+    """A question and a solution of it; `finished`: the solution ended before the token limit."""
 
     question: str
     solution: str
@@ -80,11 +80,11 @@ class QuestionSolution(NamedTuple):
 
 
 class SolutionScore(NamedTuple):
-    """What a verifier says of a solution.
+    """A verifier's scores of a solution.
 
     values: at each of its tokens, the end token included where it finished. last: the last of them,
     the solution's score. tokens: their ids. logprobs: of the solution's tokens by the generator,
-    in its own tokens; None where none was asked.
+    in its own tokens; None without a generator.
     """
 
     values: list[float]
@@ -99,7 +99,7 @@ class SolutionScore(NamedTuple):
 
 
 class SolutionTokens(NamedTuple):
-    """A solution's tokens behind its question's."""
+    """The tokens of a question and of a solution."""
 
     question: tuple[int, ...]
     solution: tuple[int, ...]

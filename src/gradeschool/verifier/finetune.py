@@ -36,7 +36,7 @@ from gradeschool.verifier.training import RowsLog, Trained, TrainingSettings
 
 @dataclass(frozen=True, slots=True)
 class Finetuning(TrainingSettings):
-    """What is asked for of a fine-tuning.
+    """The settings of a fine-tuning.
 
     model: a folder or "new:SIZE". `epochs` may be a fraction. batch: examples an update. loss_on:
     "solution" masks the question. dev: a dataset for curves, `dev_problems` of it, each sampled
@@ -79,7 +79,7 @@ def finetune(
 
 
 class FinetuningData(NamedTuple):
-    """What is asked for, with its problems."""
+    """The settings of a fine-tuning with the problems that they name."""
 
     settings: Finetuning
     data: Dataset
@@ -193,9 +193,9 @@ def make_dev(tokenizer: Any, problems: Sequence[Problem], context: int | None, s
 
 
 class Curves:
-    """Writes a row of curves.jsonl whenever it is called with an update and the model behind it.
+    """Writes a row of curves.jsonl when called with an update's number and the model after it.
 
-    Rows of updates behind `upto`, which a training that goes on does again, are dropped.
+    Rows after the update `upto` are dropped: a resumed training makes them again.
     """
 
     def __init__(
@@ -245,15 +245,13 @@ class Curves:
         from gradeschool.scoring.judge import judge
 
         prompts = [row.ids[: row.start] for row in self.dev.examples]
-        context = getattr(model.config, "max_position_embeddings", None)
-        room = MAX_TOKENS if context is None else context - max(map(len, prompts))
         drawn = sample(
             model,
             self.tokenizer,
             prompts,
             samples=samples,
             temperature=temperature,
-            max_tokens=min(MAX_TOKENS, room),
+            max_tokens=MAX_TOKENS,
             ends=[self.tokenizer.eos_token_id],
             seed=self.dev.seed,
         )

@@ -24,7 +24,7 @@ from gradeschool.verifier.rows import PackedRows, hidden_states, pack
 
 VERIFIER_FILE = "verifier.json"
 SCHEMA = 1
-# Untrained, the head says 0.5 of everything and hears the token's logit softly.
+# An untrained head scores everything about 0.5, with little weight on the token's logit.
 GAIN, BIAS = 0.1, 0.5
 # The logarithm of 0.15, and the bias, with which a solution of ordinary likelihood gets about 0.5.
 LIKELIHOOD_GAIN, LIKELIHOOD_BIAS = -1.8971, 2.3
@@ -34,8 +34,8 @@ class Output(NamedTuple):
     """What a forward pass gives.
 
     values: [rows, S], one at each place of a body; that at the last token is the solution's.
-    language: the cross-entropy (nats) of all solution tokens of the rows asked for, summed by row;
-    None where none were asked for. logits: of the values, where they are probabilities.
+    language: the cross-entropy (nats) of all solution tokens of the selected rows, summed by row;
+    None without a selection. logits: of the values, where they are probabilities.
     """
 
     values: Tensor

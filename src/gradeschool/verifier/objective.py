@@ -1,6 +1,6 @@
 """What a verifier is trained on: squared errors of its values, and a language model's loss.
 
-Both are sums over solution tokens, questions masked; whoever trains divides each by its count of
+Both are sums over solution tokens, questions masked; the training loop divides each by its count of
 tokens and adds them unweighted, as the paper's joint objective does (arXiv 2110.14168, section 4.2
 and appendix B). The likelihood head is learnt by cross-entropy instead of squared errors.
 """

@@ -1,6 +1,6 @@
 """Several examples in one row, computed as if each were alone.
 
-A row holds its examples one behind the other, positions counted from 0 in each; no place is spent
+A row concatenates its examples, positions counted from 0 in each; no place is spent
 on padding in the layers that see one token at a time. Attention, which sees many, takes the row
 apart into its examples: no token can see another example's.
 """
@@ -43,7 +43,7 @@ class Places(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Examples in one row of tokens; the tokens at `scored` are asked for `targets`, the next."""
+    """Examples in one row of tokens; the tokens at `scored` predict `targets`, the next ones."""
 
     ids: Tensor
     positions: Tensor

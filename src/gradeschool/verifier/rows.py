@@ -1,6 +1,6 @@
 """Solutions of several questions in one forward pass: each question is read once.
 
-Questions and solutions lie one behind the other in one row without padding, and attention takes the
+Questions and solutions are concatenated in one row without padding, and attention takes the
 row apart into a line for each solution, its question in front: k samples of a problem cost one
 question and k solutions. Every layer runs once in a pass, as FSDP needs it. Models whose attention
 cannot do that (see `packing`) read question and solution together, row by row.

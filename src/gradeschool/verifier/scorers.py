@@ -1,4 +1,4 @@
-"""Who scores: a folder that transformers reads, a GGUF file that llama.cpp reads, or `tiny`."""
+"""Models that score solutions: a transformers folder, a GGUF file for llama.cpp, or `tiny`."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ class LlamaStates:
         return str(self._post("/detokenize", {"tokens": list(tokens)})["content"])
 
     def states(self, texts: Sequence[Sequence[int]]) -> list[Any]:
-        """Return an array [tokens, width] for each text's tokens, behind the last norm."""
+        """Return an array [tokens, width] for each text's tokens, after the last norm."""
         import numpy
 
         arrays = []

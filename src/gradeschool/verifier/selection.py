@@ -35,7 +35,7 @@ class Option(NamedTuple):
 
 
 class Votes(NamedTuple):
-    """How likely votes among n completions are right; lists run over the ns that were asked for.
+    """How likely votes among n completions are right; lists run over the requested ns.
 
     top: for each n, over the numbers of voters that are not above n.
     """
@@ -79,7 +79,7 @@ def votes(
     in the order of the samples, among the best k in that of their scores. n = all is one vote;
     for fewer the mean of `draws` random subsets is taken, the same ones for every kind of vote.
     """
-    table = _hall(options)
+    table = _vote_table(options)
     everyone = list(range(len(options)))
     result = Votes([], [], [], [])
     orders = [source.sample(everyone, len(everyone)) for _ in range(draws)]
@@ -106,7 +106,7 @@ class _VoteTable(NamedTuple):
     right: list[bool]  # by answer's number; the last is of no answer
 
 
-def _hall(options: Sequence[Option]) -> _VoteTable:
+def _vote_table(options: Sequence[Option]) -> _VoteTable:
     numbers: dict[str, int] = {}
     right: list[bool] = []
     answers = []

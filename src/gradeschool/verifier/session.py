@@ -1,4 +1,4 @@
-"""One command's part of a training: from what is asked for to the model in its folder."""
+"""One training command: from its settings to the model in its folder."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def run(
 
     facts: all that decides the model. Only the first process has the folder. Returns
     training.json's fields, with the status "running" where a signal ended it early, and of the
-    other processes the status alone. A start that makes no update leaves nothing behind. Raises
+    other processes the status alone. A start without an update leaves no files. Raises
     StoreError for a folder that holds another training or cannot be written.
     """
     if not session.world.first:
@@ -218,7 +218,7 @@ class TrainingFolder:
             if settings.get(name) != self.settings.get(name):
                 raise StoreError(
                     f"{str(self.path)!r} holds another training: its {name} is "
-                    f"{settings.get(name)!r}, asked for is {self.settings.get(name)!r}; "
+                    f"{settings.get(name)!r}, requested is {self.settings.get(name)!r}; "
                     "nothing was changed: give another folder with -o"
                 )
         return fields

@@ -34,7 +34,7 @@ JOINT = "joint"
 
 @dataclass(frozen=True, slots=True)
 class VerifierTraining(TrainingSettings):
-    """What is asked for of a verifier's training.
+    """The settings of a verifier's training.
 
     generator: the folder of the model that wrote the samples. init: the folder whose weights the
     verifier begins with, None for the generator's. samples: a run. batch: groups an update; a group

@@ -62,7 +62,7 @@ class TrainingBatches(Protocol):
 Loss = Callable[[Any, Any], Mapping[str, "Tensor"]]
 # What the passes are computed in; weights and optimisers are in float32.
 Precision = Literal["float32", "bfloat16"]
-# Called in the first process with the number of an update, from 1, and the model behind it.
+# Called in the first process with the number of an update, from 1, and the model after it.
 After = Callable[[int, Any], None]
 
 
@@ -143,7 +143,7 @@ def train(
     The folder must exist; it gets a checkpoint every `save_every` updates, and losses.jsonl with a
     row for each update. `after` is
     called at the updates in `marks`, and a checkpoint is written then: it is not called again for
-    them. SIGINT or SIGTERM ends the training behind the update that runs, with a checkpoint. Raises
+    them. SIGINT or SIGTERM ends the training after the current update, with a checkpoint. Raises
     InputError where a loss is not finite, StoreError where the folder cannot be written.
     """
     import torch

@@ -29,7 +29,7 @@ NOTHING = Override(())
 class Annotations:
     """Finds open annotations in the tokens of one tokenizer.
 
-    A token that ends in "=" is followed by the result. One that goes on behind "=" ("=2") stays
+    A token that ends in "=" is followed by the result. One that continues after "=" ("=2") stays
     where the result begins so (the rest is forced), and is replaced by "=" and the whole result
     where it does not.
     """
@@ -52,7 +52,7 @@ class Annotations:
         self.behind: Callable[[tuple[int, ...], int], Override] = lru_cache(65536)(self._behind)
 
     def override(self, before: Sequence[int], token: int) -> Override:
-        """Return what a token that holds "=" brings about behind the tokens before it."""
+        """Return the tokens that a token with "=" forces after the tokens before it."""
         return self.behind(self._open(before), token)
 
     def _behind(self, opened: tuple[int, ...], token: int) -> Override:

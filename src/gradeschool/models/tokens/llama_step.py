@@ -136,7 +136,7 @@ class Linear(Protocol):
 
 
 def linear(*parts: torch.nn.Linear) -> Linear:
-    """Return one map that gives the outputs of several, one behind the other, from a copy."""
+    """Return one map that concatenates the outputs of several, on a copy of their weights."""
     weight = torch.cat([part.weight.detach() for part in parts])
     biases = [part.bias.detach() for part in parts if part.bias is not None]
     bias = torch.cat(biases) if biases else None

@@ -42,7 +42,7 @@ class GenerationBatch:
     ) -> None:
         self.prefixes, self.suffixes = (
             list(prefixes),
-            [room(prefix, len(owners)) for prefix in prefixes],
+            [empty_buffers(prefix, len(owners)) for prefix in prefixes],
         )
         device = prefixes[0].keys.device
         self.joined = joined(prefixes[0].keys)
@@ -56,9 +56,9 @@ class GenerationBatch:
         self.waste = 0  # rows times steps that ended rows have cost
         self._arrange()
 
-    def tidy(self, nobody: int) -> None:
-        """Take out the rows that ended, once that is cheaper than to go on computing them."""
-        kept = self.slots != nobody
+    def tidy(self, spare: int) -> None:
+        """Take out the rows that ended, once that is cheaper than to keep computing them."""
+        kept = self.slots != spare
         self.live = int(kept.sum())
         self.waste += len(kept) - self.live
         if self.live and self.waste >= WASTE:
@@ -100,7 +100,7 @@ class GenerationBatch:
         """Count the token that every layer has now been given."""
         self.written += 1
         if self.written == self.suffixes[0].keys.shape[3]:
-            more = max(ROOM, self.written // 2)
+            more = max(GROWTH, self.written // 2)
             self.suffixes = [shifted(block, 0, more) for block in self.suffixes]
             self._arrange()
 
@@ -119,7 +119,7 @@ class GenerationBatch:
             values[to, :, : self.written] = values[source, :, : self.written]
         for row in (self.owners, self.starts):
             row[to] = row[source]
-        first = int(self.starts[:count].min())  # columns before it are nobody's
+        first = int(self.starts[:count].min())  # no row reads columns before it
         self.suffixes = [
             KeyValues(k[:count, :, :, first:], v[:count, :, first:]) for k, v in self.suffixes
         ]
@@ -141,8 +141,8 @@ class GenerationBatch:
             for ours, theirs in zip(self.prefixes, younger.prefixes, strict=True)
         ]
         self.suffixes = [
-            under(shifted(cut(ours, self.written), 0, ROOM),
-                  shifted(cut(theirs, younger.written), delay, ROOM))
+            under(shifted(cut(ours, self.written), 0, GROWTH),
+                  shifted(cut(theirs, younger.written), delay, GROWTH))
             for ours, theirs in zip(self.suffixes, younger.suffixes, strict=True)
         ]  # fmt: skip
         self._arrange()
@@ -211,7 +211,7 @@ class GenerationBatch:
         return read if self.spots is None else read.index_select(0, self.spots)
 
     def _write(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> KeyValues:
-        """Put a token behind the others, and return them all, groups of rows as one dimension."""
+        """Append a token and return all of them, groups of rows as one dimension."""
         keys, values = self.suffixes[layer]
         keys[..., self.written] = key.reshape(keys.shape[:3])
         values[:, :, self.written] = value.reshape(keys.shape[:3])
@@ -259,8 +259,8 @@ def read_all(
 
 # Own keys and values of as many heads are read together as have at most so many numbers.
 TOGETHER = 64
-# By at least so many tokens the room of the rows grows.
-ROOM = 64
+# The buffers of the rows grow by at least this many tokens.
+GROWTH = 64
 
 
 class KeyValues(NamedTuple):
@@ -281,12 +281,12 @@ def joined(keys: torch.Tensor) -> int:
     return max(count for count in range(1, most + 1) if heads % count == 0)
 
 
-def room(prefix: KeyValues, rows: int) -> KeyValues:
+def empty_buffers(prefix: KeyValues, rows: int) -> KeyValues:
     """Return empty keys and values for rows."""
     keys = prefix.keys
     count = joined(keys)
     shape, size = (rows, keys.shape[1] // count), count * keys.shape[3]
-    return KeyValues(keys.new_empty(*shape, size, ROOM), keys.new_empty(*shape, ROOM, size))
+    return KeyValues(keys.new_empty(*shape, size, GROWTH), keys.new_empty(*shape, GROWTH, size))
 
 
 def barred(where: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
@@ -340,7 +340,7 @@ TOKENS_ON_CPU, TOKENS_ON_GPU = 8192, 65536
 def encoded(model: Any, prompts: Sequence[Sequence[int]]) -> list[KeyValues]:
     """Return the keys and values of prompts, a block a layer, padded on the right.
 
-    A causal model's tokens do not see what stands behind them: the padding needs no mask.
+    A causal model's tokens do not see what follows them: the padding needs no mask.
     """
     width = max(map(len, prompts))
     most = TOKENS_ON_GPU if model.device.type == "cuda" else TOKENS_ON_CPU

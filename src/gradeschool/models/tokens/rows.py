@@ -1,4 +1,4 @@
-"""What the rows of the token loop wrote, and what they are forced to write."""
+"""The rows of the token loop: tokens written, tokens forced by the calculator, stop strings."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class RowTable:
     """Slots for rows; a slot is free again once its row has ended.
 
     limit: of the tokens of a row. context: of those of a row and its prompt, None for no limit. The
-    last slot is nobody's: rows that ended and are still computed write there.
+    last slot is a spare one: rows that ended and are still computed write there.
     """
 
     def __init__(
         self, slots: int, limit: int, annotations: Annotations | None, context: int | None = None
     ) -> None:
         self.limit, self.annotations, self.context = limit, annotations, context
-        self.nobody = slots
+        self.spare = slots
         self.free = list(range(slots))
         self.tasks: dict[int, SampleTask] = {}
         self.limits = np.full(slots + 1, limit, dtype=np.int64)
@@ -81,7 +81,7 @@ class RowTable:
         hits = self.annotations.watched[tokens].nonzero()[0]
         columns = (each.tolist() for each in (hits, slots[hits], ends[hits], tokens[hits]))
         for place, slot, place_end, token in zip(*columns, strict=True):
-            if slot == self.nobody or place_end < self.due[slot]:
+            if slot == self.spare or place_end < self.due[slot]:
                 continue
             before = self.ids[slot, max(0, place_end - LONGEST) : place_end].tolist()
             forced, instead = self.annotations.override(before, token)
@@ -102,7 +102,7 @@ class RowTable:
         self.logprobs[slots, places] = logprobs
         self.last[slots] = tokens
         self.counts[slots] = places + 1
-        self.counts[self.nobody] = 0
+        self.counts[self.spare] = 0
 
     def end(self, slot: int, finished: bool) -> Sampled:
         """Return what a row wrote, and free its slot."""
@@ -136,7 +136,7 @@ class Stops:
     ) -> NDArray[np.bool_]:
         """Tell of each row whether its newest token completed a stop string."""
         stopped = np.zeros(len(slots), dtype=np.bool_)
-        for place in np.flatnonzero(self.watched[tokens] & (slots != rows.nobody)).tolist():
+        for place in np.flatnonzero(self.watched[tokens] & (slots != rows.spare)).tolist():
             slot = int(slots[place])
             end = int(rows.counts[slot])
             tail = self.tokenizer.decode(rows.ids[slot, max(0, end - self.tail) : end].tolist())

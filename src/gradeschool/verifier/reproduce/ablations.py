@@ -409,7 +409,7 @@ def parameters(size: str) -> float:
 
 
 def _around(command: tuple[str, ...], option: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return a command up to an option's value, and behind it."""
+    """Return the parts of a command before and after an option's value."""
     index = command.index(option) + 1
     return command[:index], command[index + 1 :]
 
@@ -440,7 +440,7 @@ class ContrastResult(NamedTuple):
     """Whether one point is above another, as the paper found.
 
     ci95: of the difference by problem; None where only the two shares' own intervals are known, and
-    it holds if these lie apart. told: "holds", "the reverse", "not decided", or, of a curve that
+    it holds if these lie apart. outcome: "holds", "the reverse", "not decided", or, of a curve that
     does not rise or fall at all, "does not hold".
     """
 
@@ -555,16 +555,18 @@ def _over_x(name: str, titles: Sequence[str], measured: Sequence[Measured]) -> l
 def _verdict(words: str, better: Measured, worse: Measured) -> ContrastResult:
     if better.outcomes is not None and worse.outcomes is not None:
         gap = difference(worse.outcomes, better.outcomes)
-        outcome = _told(gap.ci95.low > 0, gap.ci95.high < 0)
+        outcome = _outcome(gap.ci95.low > 0, gap.ci95.high < 0)
         return ContrastResult(words, gap.difference, gap.ci95, outcome)
     if better == worse:
         return ContrastResult(words, 0.0, None, "does not hold")
     above = better.ci95 and worse.ci95 and better.ci95.low > worse.ci95.high
     below = better.ci95 and worse.ci95 and better.ci95.high < worse.ci95.low
-    return ContrastResult(words, better.share - worse.share, None, _told(bool(above), bool(below)))
+    return ContrastResult(
+        words, better.share - worse.share, None, _outcome(bool(above), bool(below))
+    )
 
 
-def _told(above: bool, below: bool) -> str:
+def _outcome(above: bool, below: bool) -> str:
     return "holds" if above else "the reverse" if below else "not decided"
 
 

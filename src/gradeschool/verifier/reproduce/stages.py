@@ -142,7 +142,7 @@ ALLOCATOR = {
 
 
 class StageError(GradeschoolError):
-    """A stage's command failed; the recipe stops, and goes on from there when it runs again."""
+    """A stage's command failed; the recipe stops, and continues from there when it runs again."""
 
 
 class Running(NamedTuple):
@@ -155,7 +155,7 @@ class Running(NamedTuple):
 
 
 class Watcher(Protocol):
-    """Who is told of stages as they begin, go on and end."""
+    """Progress callbacks: stages begin, run and end."""
 
     def show(self, running: Sequence[Running], finished: int, of: int) -> None:
         """See what runs; called often."""
@@ -168,7 +168,7 @@ def run(stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher) -> d
     """Run what is not done yet, at most `jobs` at once; return every stage as done.
 
     SIGINT and SIGTERM let the stages that run end in order, then raise KeyboardInterrupt; a second
-    one ends all at once, as the death of this process does. The same call goes on from there.
+    one ends all at once, as the death of this process does. The same call continues from there.
     Raises StageError where a command fails, InputError where a stage was done with other settings,
     StoreError where the folder cannot be used or is in use.
     """
@@ -256,7 +256,7 @@ def _ended(running: Running, digest: str) -> Done | None:
         tail = running.log.read_text("utf-8", "replace")[-LOG_TAIL:].strip()
         raise StageError(
             f"the stage {running.stage.name!r} ended with status {code}: {tail}\n"
-            f"(all it said: {str(running.log)!r}); the same command goes on from there"
+            f"(its whole output: {str(running.log)!r}); the same command continues from there"
         )
     if running.stage.stdout:
         target = running.log.parents[1] / running.stage.stdout
