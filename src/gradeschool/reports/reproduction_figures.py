@@ -47,8 +47,13 @@ def read_verdicts(root: Path, name: str) -> list[ContrastResult]:
     except FileNotFoundError:
         return []
     return [
-        ContrastResult(**{**one, "ci95": one["ci95"] and Interval(*one["ci95"])})
-        for one in fields["verdicts"]
+        ContrastResult(
+            words=row["words"],
+            difference=row["difference"],
+            ci95=row["ci95"] and Interval(*row["ci95"]),
+            outcome=row.get("outcome") or row["told"],  # its name before 0.1.0
+        )
+        for row in fields["verdicts"]
     ]
 
 

@@ -131,7 +131,7 @@ def test_points_are_read_drawn_and_told(tmp_path: Path) -> None:
     assert "- one against the other: +60.0 (" in told
     fields = json.loads((tmp_path / "figures/5b.json").read_text())
     assert [point["share"] for point in fields["points"]] == pytest.approx([0.9, 0.3])
-    assert fields["verdicts"][0]["told"] == "holds"
+    assert fields["verdicts"][0]["outcome"] == "holds"
     assert "<svg" in (tmp_path / "figures/5b.svg").read_text()
 
 
