@@ -43,7 +43,7 @@ demo: .venv/installed
 	.venv/bin/gradeschool report build/demo/tiny -o build/demo/report.html
 
 test: .venv/test
-	.venv/bin/python -m pytest -n 2 -m 'not slow and not browser and not peers'
+	.venv/bin/python -m pytest -n 2 -m 'not slow and not peers'
 
 test-all: .venv/all lint
 	.venv/bin/python -m pytest -n 2 -m 'not peers'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
@@ -92,9 +91,7 @@ class Endpoint:
         proxy = proxy_for(self.base)
         self._session = aiohttp.ClientSession(
             headers=headers,
-            connector=aiohttp.TCPConnector(
-                limit=0, keepalive_timeout=60, ssl=trust(self.base, proxy)
-            ),
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(
                 total=self.seconds, sock_connect=min(CONNECT_SECONDS, self.seconds)
             ),
@@ -305,15 +302,3 @@ def proxy_for(base: str) -> str | None:
         name = f"{parts.scheme.upper()}_PROXY"
         raise InputError(f"the proxy in {name} is no http:// or https:// address; set another")
     return proxy
-
-
-def trust(base: str, proxy: str | None) -> ssl.SSLContext | bool:
-    """Return what trusts those whom the system trusts, where a server is to be trusted at all.
-
-    aiohttp's own context may be empty: see `cli/lean_import.py`.
-    """
-    if "https" not in {urlsplit(base).scheme, urlsplit(proxy or "").scheme}:
-        return True
-    context = ssl.create_default_context()
-    context.set_alpn_protocols(["http/1.1"])
-    return context

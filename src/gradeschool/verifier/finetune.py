@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from gradeschool.datasets.load import Dataset, load_dataset
+from gradeschool.datasets.load import Dataset, load_datasets
 from gradeschool.problem import Problem
 from gradeschool.verifier import checkpoints
 from gradeschool.verifier.base_model import VOCABULARY, Base, identity_of, load_base, save_folder
@@ -69,10 +69,11 @@ def finetune(
     Raises InputError for a model, dataset or setting that cannot be used, StoreError for a folder
     that holds another training or cannot be written.
     """
+    identity_of(settings.model)  # raises before a dataset is fetched
+    names = [settings.dataset, *([settings.dev] if settings.dev else [])]
+    datasets = load_datasets(names)
     job = FinetuningData(
-        settings,
-        load_dataset(settings.dataset),
-        load_dataset(settings.dev) if settings.dev else None,
+        settings, datasets[settings.dataset], datasets[settings.dev] if settings.dev else None
     )
     session = Session(output, world, command, listener, save_every)
     return run(session, job.facts, lambda: _prepare(job, session))

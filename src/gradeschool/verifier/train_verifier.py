@@ -70,6 +70,8 @@ def train_verifier(
     Raises InputError for models, samples or settings that cannot be used, StoreError for a folder
     that holds another training or cannot be written.
     """
+    for model in filter(None, (settings.generator, settings.init)):
+        identity_of(model)  # raises before a dataset is fetched
     sampled = _samples(settings, listener)
     session = Session(output, world, command, listener, save_every)
     return run(

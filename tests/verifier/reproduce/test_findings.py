@@ -73,7 +73,12 @@ def test_the_report_tells_what_the_figures_say_that_were_made(tmp_path: Path) ->
     preset = replace(LAPTOP, seeds=(0,))
     found = {"test": findings([seed(True, 15)])}
     (tmp_path / "figures").mkdir()
-    verdict = {"words": "one against two", "difference": 0.1, "ci95": [0.02, 0.18], "outcome": "holds"}
+    verdict = {
+        "words": "one against two",
+        "difference": 0.1,
+        "ci95": [0.02, 0.18],
+        "outcome": "holds",
+    }
     figure = tmp_path / "figures/5a.json"
     figure.write_text(json.dumps({"verdicts": [verdict, {**verdict, "ci95": None}]}))
     lines = write_report(tmp_path, preset, found, {}).read_text().splitlines()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gradeschool.errors import DataError
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
-from gradeschool.verifier.rank import CurvePoint, difference, one_run, ready, scores_of
+from gradeschool.verifier.rank import CurvePoint, difference, one_run, ready
 from gradeschool.verifier.reproduce.findings import BASELINE, SELECTION, Findings
 from gradeschool.verifier.reproduce.presets import (
     LABELLED,
@@ -26,6 +26,7 @@ from gradeschool.verifier.reproduce.presets import (
     stages_of,
 )
 from gradeschool.verifier.reproduce.stages import Stage, stages_for
+from gradeschool.verifier.scores import choose_scores
 from gradeschool.verifier.selection import BEST, MAJORITY, pick
 
 EPOCHS: tuple[float, ...] = (0.5, 1.0, 2.0)
@@ -496,7 +497,7 @@ def _of_point(panel: int, series: str, score: CurvePoint) -> Measured:
 def _measured(root: Path, spot: Spot) -> Measured:
     sampled = one_run(str(root / spot.run), str(root / TEST), _quiet)
     if spot.scores:
-        name, rows = scores_of(sampled, str(root / spot.scores), None)
+        name, rows = choose_scores(root / spot.scores, None)
         cases = ready(sampled, name, rows).cases
         ns = steps(max(len(case.options) for case in cases))
         picked = [pick(case, False, SELECTION, ns) for case in cases]

@@ -21,10 +21,10 @@ from gradeschool.verifier.rank import (
     one_run,
     point,
     ready,
-    scores_of,
     within,
 )
 from gradeschool.verifier.reproduce.presets import GREEDY, VOTING, Preset, folder
+from gradeschool.verifier.scores import choose_scores, scores_path
 from gradeschool.verifier.selection import (
     MEAN,
     SCORES,
@@ -80,7 +80,7 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
     """Return one seed's outcomes from the runs and scores in a recipe's folder."""
     problems = str(root / f"problems/{split}.jsonl")
     sampled = one_run(str(root / folder(split, seed)), problems, _quiet)
-    prepared = ready(sampled, *scores_of(sampled, None, None))
+    prepared = ready(sampled, *choose_scores(scores_path(sampled.path), None))
     ns = steps(max(len(case.options) for case in prepared.cases))
     picked = [pick(case, prepared.has_logprob, SELECTION, ns) for case in prepared.cases]
     greedy = {
