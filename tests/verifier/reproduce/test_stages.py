@@ -17,7 +17,7 @@ import pytest
 from gradeschool.errors import InputError
 from gradeschool.reports.stages_progress import StagesProgress, last_line
 from gradeschool.verifier.reproduce.stages import (
-    STAGE_MODULE,
+    STAGE_PROGRAM,
     Done,
     Running,
     Stage,
@@ -28,6 +28,7 @@ from gradeschool.verifier.reproduce.stages import (
     run,
     stages_for,
 )
+from gradeschool.worker import python_command
 
 FIRST = Stage("first", ("data", "generate", "-n", "3", "-o", "first.jsonl"))
 SECOND = Stage("second", ("data", "list", "--json"), ("first",), "list.json")
@@ -144,7 +145,7 @@ def test_a_signal_ends_what_runs_and_leaves_the_stage_undone(
 def test_a_stage_ends_when_the_one_who_started_it_is_gone(tmp_path: Path) -> None:
     words = ["data", "generate", "-n", "1000000", "-o", str(tmp_path / "long.jsonl")]
     process = subprocess.Popen(
-        [sys.executable, "-m", STAGE_MODULE, *words], stdin=subprocess.PIPE, text=True
+        python_command(STAGE_PROGRAM, *words), stdin=subprocess.PIPE, text=True
     )
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(1.0)
@@ -157,7 +158,7 @@ def test_a_stage_ends_when_the_one_who_started_it_is_gone(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("words", "status"), [(("data", "list"), 0), (("data", "nothing"), 2)])
 def test_a_stage_ends_as_its_command_does(words: Sequence[str], status: int) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", STAGE_MODULE, *words], stdin=subprocess.PIPE,
+        python_command(STAGE_PROGRAM, *words), stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
         assert process.wait(60) == status  # though its standard input is open

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from gradeschool.atomic import write_file
 from gradeschool.errors import GradeschoolError, InputError, StoreError
 from gradeschool.runs.store import FolderLock
 from gradeschool.signals import StopFlag, stop_flag
+from gradeschool.worker import python_command, python_environment
 
 STAGES_FOLDER = "stages"
 
@@ -128,7 +128,7 @@ def ways_ahead(stages: Sequence[Stage]) -> dict[str, int]:
 
 
 # The command line, for a process that ends with the one that started it.
-STAGE_MODULE = "gradeschool.cli.stage"
+STAGE_PROGRAM = "from gradeschool.cli.stage import run; run()"
 POLL_SECONDS = 0.1
 LOG_TAIL = 1500  # characters of a failed stage's log that its error shows
 INTERRUPTED = 130
@@ -225,7 +225,7 @@ def _begin(stage: Stage, folder: Path, jobs: int) -> Running:
     with log.open("ab") as output:
         out = (folder / f"{stage.stdout}.part").open("wb") if stage.stdout else None
         process = subprocess.Popen(  # noqa: S603 (our own command line)
-            [sys.executable, "-m", STAGE_MODULE, *stage.command],
+            python_command(STAGE_PROGRAM, *stage.command),
             cwd=folder,
             stdin=subprocess.PIPE,  # closes with this process, and the stage ends
             process_group=0,  # a terminal's Ctrl-C reaches this process alone, which passes it on
@@ -235,7 +235,7 @@ def _begin(stage: Stage, folder: Path, jobs: int) -> Running:
                 "OMP_NUM_THREADS": threads,
                 "TOKENIZERS_PARALLELISM": "false",
                 **ALLOCATOR,
-                **os.environ,
+                **python_environment({}),
             },
         )
         if out is not None:
