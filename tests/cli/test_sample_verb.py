@@ -59,11 +59,11 @@ def test_labels_lie_beside_the_samples(folder: Path, tmp_path: Path, gradeschool
     output = tmp_path / "run"
     ended = gradeschool(*words(folder, output, 2), "--json")
     assert ended.status == 0, ended.err
-    found = ended.json()
-    assert (found["problems"], found["completions"]) == (PROBLEMS, 2 * PROBLEMS)
+    summary = ended.json()
+    assert (summary["problems"], summary["completions"]) == (PROBLEMS, 2 * PROBLEMS)
     labels = [json.loads(line) for line in (output / "labels.jsonl").read_text().splitlines()]
     assert {row["key"] for row in labels} == rows_of(output).keys()
-    assert sum(row["label"] == "correct" for row in labels) == found["right"]
+    assert sum(row["label"] == "correct" for row in labels) == summary["right"]
     manifest = json.loads((output / "run.json").read_text())
     assert manifest["decoding"]["temperature"] == 0.7
     assert manifest["model"].endswith("with the calculator")
@@ -75,11 +75,14 @@ def test_labels_lie_beside_the_samples(folder: Path, tmp_path: Path, gradeschool
 def test_processes_write_the_same_samples(
     folder: Path, tmp_path: Path, gradeschool: Command
 ) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    assert gradeschool(*words(folder, one, 2)).status == 0
+    single, two = tmp_path / "one", tmp_path / "two"
+    assert gradeschool(*words(folder, single, 2)).status == 0
     ended = gradeschool(*words(folder, two, 2), "--processes", 2)
     assert ended.status == 0, ended.err
-    texts = [{key: row["completion"] for key, row in rows_of(at).items()} for at in (one, two)]
+    texts = [
+        {key: row["completion"] for key, row in rows_of(folder_written).items()}
+        for folder_written in (single, two)
+    ]
     assert texts[0] == texts[1]
 
 

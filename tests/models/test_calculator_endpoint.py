@@ -49,11 +49,13 @@ def test_annotations_are_put_right(
 def answers(model: Model, prompts: Sequence[Prompt]) -> list[Reply]:
     """What a model writes greedily to each prompt."""
     problem, decoding = Problem.from_gold("18"), Decoding(max_tokens=LIMIT)
-    asked = [Request(str(at), problem, one, decoding, 0) for at, one in enumerate(prompts)]
+    requests = [
+        Request(str(number), problem, prompt, decoding, 0) for number, prompt in enumerate(prompts)
+    ]
 
     async def ask() -> list[Reply]:
         async with model:
-            return await asyncio.gather(*map(persistent, asked))
+            return await asyncio.gather(*map(persistent, requests))
 
     async def persistent(request: Request) -> Reply:
         """Ask again as a run does: a busy server closes connections that wait."""
@@ -70,19 +72,23 @@ def test_a_server_writes_what_the_token_loop_writes(tiny_model: Path, tiny_url: 
     prompts = [Prompt(text=f"Question: {question}\nAnswer:") for question in questions]
     served = answers(choose_model(tiny_url, (), "", calculator=True), prompts)
     here = answers(choose_model(f"transformers/{tiny_model}", (), "", calculator=True), prompts)
-    ended = [(one, two) for one, two in zip(served, here, strict=True) if two.finish is Finish.STOP]
+    ended = [
+        (reply, local)
+        for reply, local in zip(served, here, strict=True)
+        if local.finish is Finish.STOP
+    ]
     assert len(ended) > 8
-    assert [one.text for one, _ in ended] == [two.text for _, two in ended]
-    for one, _ in ended:
-        assert one.finish is Finish.STOP
-        pairs = ANNOTATION.findall(one.text)
+    assert [reply.text for reply, _ in ended] == [local.text for _, local in ended]
+    for reply, _ in ended:
+        assert reply.finish is Finish.STOP
+        pairs = ANNOTATION.findall(reply.text)
         assert all(written(left) == right for left, right in pairs if evaluate(left) is not None)
-        assert one.requests == one.text.count(">>") + 1
-        assert one.usage.completion_tokens is not None
-        assert one.usage.prompt_tokens is not None
-    assert sum(one.requests for one in served) > 30
+        assert reply.requests == reply.text.count(">>") + 1
+        assert reply.usage.completion_tokens is not None
+        assert reply.usage.prompt_tokens is not None
+    assert sum(reply.requests for reply in served) > 30
     plain = answers(choose_model(tiny_url, (), ""), prompts)
-    assert [one.text for one in plain] != [one.text for one in served]
+    assert [reply.text for reply in plain] != [reply.text for reply in served]
 
 
 def test_the_calculator_makes_another_model(shipped_gguf: Path) -> None:
@@ -104,16 +110,16 @@ def test_eval_with_the_calculator(llama_url: str, tmp_path: Path) -> None:
             for n in range(3, 7)]  # fmt: skip
     problems = tmp_path / "problems.jsonl"
     problems.write_text("\n".join(map(json.dumps, rows)))
-    asked = ("-m", llama_url, "-p", "openai/2021", "-d", str(problems), "--max-tokens", "60")
+    arguments = ("-m", llama_url, "-p", "openai/2021", "-d", str(problems), "--max-tokens", "60")
     folder = tmp_path / "run"
-    ended = run(*asked, "--calculator", "-o", str(folder), "--quiet")
+    ended = run(*arguments, "--calculator", "-o", str(folder), "--quiet")
     assert ended.returncode == 0, ended.stderr
     stored = [json.loads(line) for line in (folder / "completions.jsonl").read_text().splitlines()]
     assert len(stored) == 4
     assert json.loads((folder / "run.json").read_text())["model"].endswith("with the calculator")
     for row in stored:
         assert row.get("requests", 1) >= len(ANNOTATION.findall(row["completion"]))
-    other = run(*asked, "-o", str(folder), "--quiet")
+    other = run(*arguments, "-o", str(folder), "--quiet")
     assert other.returncode == 2
     assert "holds another run" in other.stderr
 

@@ -25,11 +25,11 @@ class BadCitizen:
     """A server that takes every field and obeys none but the temperature 0."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
 
     async def answer(self, request: web.Request) -> web.Response:
         """Answer chat and completions alike."""
-        self.asked += 1
+        self.calls += 1
         body = json.loads(await request.read())
         chat = request.path.endswith("/chat/completions")
         text = self.text(body)
@@ -91,8 +91,8 @@ async def findings_of(answer: Callable[..., Any]) -> dict[str, ServerFinding]:
 
 
 def test_a_server_that_obeys_nothing() -> None:
-    found = asyncio.run(findings_of(BadCitizen().answer))
-    states = {name: finding.state for name, finding in found.items()}
+    by_name = asyncio.run(findings_of(BadCitizen().answer))
+    states = {name: finding.state for name, finding in by_name.items()}
     assert states == {
         "forms": FindingState.FINE,
         "usage": FindingState.DEVIATES,
@@ -110,12 +110,12 @@ def test_a_server_that_obeys_nothing() -> None:
         "model name": FindingState.DEVIATES,
         "context limit": FindingState.DEVIATES,
     }
-    assert "left in the text" in found["stop"].says
-    assert "ignored" in found["prefix"].says
-    (why,) = obstacles(get_protocol("olmes/gsm8k-tulu"), list(found.values()))
+    assert "left in the text" in by_name["stop"].says
+    assert "ignored" in by_name["prefix"].says
+    (why,) = obstacles(get_protocol("olmes/gsm8k-tulu"), list(by_name.values()))
     assert "continue_final_message" in why
-    assert not obstacles(get_protocol("lm-eval/gsm8k"), list(found.values()))
-    (why,) = obstacles(get_protocol("simple-evals/mgsm-en"), list(found.values()))
+    assert not obstacles(get_protocol("lm-eval/gsm8k"), list(by_name.values()))
+    (why,) = obstacles(get_protocol("simple-evals/mgsm-en"), list(by_name.values()))
     assert "temperature" in why
 
 
@@ -130,8 +130,8 @@ def test_a_server_that_obeys_nothing() -> None:
 def test_the_template_and_the_first_token(
     chat: list[int], plain: int, template: FindingState, begins: FindingState, llama_cpp: bool
 ) -> None:
-    found = asyncio.run(findings_of(Counting(chat, plain, llama_cpp).answer))
-    assert (found["chat template"].state, found["double BOS"].state) == (template, begins)
+    by_name = asyncio.run(findings_of(Counting(chat, plain, llama_cpp).answer))
+    assert (by_name["chat template"].state, by_name["double BOS"].state) == (template, begins)
 
 
 def test_tokens_that_were_not_counted_are_not_believed() -> None:
@@ -141,8 +141,8 @@ def test_tokens_that_were_not_counted_are_not_believed() -> None:
                 return web.json_response({"tokens": [1, 1, 5]})
             return await super().answer(request)
 
-    found = asyncio.run(findings_of(Other([1, 5, 6, 7], 2, False).answer))
-    assert found["double BOS"].state is FindingState.UNKNOWN
+    by_name = asyncio.run(findings_of(Other([1, 5, 6, 7], 2, False).answer))
+    assert by_name["double BOS"].state is FindingState.UNKNOWN
 
 
 def obedient(body: dict[str, Any]) -> web.Response:
@@ -173,12 +173,12 @@ def test_a_penalty_that_cannot_be_turned_off_is_not_known(
 
 
 def test_texts_that_change_by_themselves_show_no_penalty() -> None:
-    asked = 0
+    calls = 0
 
     async def answer(request: web.Request) -> web.Response:
-        nonlocal asked
-        asked += 1
-        return web.json_response({"choices": [{"text": f"{WORDS} {asked}"}]})
+        nonlocal calls
+        calls += 1
+        return web.json_response({"choices": [{"text": f"{WORDS} {calls}"}]})
 
     assert asyncio.run(findings_of(answer))["hidden penalty"].state is FindingState.UNKNOWN
 
@@ -195,9 +195,9 @@ def test_a_long_prompt_that_is_worked_on(monkeypatch: pytest.MonkeyPatch, reads:
             await asyncio.sleep(1)
         return web.json_response({"usage": {"prompt_tokens": LONG_WORDS + 2}})
 
-    found = asyncio.run(findings_of(answer))["context limit"]
-    assert found.state is FindingState.UNKNOWN
-    assert ("are read" if reads else "nor answered") in found.says
+    finding = asyncio.run(findings_of(answer))["context limit"]
+    assert finding.state is FindingState.UNKNOWN
+    assert ("are read" if reads else "nor answered") in finding.says
 
 
 def test_a_server_that_a_long_prompt_would_keep_busy_is_spared() -> None:
@@ -220,14 +220,14 @@ def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(tmp_path: P
         async with serving(citizen.answer) as url:
             command = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{url}/bad", "-n", "3"]
             command += ["-p", "olmes/gsm8k-zs-cot-r1", "-d", "sample", "-o", str(folder)]
-            done = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
-            _, told = await done.communicate()
-            return done.returncode or 0, told.decode()
+            process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+            _, errors = await process.communicate()
+            return process.returncode or 0, errors.decode()
 
-    status, told = asyncio.run(evaluated())
+    status, errors = asyncio.run(evaluated())
     assert status != 0
-    assert "continue_final_message is ignored" in told
-    assert citizen.asked == 3
+    assert "continue_final_message is ignored" in errors
+    assert citizen.calls == 3
     assert (
         not (folder / "completions.jsonl").exists()
         or not (folder / "completions.jsonl").stat().st_size
@@ -242,9 +242,9 @@ def test_a_server_without_completions() -> None:
             return web.json_response({"error": {"message": "no such route"}}, status=404)
         return await citizen.answer(request)
 
-    found = asyncio.run(findings_of(chat_only))
-    assert found["forms"].says == "chat answered; completions is refused (HTTP 404)"
-    assert obstacles(get_protocol("lm-eval/gsm8k"), list(found.values()))
+    by_name = asyncio.run(findings_of(chat_only))
+    assert by_name["forms"].says == "chat answered; completions is refused (HTTP 404)"
+    assert obstacles(get_protocol("lm-eval/gsm8k"), list(by_name.values()))
 
 
 @pytest.mark.parametrize("protocol", ["olmes/gsm8k-tulu", "lm-eval/gsm8k"])
@@ -252,9 +252,9 @@ def test_the_real_server(llama_url: str, protocol: str) -> None:
     result = CliRunner().invoke(command, [llama_url, "-p", protocol, "--json"])
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
-    deviates = {one["name"] for one in report["findings"] if one["state"] == "deviates"}
+    deviates = {finding["name"] for finding in report["findings"] if finding["state"] == "deviates"}
     assert deviates == {"prefix", "model name"}
-    fine = {one["name"] for one in report["findings"] if one["state"] == "fine"}
+    fine = {finding["name"] for finding in report["findings"] if finding["state"] == "fine"}
     assert {"chat template", "double BOS"} <= fine
     assert report["obstacles"] == []
     assert report["requests"] < 30

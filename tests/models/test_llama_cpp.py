@@ -26,9 +26,9 @@ from tests.support.tiny_model import GGUF_NAME
 
 def test_greedy_text_is_that_of_transformers(tiny_model: Path) -> None:
     skip_without(SERVER_NEEDS, "a model run by llama.cpp")
-    asked = requests(prompts("text"), GREEDY)
-    here = answers(choose_model(f"llama.cpp/{tiny_model / GGUF_NAME}", (), ""), asked)
-    assert texts(here) == texts(answers(TransformersModel(str(tiny_model)), asked))
+    same_requests = requests(prompts("text"), GREEDY)
+    here = answers(choose_model(f"llama.cpp/{tiny_model / GGUF_NAME}", (), ""), same_requests)
+    assert texts(here) == texts(answers(TransformersModel(str(tiny_model)), same_requests))
 
 
 def test_the_server_ends_with_the_run_and_the_identity_names_no_port(shipped_gguf: Path) -> None:
@@ -81,9 +81,9 @@ def test_only_llamas_with_tied_embeddings_are_written(tmp_path: Path) -> None:
 
 def test_the_shipped_model_solves_fresh_problems(tmp_path: Path, gradeschool: Command) -> None:
     skip_without(SERVER_NEEDS, "the built-in model")
-    done = gradeschool("eval", "-m", "tiny", "-d", "fresh:1", "-n", "24", "-o", tmp_path / "run",
+    ended = gradeschool("eval", "-m", "tiny", "-d", "fresh:1", "-n", "24", "-o", tmp_path / "run",
                        "--json")  # fmt: skip
-    assert done.status == 0
+    assert ended.status == 0
     manifest = json.loads((tmp_path / "run" / "run.json").read_text())
     assert manifest["protocol"]["name"] == "openai/2021"
     assert "with the calculator" in manifest["model"]

@@ -18,7 +18,7 @@ class Server:
 
     def __init__(self, text: str = "7", name: str = "one", fails: bool = False) -> None:
         self.text, self.name, self.fails = text, name, fails
-        self.asked = self.entered = self.left = 0
+        self.calls = self.entered = self.exits = 0
         self.identity = f"{name} at {id(self)}"
 
     async def __aenter__(self) -> "Server":
@@ -26,11 +26,11 @@ class Server:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        self.left += 1
+        self.exits += 1
 
     async def answer(self, request: Request) -> Reply:
         if request.key != "probe":
-            self.asked += 1
+            self.calls += 1
             await asyncio.sleep(0)
             if self.fails:
                 raise TransientError("http 503", "busy")
@@ -54,9 +54,9 @@ def ask(servers: list[Server], times: int) -> tuple[str, list[Any]]:
 def test_servers_share_the_work_evenly() -> None:
     servers = [Server(), Server(), Server()]
     _, replies = ask(servers, 30)
-    assert [server.asked for server in servers] == [10, 10, 10]
+    assert [server.calls for server in servers] == [10, 10, 10]
     assert [reply.text for reply in replies] == ["7"] * 30
-    assert [server.left for server in servers] == [1, 1, 1]
+    assert [server.exits for server in servers] == [1, 1, 1]
 
 
 def test_the_identity_is_of_the_model_and_not_of_the_addresses() -> None:
@@ -77,7 +77,7 @@ def test_servers_of_different_models_are_refused(other: Server, message: str) ->
     first = Server()
     with pytest.raises(InputError, match=message):
         ask([first, other], 1)
-    assert (first.asked, first.left, other.left) == (0, first.entered, other.entered)
+    assert (first.calls, first.exits, other.exits) == (0, first.entered, other.entered)
 
 
 def test_a_server_that_fails_is_left_alone_for_a_while_then_tried_by_one_request() -> None:
@@ -89,17 +89,17 @@ def test_a_server_that_fails_is_left_alone_for_a_while_then_tried_by_one_request
                 await model.answer(REQUEST)
             for _ in range(5):
                 await model.answer(REQUEST)
-            assert (good.asked, bad.asked) == (5, 1)
+            assert (good.calls, bad.calls) == (5, 1)
             now[0] += QUIET_SECONDS
             answers = [model.answer(REQUEST) for _ in range(9)]
             replies = await asyncio.gather(*answers, return_exceptions=True)
-            assert sum(isinstance(one, TransientError) for one in replies) == 1
-            assert (good.asked, bad.asked) == (13, 2)
+            assert sum(isinstance(reply, TransientError) for reply in replies) == 1
+            assert (good.calls, bad.calls) == (13, 2)
             now[0] += QUIET_SECONDS
             bad.fails = False
             await model.answer(REQUEST)
             await asyncio.gather(*(model.answer(REQUEST) for _ in range(8)))
-            assert (good.asked, bad.asked) == (17, 7)
+            assert (good.calls, bad.calls) == (17, 7)
 
     asyncio.run(one_by_one())
 
@@ -109,16 +109,16 @@ def test_a_server_that_cannot_be_reached_is_left_out() -> None:
         async def __aenter__(self) -> "Server":
             raise TransientError("cannot connect", "cannot connect to there")
 
-    told: list[str] = []
+    warnings: list[str] = []
 
     async def work(servers: list[Server]) -> str:
-        async with SpreadModel(servers, told.append) as model:
+        async with SpreadModel(servers, warnings.append) as model:
             await model.answer(REQUEST)
             return model.identity
 
     good = Server()
     assert asyncio.run(work([Gone(), good])) == ask([Server(), Server()], 0)[0]
-    assert told == ["cannot connect to there; going on without it"]
-    assert (good.asked, good.left) == (1, 1)
+    assert warnings == ["cannot connect to there; going on without it"]
+    assert (good.calls, good.exits) == (1, 1)
     with pytest.raises(TransientError, match="cannot connect to there"):
         asyncio.run(work([Gone(), Gone()]))

@@ -31,7 +31,7 @@ class Pair:
     """Two servers of the model that the package ships, each behind a proxy that writes a log."""
 
     def __init__(self, folder: Path) -> None:
-        self.logs = [folder / f"{at}.log" for at in range(2)]
+        self.logs = [folder / f"{index}.log" for index in range(2)]
         self.stacks = [ExitStack() for _ in self.logs]
         self.urls = []
         for stack, log in zip(self.stacks, self.logs, strict=True):
@@ -40,19 +40,19 @@ class Pair:
             stack.callback(server.kill)
             self.urls.append(stack.enter_context(counting_proxy(server.url, log)))
 
-    def die(self, at: int) -> None:
+    def die(self, index: int) -> None:
         """Break off what a server answers, and let nothing listen there any more."""
-        self.stacks[at].close()
+        self.stacks[index].close()
 
     def words(self, output: Path, *more: object) -> list[str]:
         models = [word for url in self.urls for word in ("-m", url)]
-        given = ("-d", f"fresh:5:dev:{PROBLEMS}", "-k", SAMPLES, "--max-tokens", 160, "--quiet")
-        return ["sample", *models, "-o", str(output), *map(str, (*given, *more))]
+        options = ("-d", f"fresh:5:dev:{PROBLEMS}", "-k", SAMPLES, "--max-tokens", 160, "--quiet")
+        return ["sample", *models, "-o", str(output), *map(str, (*options, *more))]
 
     def answered(self) -> list[list[dict[str, Any]]]:
         """What each server was asked for and answered, the probes left out."""
-        return [[one for one in read_log(log, "response")
-                 if one["status"] == 200 and not one["request"]["prompt"].startswith(PROBES)]
+        return [[entry for entry in read_log(log, "response")
+                 if entry["status"] == 200 and not entry["request"]["prompt"].startswith(PROBES)]
                 for log in self.logs]  # fmt: skip
 
 
@@ -61,8 +61,8 @@ def pair(tmp_path: Path) -> Iterator[Pair]:
     skip_without(SERVER_NEEDS, "the llama.cpp test server")
     pair = Pair(tmp_path)
     yield pair
-    for at in range(2):
-        pair.die(at)
+    for index in range(2):
+        pair.die(index)
 
 
 def start(words: list[str]) -> subprocess.Popen[str]:
@@ -98,7 +98,7 @@ def whole(output: Path) -> list[dict[str, Any]]:
     assert len({row["key"] for row in rows}) == len(rows)
     assert not [row["error"] for row in rows if row["error"]]
     labels = [json.loads(line) for line in (output / "labels.jsonl").read_text().splitlines()]
-    assert {one["key"] for one in labels} == {row["key"] for row in rows}
+    assert {label["key"] for label in labels} == {row["key"] for row in rows}
     return rows
 
 
@@ -115,17 +115,17 @@ def test_killed_and_resumed_with_the_calculator(pair: Pair, tmp_path: Path) -> N
     assert status == 0, err
     rows = whole(output)
     assert rows[: len(before)] == before
-    assert all(len(one) > SAMPLES for one in pair.answered())
+    assert all(len(label) > SAMPLES for label in pair.answered())
     pairs = [pair for row in rows for pair in ANNOTATION.findall(row["completion"])]
     assert len(pairs) > len(rows)
     assert all(written(left) == right for left, right in pairs if evaluate(left) is not None)
-    told = json.loads(out)
-    assert (told["problems"], told["completions"]) == (PROBLEMS, PROBLEMS * SAMPLES)
+    summary = json.loads(out)
+    assert (summary["problems"], summary["completions"]) == (PROBLEMS, PROBLEMS * SAMPLES)
     labels = [json.loads(line) for line in (output / "labels.jsonl").read_text().splitlines()]
-    assert told["right"] == sum(one["label"] == "correct" for one in labels)
-    asked = sum(map(len, pair.answered()))
+    assert summary["right"] == sum(label["label"] == "correct" for label in labels)
+    answers = sum(map(len, pair.answered()))
     assert finish(start(pair.words(output)))[0] == 0
-    assert sum(map(len, pair.answered())) == asked
+    assert sum(map(len, pair.answered())) == answers
     assert stored(output) == rows
 
 

@@ -137,7 +137,11 @@ def test_the_two_steps_write_the_same(loaded: Loaded) -> None:
     for kind in (LlamaStep, CacheStep):
         loop = Loop(loaded.model, loaded.tokenizer, Draw(0.7, 1.0), loaded.ends, True)
         loop.step = kind(loaded.model)
-        tasks = [SampleTask(at, n, tuple(loaded.prompts[at])) for at in range(6) for n in range(3)]
+        tasks = [
+            SampleTask(index, n, tuple(loaded.prompts[index]))
+            for index in range(6)
+            for n in range(3)
+        ]
         written.append(sorted(loop.run(tasks, LIMIT, 0, rows=7)))
     for lean, whole in zip(*written, strict=True):
         assert lean[:4] == whole[:4]
@@ -148,23 +152,23 @@ def test_a_sample_does_not_depend_on_the_batch(loaded: Loaded) -> None:
     """Neither on how many rows there are, nor on the other prompts, nor on their order."""
     prompts = loaded.prompts[:8]
     settings: dict[str, Any] = {"samples": 3, "temperature": 0.8, "seed": 3, "max_tokens": 50}
-    whole = {one[:2]: one.ids for one in loaded.written(prompts, rows=64, **settings)}
-    few = {one[:2]: one.ids for one in loaded.written(prompts, rows=5, **settings)}
-    turned = {(7 - one.prompt, one.sample): one.ids
-              for one in loaded.written(prompts[::-1], rows=9, **settings)}  # fmt: skip
-    alone = {(6, one.sample): one.ids for one in loaded.written(prompts[6:7], **settings)}
+    whole = {row[:2]: row.ids for row in loaded.written(prompts, rows=64, **settings)}
+    few = {row[:2]: row.ids for row in loaded.written(prompts, rows=5, **settings)}
+    turned = {(7 - row.prompt, row.sample): row.ids
+              for row in loaded.written(prompts[::-1], rows=9, **settings)}  # fmt: skip
+    alone = {(6, row.sample): row.ids for row in loaded.written(prompts[6:7], **settings)}
     assert set(whole) == set(product(range(8), range(3)))
     assert whole == few == turned
     assert alone.items() <= whole.items()
     assert len(set(map(tuple, whole.values()))) > 18
     other = loaded.written(prompts, rows=64, **{**settings, "seed": 4})
-    assert sum(one.ids == whole[one[:2]] for one in other) < 8
+    assert sum(row.ids == whole[row[:2]] for row in other) < 8
 
 
 def test_forced_tokens_are_those_of_a_loop_without_cache(loaded: Loaded) -> None:
     """One row, one token at a time, the text decoded whole each time: nothing shared with ours."""
-    for one in loaded.written(loaded.prompts[:6]):
-        prompt = loaded.prompts[one.prompt]
+    for row in loaded.written(loaded.prompts[:6]):
+        prompt = loaded.prompts[row.prompt]
         ids: list[int] = []
         mask: list[bool] = []
         due: list[int] = []
@@ -176,7 +180,7 @@ def test_forced_tokens_are_those_of_a_loop_without_cache(loaded: Loaded) -> None
             if not due and not mask[-1]:
                 text = loaded.tokenizer.decode(ids)
                 due = loaded.tokenizer(forced(text))["input_ids"]
-        assert (one.ids, one.forced) == (ids, mask)
+        assert (row.ids, row.forced) == (ids, mask)
 
 
 def test_annotations_are_right(loaded: Loaded) -> None:
@@ -184,11 +188,13 @@ def test_annotations_are_right(loaded: Loaded) -> None:
     settings = {"samples": 4, "temperature": 1.0, "max_tokens": 80}
     rights = []
     for calculator in (True, False):
-        texts = [loaded.tokenizer.decode(one.ids)
-                 for one in loaded.written(prompts, calculator=calculator, **settings)]  # fmt: skip
+        texts = [loaded.tokenizer.decode(row.ids)
+                 for row in loaded.written(prompts, calculator=calculator, **settings)]  # fmt: skip
         pairs = [pair for text in texts for pair in ANNOTATION.findall(text) if evaluate(pair[0])]
         assert len(pairs) > 10
-        rights.append(sum(str(right) == _plain(left) for left, right in pairs) / len(pairs))
+        rights.append(
+            sum(str(right) == _plain(expression) for expression, right in pairs) / len(pairs)
+        )
     assert rights[0] == 1
     assert rights[1] < 0.9  # it cannot do this by itself
 
@@ -200,32 +206,32 @@ def _plain(expression: str) -> str:
 
 
 def test_logprobs_are_those_of_a_plain_forward(loaded: Loaded) -> None:
-    found = loaded.written(loaded.prompts[:6], samples=3, temperature=0.7, rows=7)
-    assert any(any(one.forced) for one in found)
-    for one in found:
-        prompt = loaded.prompts[one.prompt]
+    written = loaded.written(loaded.prompts[:6], samples=3, temperature=0.7, rows=7)
+    assert any(any(row.forced) for row in written)
+    for row in written:
+        prompt = loaded.prompts[row.prompt]
         with torch.inference_mode():
-            logits = loaded.model(torch.tensor([[*prompt, *one.ids]])).logits[0]
+            logits = loaded.model(torch.tensor([[*prompt, *row.ids]])).logits[0]
         every = logits.log_softmax(-1)[len(prompt) - 1 : -1]
-        exact = every.gather(1, torch.tensor(one.ids)[:, None])[:, 0]
-        assert np.allclose(one.logprobs, exact.numpy(), atol=1e-4)
+        exact = every.gather(1, torch.tensor(row.ids)[:, None])[:, 0]
+        assert np.allclose(row.logprobs, exact.numpy(), atol=1e-4)
 
 
 def test_limits_and_stops(loaded: Loaded) -> None:
     prompts = loaded.prompts[:6]
     short = loaded.written(prompts, max_tokens=1)
-    assert [len(one.ids) for one in short] == [1] * 6
+    assert [len(row.ids) for row in short] == [1] * 6
     loop = Loop(loaded.model, loaded.tokenizer, Draw(0, 1), loaded.ends, False, ["\n", "####"])
-    tasks = [SampleTask(at, 0, tuple(prompt)) for at, prompt in enumerate(prompts)]
+    tasks = [SampleTask(index, 0, tuple(prompt)) for index, prompt in enumerate(prompts)]
     stopped = sorted(loop.run(tasks, LIMIT, 0))
     free = loaded.written(prompts, calculator=False)
-    for one, whole in zip(stopped, free, strict=True):
-        assert whole.ids[: len(one.ids)] == one.ids
-        text = loaded.tokenizer.decode(one.ids)
-        assert ("\n" in text or "####" in text) == one.finished
-        assert "\n" not in loaded.tokenizer.decode(one.ids[:-1])
+    for row, whole in zip(stopped, free, strict=True):
+        assert whole.ids[: len(row.ids)] == row.ids
+        text = loaded.tokenizer.decode(row.ids)
+        assert ("\n" in text or "####" in text) == row.finished
+        assert "\n" not in loaded.tokenizer.decode(row.ids[:-1])
     assert any(
-        one.finished and len(one.ids) < len(w.ids) for one, w in zip(stopped, free, strict=True)
+        row.finished and len(row.ids) < len(w.ids) for row, w in zip(stopped, free, strict=True)
     )
     assert list(sample(loaded.model, loaded.tokenizer, [], ends=[0])) == []
 

@@ -67,9 +67,9 @@ def test_one_linear_map_for_several(kind: torch.dtype) -> None:
     with torch.inference_mode():
         for rows in (1, 3, 33):
             state, onto = torch.randn(rows, 24).to(kind), torch.randn(rows, 45).to(kind)
-            wanted = torch.cat([part(state) for part in parts], -1)
-            assert torch.allclose(linear(*parts)(state), wanted, atol=1e-5)
-            assert torch.allclose(linear(*parts)(state, onto), wanted + onto, atol=0.05)
+            expected = torch.cat([part(state) for part in parts], -1)
+            assert torch.allclose(linear(*parts)(state), expected, atol=1e-5)
+            assert torch.allclose(linear(*parts)(state, onto), expected + onto, atol=0.05)
             assert torch.allclose(linear(bare)(state), bare(state), atol=1e-5)
 
 
@@ -107,22 +107,24 @@ def test_rows_are_forced_apart_from_each_other(chosen: list[str], limit: int) ->
 
     def written(texts: Sequence[str]) -> list[tuple[str, list[bool]]]:
         rows = RowTable(len(texts), limit, annotations)
-        slots = np.array([rows.begin(SampleTask(0, at, (0,)), None) for at in range(len(texts))])
-        for at in range(limit):
-            tokens = np.array([tokenizer(text[at])["input_ids"][0] for text in texts])
+        slots = np.array(
+            [rows.begin(SampleTask(0, place, (0,)), None) for place in range(len(texts))]
+        )
+        for place in range(limit):
+            tokens = np.array([tokenizer(text[place])["input_ids"][0] for text in texts])
             rows.force(slots, tokens)
             rows.add(slots, tokens, np.zeros(len(texts), dtype=np.float32))
         ended = [rows.end(int(slot), False) for slot in slots]
-        return [("".join(tokenizer.convert_ids_to_tokens(one.ids)), one.forced) for one in ended]
+        return [("".join(tokenizer.convert_ids_to_tokens(row.ids)), row.forced) for row in ended]
 
     together = written(chosen)
     assert together == [written([text])[0] for text in chosen]
     for text, mask in together:
         ids = tokenizer(text)["input_ids"]
         due: list[int] = []
-        for at, token in enumerate(ids):
-            assert mask[at] == bool(due)
+        for place, token in enumerate(ids):
+            assert mask[place] == bool(due)
             if due:
                 assert token == due.pop(0)
-            elif text[at] == "=":
-                due = list(annotations.override(ids[:at], token).tokens)
+            elif text[place] == "=":
+                due = list(annotations.override(ids[:place], token).tokens)

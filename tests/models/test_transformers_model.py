@@ -25,7 +25,9 @@ CHAT = Decoding(max_tokens=40, stop=("\n\n",))
 def requests(prompts: Sequence[Prompt], decoding: Decoding) -> list[Request]:
     """A request for each prompt."""
     problem = Problem.from_gold("18")
-    return [Request(str(at), problem, prompt, decoding, 0) for at, prompt in enumerate(prompts)]
+    return [
+        Request(str(number), problem, prompt, decoding, 0) for number, prompt in enumerate(prompts)
+    ]
 
 
 def answers(model: Model, requests: Sequence[Request]) -> list[Reply | BaseException]:
@@ -58,24 +60,24 @@ def prompts(form: str) -> list[Prompt]:
     if form == "text":
         return [Prompt(text=f"Question: {question}\nAnswer:") for question in questions]
     prefix = "Answer:" if form == "prefix" else None
-    return [Prompt(messages=(Message("user", one),), prefix=prefix) for one in questions]
+    return [Prompt(messages=(Message("user", question),), prefix=prefix) for question in questions]
 
 
 @pytest.mark.parametrize("form", ["text", "chat", "prefix"])
 def test_greedy_text_is_that_of_the_served_model(
     tiny_model: Path, tiny_url: str, form: str
 ) -> None:
-    asked = requests(prompts(form), GREEDY if form == "text" else CHAT)
-    served = texts(answers(choose_model(tiny_url, (), ""), asked))
+    same_requests = requests(prompts(form), GREEDY if form == "text" else CHAT)
+    served = texts(answers(choose_model(tiny_url, (), ""), same_requests))
     assert len(set(served)) > PROMPTS / 2
-    assert texts(answers(TransformersModel(str(tiny_model)), asked)) == served
+    assert texts(answers(TransformersModel(str(tiny_model)), same_requests)) == served
 
 
 def test_finish_and_usage(tiny_model: Path) -> None:
-    asked = requests(prompts("text")[:2], Decoding(max_tokens=5))
-    asked += requests(prompts("text")[2:4], Decoding(max_tokens=300))
-    asked += requests(prompts("text")[4:6], Decoding(max_tokens=300, stop=(" ",)))
-    replies = answers(TransformersModel(str(tiny_model)), asked)
+    mixed = requests(prompts("text")[:2], Decoding(max_tokens=5))
+    mixed += requests(prompts("text")[2:4], Decoding(max_tokens=300))
+    mixed += requests(prompts("text")[4:6], Decoding(max_tokens=300, stop=(" ",)))
+    replies = answers(TransformersModel(str(tiny_model)), mixed)
     assert all(isinstance(reply, Reply) for reply in replies)
     finishes = [reply.finish for reply in replies if isinstance(reply, Reply)]
     assert finishes == [Finish.LENGTH] * 2 + [Finish.STOP] * 4
@@ -87,8 +89,11 @@ def test_finish_and_usage(tiny_model: Path) -> None:
 def test_a_seed_repeats_a_sample_and_another_sample_differs(tiny_model: Path) -> None:
     prompt = prompts("text")[0]
     drawn = Decoding(temperature=1.0, max_tokens=30, seed=7)
-    asked = [Request(str(at), Problem.from_gold("18"), prompt, drawn, at % 2) for at in range(4)]
-    first, second, again, twice = texts(answers(TransformersModel(str(tiny_model)), asked))
+    repeated = [
+        Request(str(number), Problem.from_gold("18"), prompt, drawn, number % 2)
+        for number in range(4)
+    ]
+    first, second, again, twice = texts(answers(TransformersModel(str(tiny_model)), repeated))
     assert (first, second) == (again, twice)
     assert first != second
 

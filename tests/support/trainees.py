@@ -28,9 +28,9 @@ SIZES = {
 
 def sums(count: int) -> list[Problem]:
     """Problems of one or two additions."""
-    made = []
-    for at in range(count):
-        first, second, third = at % 7 + 2, at % 5 + 1, at % 11
+    made_problems = []
+    for index in range(count):
+        first, second, third = index % 7 + 2, index % 5 + 1, index % 11
         total = first + second
         steps = f"Tom has {first}+{second}=<<{first}+{second}={total}>>{total} apples.\n"
         if third > 4:
@@ -39,13 +39,15 @@ def sums(count: int) -> list[Problem]:
         question = f"Tom has {first} apples and buys {second}." + (
             f" He finds {third} more." if third > 4 else ""
         )
-        made.append(Problem.from_row(str(at), f"{question} How many?", f"{steps}#### {total}"))
-    return made
+        made_problems.append(
+            Problem.from_row(str(index), f"{question} How many?", f"{steps}#### {total}")
+        )
+    return made_problems
 
 
 def write_problems(path: Path, count: int) -> Path:
     """A JSONL file of problems."""
-    rows = [{"question": one.question, "answer": one.solution} for one in sums(count)]
+    rows = [{"question": problem.question, "answer": problem.solution} for problem in sums(count)]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path
 
@@ -57,7 +59,7 @@ def tokenizer_of(problems: list[Problem]) -> Any:
 
 def examples_of(tokenizer: Any, problems: list[Problem]) -> list[TrainingExample]:
     """The problems as tokens."""
-    return [encode(tokenizer, one.question, one.solution) for one in problems]
+    return [encode(tokenizer, problem.question, problem.solution) for problem in problems]
 
 
 def trainee(tokenizer: Any, seed: int = 0) -> Any:

@@ -54,36 +54,36 @@ def wait_for(there: Callable[[], bool], process: "subprocess.Popen[bytes]") -> N
 
 
 @pytest.fixture(scope="module")
-def made(problems: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained_folder(problems: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that the command made."""
     from gradeschool.cli import main
 
     folder = tmp_path_factory.mktemp("models") / "made"
-    asked = ("-m", "new:0.2M", "-d", problems, "-o", folder, *QUICK, "--dev", problems,
+    arguments = ("-m", "new:0.2M", "-d", problems, "-o", folder, *QUICK, "--dev", problems,
              "--dev-problems", 3, "-k", 2, "--epochs", EPOCHS)  # fmt: skip
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
-        patch.setattr(sys, "argv", ["gradeschool", "finetune", *map(str, asked)])
+        patch.setattr(sys, "argv", ["gradeschool", "finetune", *map(str, arguments)])
         main()
     assert ended.value.code == 0
     return folder
 
 
-def test_the_folder_is_a_plain_model_with_a_record(made: Path, problems: Path) -> None:
+def test_the_folder_is_a_plain_model_with_a_record(trained_folder: Path, problems: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    names = {file.name for file in made.iterdir()}
+    names = {file.name for file in trained_folder.iterdir()}
     assert names == {
         "config.json", "generation_config.json", "model.safetensors", "tokenizer.json",
         "tokenizer_config.json", "training.json", "losses.jsonl", "curves.jsonl",
     }  # fmt: skip
-    model: Any = AutoModelForCausalLM.from_pretrained(made, local_files_only=True)
-    tokenizer = AutoTokenizer.from_pretrained(made, local_files_only=True)
+    model: Any = AutoModelForCausalLM.from_pretrained(trained_folder, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(trained_folder, local_files_only=True)
     assert model.generation_config.eos_token_id == tokenizer.eos_token_id == 1
     assert model.generation_config.pad_token_id == tokenizer.pad_token_id == 0
     prompt = tokenizer(f"{sums(1)[0].question}\n", return_tensors="pt")
     written = model.generate(**prompt, max_new_tokens=5, do_sample=False)
     assert written.shape[1] > prompt["input_ids"].shape[1]
-    record = json.loads((made / "training.json").read_text())
+    record = json.loads((trained_folder / "training.json").read_text())
     assert record["status"] == "finished"
     assert record["updates"] == PROBLEMS * EPOCHS // 8
     assert record["asked"]["optimizer"] == "muon"
@@ -93,8 +93,8 @@ def test_the_folder_is_a_plain_model_with_a_record(made: Path, problems: Path) -
     assert record["losses"]["language"] < 8
 
 
-def test_the_curves_have_a_row_an_epoch(made: Path) -> None:
-    rows = [json.loads(line) for line in (made / "curves.jsonl").read_text().splitlines()]
+def test_the_curves_have_a_row_an_epoch(trained_folder: Path) -> None:
+    rows = [json.loads(line) for line in (trained_folder / "curves.jsonl").read_text().splitlines()]
     assert [row["epoch"] for row in rows] == [1, 2, 3]
     assert rows[-1]["dev_loss"] < rows[0]["dev_loss"]
     for row in rows:
@@ -103,10 +103,10 @@ def test_the_curves_have_a_row_an_epoch(made: Path) -> None:
         assert 0 <= row["test@1"] <= 1
 
 
-def test_the_tokenizer_writes_any_text_back(made: Path) -> None:
+def test_the_tokenizer_writes_any_text_back(trained_folder: Path) -> None:
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(made, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(trained_folder, local_files_only=True)
     for text in (
         "Tom pays $1,048.50 – naïve? 東京 🙂\n<<2*3=6>>6",
         "  two  spaces\t\n\n",
@@ -114,25 +114,58 @@ def test_the_tokenizer_writes_any_text_back(made: Path) -> None:
     ):
         assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
     digits = tokenizer.convert_ids_to_tokens(tokenizer("<<48/2=24>>24")["input_ids"])
-    assert [one for one in digits if any(char.isdigit() for char in one)] == list("4822424")
+    assert [token for token in digits if any(char.isdigit() for char in token)] == list("4822424")
 
 
-def test_the_folder_is_evaluated_and_continued(made: Path, problems: Path, gradeschool: Command,
-                                               tmp_path: Path) -> None:  # fmt: skip
-    done = gradeschool("eval", "-m", f"transformers/{made}", "-p", "openai/2021", "-d", problems,
-                   "-n", 3, "-o", tmp_path / "run", "--quiet", "--json")  # fmt: skip
-    assert done.status == 0, done.err
-    assert done.json()["runs"][0]["n"] == 3
-    done = gradeschool("finetune", "-m", made, "-d", problems, "-o", tmp_path / "more", "-n", 9,
-                   "--epochs", 1, "--batch", 4, "--dropout", 0.2, "--loss-on", "both",
-                   "--json")  # fmt: skip
-    assert done.status == 0, done.err
-    assert done.json()["asked"]["optimizer"] == "adam"
-    assert done.json()["updates"] == 2
-    assert "9 examples, 2 updates of 4; 1 process on cpu" in done.err
+def test_the_folder_is_evaluated_and_continued(
+    trained_folder: Path, problems: Path, gradeschool: Command, tmp_path: Path
+) -> None:
+    ended = gradeschool(
+        "eval",
+        "-m",
+        f"transformers/{trained_folder}",
+        "-p",
+        "openai/2021",
+        "-d",
+        problems,
+        "-n",
+        3,
+        "-o",
+        tmp_path / "run",
+        "--quiet",
+        "--json",
+    )
+    assert ended.status == 0, ended.err
+    assert ended.json()["runs"][0]["n"] == 3
+    ended = gradeschool(
+        "finetune",
+        "-m",
+        trained_folder,
+        "-d",
+        problems,
+        "-o",
+        tmp_path / "more",
+        "-n",
+        9,
+        "--epochs",
+        1,
+        "--batch",
+        4,
+        "--dropout",
+        0.2,
+        "--loss-on",
+        "both",
+        "--json",
+    )
+    assert ended.status == 0, ended.err
+    assert ended.json()["asked"]["optimizer"] == "adam"
+    assert ended.json()["updates"] == 2
+    assert "9 examples, 2 updates of 4; 1 process on cpu" in ended.err
 
 
-def test_llama_cpp_reads_the_folder_and_writes_the_same(made: Path, tmp_path: Path) -> None:
+def test_llama_cpp_reads_the_folder_and_writes_the_same(
+    trained_folder: Path, tmp_path: Path
+) -> None:
     pytest.importorskip("gguf")
     pytest.importorskip("xllamacpp")
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -140,9 +173,9 @@ def test_llama_cpp_reads_the_folder_and_writes_the_same(made: Path, tmp_path: Pa
     from gradeschool.models.gguf_file import write_gguf
     from tests.support.llama_server import llama_server
 
-    model: Any = AutoModelForCausalLM.from_pretrained(made, local_files_only=True)
-    tokenizer = AutoTokenizer.from_pretrained(made, local_files_only=True)
-    write_gguf(made, tmp_path / "made.gguf")
+    model: Any = AutoModelForCausalLM.from_pretrained(trained_folder, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(trained_folder, local_files_only=True)
+    write_gguf(trained_folder, tmp_path / "made.gguf")
 
     def ask(address: str, **fields: Any) -> Any:
         request = Request(
@@ -157,11 +190,11 @@ def test_llama_cpp_reads_the_folder_and_writes_the_same(made: Path, tmp_path: Pa
             tokens = tokenizer(prompt + problem.solution)["input_ids"]
             root = url.removesuffix("/v1")
             assert ask(f"{root}/tokenize", content=prompt + problem.solution)["tokens"] == tokens
-            found = ask(f"{url}/completions", prompt=prompt, temperature=0, max_tokens=20)
+            reply = ask(f"{url}/completions", prompt=prompt, temperature=0, max_tokens=20)
             ids = tokenizer(prompt, return_tensors="pt")["input_ids"]
             written = model.generate(ids, max_new_tokens=20, do_sample=False)[0, ids.shape[1] :]
             expected = tokenizer.decode(written, skip_special_tokens=True)
-            assert found["choices"][0]["text"] == expected
+            assert reply["choices"][0]["text"] == expected
 
 
 # Resuming
@@ -200,27 +233,29 @@ def test_an_interrupt_saves_and_the_same_command_goes_on(
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err.decode()
-    found = re.search(rb"the same command goes on from update (\d+)", err)
-    assert found
-    done = gradeschool("finetune", *options, "--json")
-    assert done.status == 0
-    assert done.json()["updates"] == 60
+    match = re.search(rb"the same command goes on from update (\d+)", err)
+    assert match
+    ended = gradeschool("finetune", *options, "--json")
+    assert ended.status == 0
+    assert ended.json()["updates"] == 60
     again = gradeschool("finetune", *options, "--json")
-    assert again.json() == done.json()
+    assert again.json() == ended.json()
 
 
 # What is refused, and nothing is overwritten
 
 
 def test_another_command_on_the_folder_is_refused(
-    made: Path, problems: Path, gradeschool: Command
+    trained_folder: Path, problems: Path, gradeschool: Command
 ) -> None:
-    before = contents(made)
-    done = gradeschool("finetune", "-m", "new:0.2M", "-d", problems, "-o", made, "--seed", 7)
-    assert done.status == 2
-    assert "holds another training: its" in done.err
-    assert "give another folder with -o" in done.err
-    assert contents(made) == before
+    before = contents(trained_folder)
+    ended = gradeschool(
+        "finetune", "-m", "new:0.2M", "-d", problems, "-o", trained_folder, "--seed", 7
+    )
+    assert ended.status == 2
+    assert "holds another training: its" in ended.err
+    assert "give another folder with -o" in ended.err
+    assert contents(trained_folder) == before
 
 
 @pytest.mark.parametrize(
@@ -234,15 +269,17 @@ def test_another_command_on_the_folder_is_refused(
     ],
 )
 def test_bad_input_is_an_error_in_words(
-    options: tuple[Any, ...], said: str, problems: Path, gradeschool: Command, tmp_path: Path
+    options: tuple[Any, ...], message: str, problems: Path, gradeschool: Command, tmp_path: Path
 ) -> None:
     folder = tmp_path / "out"
-    given = {"-m": "new:0.2M", "-d": problems, "-o": folder}
-    given |= dict(zip(options[::2], options[1::2], strict=True))
-    done = gradeschool("finetune", *(part for pair in given.items() for part in pair), "--quiet")
-    assert done.status == 2
-    assert re.search(said, done.err), done.err
-    assert "Traceback" not in done.err
+    options_by_name = {"-m": "new:0.2M", "-d": problems, "-o": folder}
+    options_by_name |= dict(zip(options[::2], options[1::2], strict=True))
+    ended = gradeschool(
+        "finetune", *(part for pair in options_by_name.items() for part in pair), "--quiet"
+    )
+    assert ended.status == 2
+    assert re.search(message, ended.err), ended.err
+    assert "Traceback" not in ended.err
     assert not (folder / "model.safetensors").exists()
 
 
@@ -250,9 +287,9 @@ def test_a_folder_with_something_else_is_left_alone(
     problems: Path, gradeschool: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    done = gradeschool("finetune", "-m", "new:0.2M", "-d", problems, "-o", tmp_path, *QUICK)
-    assert done.status == 2
-    assert "holds no training of ours; nothing was written" in done.err
+    ended = gradeschool("finetune", "-m", "new:0.2M", "-d", problems, "-o", tmp_path, *QUICK)
+    assert ended.status == 2
+    assert "holds no training of ours; nothing was written" in ended.err
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 
@@ -261,17 +298,17 @@ def test_problems_longer_than_the_context_are_counted(gradeschool: Command, tmp_
     with path.open("a") as file:
         file.write(json.dumps({"question": "How many? " * 700, "answer": "#### 1"}) + "\n")
     folder = tmp_path / "out"
-    done = gradeschool(
+    ended = gradeschool(
         "finetune", "-m", "new:0.2M", "-d", path, "-o", folder, *QUICK[:-1], "--json"
     )
-    assert done.status == 0, done.err
-    assert "1 problems are longer than the model's 1024 tokens and left out: 6" in done.err
-    assert done.json()["left_out"] == ["6"]
+    assert ended.status == 0, ended.err
+    assert "1 problems are longer than the model's 1024 tokens and left out: 6" in ended.err
+    assert ended.json()["left_out"] == ["6"]
     only = tmp_path / "only.jsonl"
     only.write_text(path.read_text().splitlines()[-1] + "\n")
-    done = gradeschool("finetune", "-m", "new:0.2M", "-d", only, "-o", tmp_path / "none", *QUICK)
-    assert done.status == 2
-    assert "no example to train on: the longest of 1 has" in done.err
+    ended = gradeschool("finetune", "-m", "new:0.2M", "-d", only, "-o", tmp_path / "none", *QUICK)
+    assert ended.status == 2
+    assert "no example to train on: the longest of 1 has" in ended.err
 
 
 def test_a_folder_in_use_is_refused(problems: Path, gradeschool: Command, tmp_path: Path) -> None:
@@ -281,8 +318,8 @@ def test_a_folder_in_use_is_refused(problems: Path, gradeschool: Command, tmp_pa
     lock = FolderLock(tmp_path / "out" / "training")
     lock.take()
     try:
-        done = gradeschool("finetune", "-m", "new:0.2M", "-d", problems, "-o", tmp_path / "out")
+        ended = gradeschool("finetune", "-m", "new:0.2M", "-d", problems, "-o", tmp_path / "out")
     finally:
         lock.release()
-    assert done.status == 2
-    assert f"in use by process {os.getpid()}" in done.err
+    assert ended.status == 2
+    assert f"in use by process {os.getpid()}" in ended.err

@@ -56,21 +56,21 @@ def tokenizer() -> Any:
 
 @pytest.fixture(scope="module")
 def verifier(tokenizer: Any) -> Verifier:
-    made, _ = new_verifier(trainee(tokenizer), tokenizer)
-    take_packed(made.model)
-    return made.eval()
+    untrained, _ = new_verifier(trainee(tokenizer), tokenizer)
+    take_packed(untrained.model)
+    return untrained.eval()
 
 
 def pairs() -> list[QuestionSolution]:
     """Solutions of different length, right and wrong, some twice, one unfinished."""
-    made = []
+    solutions = []
     for problem in sums(12):
-        made += [
+        solutions += [
             QuestionSolution(problem.question, problem.solution),
             QuestionSolution(problem.question, "#### 0"),
         ]
-        made += [QuestionSolution(problem.question, problem.solution)] * 2
-    return [*made, QuestionSolution(made[0].question, "Tom has 3+", False)]
+        solutions += [QuestionSolution(problem.question, problem.solution)] * 2
+    return [*solutions, QuestionSolution(solutions[0].question, "Tom has 3+", False)]
 
 
 # One question for many solutions
@@ -94,12 +94,12 @@ def test_solutions_that_share_a_question_have_the_states_they_have_alone(kind: s
 def test_a_question_is_read_once_and_every_layer_runs_once() -> None:
     model = architecture("llama")
     take_packed(model)
-    seen: list[int] = []
+    sizes: list[int] = []
     for layer in model.model.layers:
-        layer.register_forward_hook(lambda module, inputs, output: seen.append(inputs[0].shape[1]))
+        layer.register_forward_hook(lambda module, inputs, output: sizes.append(inputs[0].shape[1]))
     many = [(0, (11, 12, 13)), (0, (11, 12, 14)), (0, (15,))]
     hidden_states(model, pack(QUESTIONS[:1], many))
-    assert seen == [3 + 4 + 4 + 2] * 2  # the question but its last token, and the bodies
+    assert sizes == [3 + 4 + 4 + 2] * 2  # the question but its last token, and the bodies
 
 
 def test_rows_longer_than_a_window_are_read_row_by_row() -> None:
@@ -135,12 +135,12 @@ def by_hand(verifier: Verifier, groups: list[SolutionGroup], level: Level) -> di
     """The summed losses, solution by solution from the model's own logits."""
     squared = language = 0.0
     for group in groups:
-        for one in group.solutions:
-            tokens = torch.tensor([[*group.question, *one.ids]])
-            logits = verifier.model(input_ids=tokens).logits[0, -len(one.ids) :, VER]
+        for solution in group.solutions:
+            tokens = torch.tensor([[*group.question, *solution.ids]])
+            logits = verifier.model(input_ids=tokens).logits[0, -len(solution.ids) :, VER]
             values = verifier.gain * logits + verifier.bias
             values = values[-1:] if level is Level.SOLUTION else values
-            squared += one.drawn * ((values - float(one.right)) ** 2).sum().item()
+            squared += solution.drawn * ((values - float(solution.right)) ** 2).sum().item()
         if group.reference is not None:
             tokens = torch.tensor([[*group.question, *group.reference]])
             logits = verifier.model(input_ids=tokens).logits[0, -len(group.reference) - 1 : -1]
@@ -163,53 +163,55 @@ def groups() -> list[SolutionGroup]:
 @pytest.mark.parametrize("level", [Level.TOKEN, Level.SOLUTION])
 def test_the_joint_loss_is_the_one_computed_by_hand(verifier: Verifier, level: Level) -> None:
     batch = batch_of(groups(), level)
-    found = {name: one.item() for name, one in losses(verifier, batch).items()}
-    assert found == pytest.approx(by_hand(verifier, groups(), level), rel=1e-5)
+    computed = {name: loss.item() for name, loss in losses(verifier, batch).items()}
+    assert computed == pytest.approx(by_hand(verifier, groups(), level), rel=1e-5)
     tokens = 3 * 3 + 2 * 2 + 2 * 2 if level is Level.TOKEN else 3 + 2 + 2
     assert batch.counts == {"verification": tokens, "language": 4 + 2}
 
 
 def test_the_likelihood_head_scores_by_the_whole_solutions_likelihood(tokenizer: Any) -> None:
-    made, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
+    likelihood, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
     right = [group._replace(reference=None, learn_right=True) for group in groups()]
     batch = batch_of(right, Level.LIKELIHOOD)
-    found = {name: one.item() for name, one in losses(made, batch).items()}
+    computed = {name: solution.item() for name, solution in losses(likelihood, batch).items()}
     entropy = language = 0.0
     for group in right:
-        for one in group.solutions:
-            tokens = torch.tensor([[*group.question, *one.ids]])
-            logits = made.model(input_ids=tokens).logits[0, -len(one.ids) - 1 : -1].detach()
+        for solution in group.solutions:
+            tokens = torch.tensor([[*group.question, *solution.ids]])
+            logits = (
+                likelihood.model(input_ids=tokens).logits[0, -len(solution.ids) - 1 : -1].detach()
+            )
             logits[:, VER] = float("-inf")
-            every = torch.log_softmax(logits, -1)[range(len(one.ids)), list(one.ids)]
+            every = torch.log_softmax(logits, -1)[range(len(solution.ids)), list(solution.ids)]
             likely = torch.sigmoid(0.15 * every.sum() + 2.3).item()
-            entropy -= one.drawn * math.log(likely if one.right else 1 - likely)
-            language -= every.sum().item() if one.right else 0.0
-            values = made(pack([group.question], [(0, one.ids)])).values[0, 1:].detach()
+            entropy -= solution.drawn * math.log(likely if solution.right else 1 - likely)
+            language -= every.sum().item() if solution.right else 0.0
+            values = likelihood(pack([group.question], [(0, solution.ids)])).values[0, 1:].detach()
             partial = torch.sigmoid(0.15 * every.cumsum(0) + 2.3)
             assert torch.allclose(values, partial, atol=1e-4)
-    assert found == pytest.approx({"verification": entropy, "language": language}, rel=1e-3)
+    assert computed == pytest.approx({"verification": entropy, "language": language}, rel=1e-3)
     assert batch.counts == {"verification": 3 + 2 + 2, "language": 3}
 
 
 def test_language_data_may_be_missing_from_a_pass(tokenizer: Any) -> None:
-    made, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
+    likelihood, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
     wrong = SolutionGroup((8, 9), [Labelled((13, 1), False)], learn_right=True)
     batch = batch_of([wrong], Level.LIKELIHOOD)
-    found = losses(made, batch)
-    assert batch.counts["language"] == found["language"].item() == 0
-    (found["verification"] + found["language"]).backward()
-    assert all(torch.isfinite(one.grad).all() for one in made.parameters())
+    computed = losses(likelihood, batch)
+    assert batch.counts["language"] == computed["language"].item() == 0
+    (computed["verification"] + computed["language"]).backward()
+    assert all(torch.isfinite(parameter.grad).all() for parameter in likelihood.parameters())
 
 
 def test_duplicates_count_as_often_as_they_were_drawn(verifier: Verifier) -> None:
     once = SolutionGroup((5, 6, 7), [Labelled((11, 12, 1), True), Labelled((13, 1), False)])
     twice = once._replace(solutions=[*once.solutions, once.solutions[0]])
     counted = once._replace(solutions=[once.solutions[0]._replace(drawn=2), once.solutions[1]])
-    several, one = batch_of([twice]), batch_of([counted])
-    assert several.counts == one.counts
-    assert "language" not in one.counts
+    several, single = batch_of([twice]), batch_of([counted])
+    assert several.counts == single.counts
+    assert "language" not in single.counts
     expected = losses(verifier, several)["verification"].item()
-    assert losses(verifier, one)["verification"].item() == pytest.approx(expected)
+    assert losses(verifier, single)["verification"].item() == pytest.approx(expected)
 
 
 def test_the_question_is_asked_for_nothing(
@@ -220,30 +222,30 @@ def test_the_question_is_asked_for_nothing(
     verifier.zero_grad()
     states: list[Any] = []
 
-    def read(*asked: Any) -> Any:
-        states.append(hidden_states(*asked))
+    def read(*referenced: Any) -> Any:
+        states.append(hidden_states(*referenced))
         return states[-1]
 
     monkeypatch.setattr("gradeschool.verifier.head.hidden_states", read)
-    found = losses(verifier, batch)
+    computed = losses(verifier, batch)
     states[-1].retain_grad()
-    (found["verification"] + found["language"]).backward()
+    (computed["verification"] + computed["language"]).backward()
     bodies = states[-1].grad
     # The question's last token predicts the reference's first; of other rows it is not asked.
     for row in range(len(bodies)):
-        asked = row in batch.references.tolist()
-        assert bool(bodies[row, 0].abs().sum() > 0) == asked
+        referenced = row in batch.references.tolist()
+        assert bool(bodies[row, 0].abs().sum() > 0) == referenced
 
 
 def test_the_language_loss_does_not_touch_the_reserved_logit(tokenizer: Any) -> None:
     model = architecture("llama")  # its unembedding is its own
-    made = Verifier(model, VER)
+    untrained = Verifier(model, VER)
     batch = batch_of(groups())
-    losses(made, batch)["language"].backward()
+    losses(untrained, batch)["language"].backward()
     gradient = model.get_output_embeddings().weight.grad
     assert float(gradient[VER].abs().sum()) == 0
     assert float(gradient[3].abs().sum()) > 0
-    assert made.gain.grad is None
+    assert untrained.gain.grad is None
 
 
 # The reserved token
@@ -263,7 +265,7 @@ class Words:
         return len(self.words)
 
     def get_vocab(self) -> dict[str, int]:
-        return {word: at for at, word in enumerate(self.words)}
+        return {word: index for index, word in enumerate(self.words)}
 
     def add_special_tokens(self, added: dict[str, list[str]]) -> None:
         self.words += added["additional_special_tokens"]
@@ -275,13 +277,13 @@ class Words:
 def test_other_models_have_or_get_a_token_to_reserve() -> None:
     model = architecture("llama")
     size = model.config.vocab_size
-    names = [f"w{at}" for at in range(size)]
+    names = [f"w{index}" for index in range(size)]
     kept = Words(*names[:9], "<|reserved_special_token_0|>", *names[10:])
     assert reserve(model, kept)[:2] == (9, "<|reserved_special_token_0|>")
     assert reserve(model, Words(*names[:-4]))[:2] == (size - 1, "")
     full = Words(*names)
-    found = reserve(model, full)
-    assert (found.id, found.text) == (size, "<ver>")
+    reserved = reserve(model, full)
+    assert (reserved.id, reserved.text) == (size, "<ver>")
     assert model.get_output_embeddings().weight.shape[0] == size + 1
 
 
@@ -292,34 +294,34 @@ def test_values_do_not_depend_on_the_batch(verifier: Verifier, tokenizer: Any) -
     together = score(verifier, tokenizer, pairs())
     alone = [score(verifier, tokenizer, [pair])[0] for pair in pairs()]
     small = score(verifier, tokenizer, pairs(), places=64)
-    for one, other, third in zip(together, alone, small, strict=True):
-        assert one.tokens == other.tokens
-        assert one.values == pytest.approx(other.values, abs=1e-5)
+    for result, other, third in zip(together, alone, small, strict=True):
+        assert result.tokens == other.tokens
+        assert result.values == pytest.approx(other.values, abs=1e-5)
         assert third.values == pytest.approx(other.values, abs=1e-5)
-        assert one.last == one.values[-1]
-    assert len({one.last for one in together}) > 12
+        assert result.last == result.values[-1]
+    assert len({result.last for result in together}) > 12
 
 
 def test_a_finished_solution_has_the_end_token(verifier: Verifier, tokenizer: Any) -> None:
     question = sums(1)[0].question
-    done, cut = score(
+    finished, cut = score(
         verifier,
         tokenizer,
         [QuestionSolution(question, "#### 3"), QuestionSolution(question, "#### 3", False)],
     )
-    assert done.tokens == [*cut.tokens, tokenizer.eos_token_id]
+    assert finished.tokens == [*cut.tokens, tokenizer.eos_token_id]
     assert tokenizer.decode(cut.tokens) == "#### 3"
 
 
 def test_logprobs_are_those_of_the_language_model(tokenizer: Any) -> None:
     model = trainee(tokenizer).eval()
-    for pair, found in zip(pairs(), logprobs(model, tokenizer, pairs()), strict=True):
+    for pair, computed in zip(pairs(), logprobs(model, tokenizer, pairs()), strict=True):
         ids, start = encode(tokenizer, pair.question, pair.solution)
         ids = ids if pair.finished else ids[:-1]
         logits = model(input_ids=torch.tensor([ids])).logits[0]
         every = torch.log_softmax(logits.detach(), -1)
-        expected = [float(every[at - 1, ids[at]]) for at in range(start, len(ids))]
-        assert found == pytest.approx(expected, abs=1e-5)
+        expected = [float(every[place - 1, ids[place]]) for place in range(start, len(ids))]
+        assert computed == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_tokens_are_those_that_a_generator_is_trained_on(tokenizer: Any) -> None:
@@ -335,13 +337,13 @@ def test_batches_hold_every_text_once_and_are_not_too_large() -> None:
         for question in range(20)
         for length in (question % 5 + 1, 7, 30)
     ]
-    found = list(batches(texts, 200))
-    assert sorted(text for batch in found for text in batch) == sorted(texts)
-    for batch in found:
+    divided = list(batches(texts, 200))
+    assert sorted(text for batch in divided for text in batch) == sorted(texts)
+    for batch in divided:
         width = max(len(text.solution) for text in batch) + 1
         questions = len({text.question for text in batch})
         assert width * len(batch) + 3 * questions <= 200
-    assert len(found) < 20
+    assert len(divided) < 20
 
 
 # The folder
@@ -356,21 +358,21 @@ def test_a_saved_verifier_gives_equal_values(
     loaded = Verifier.load(tmp_path)
     before = score(verifier, tokenizer, pairs())
     after = score(loaded, load_tokenizer(tmp_path), pairs())
-    for one, other in zip(before, after, strict=True):
-        assert one.values == pytest.approx(other.values, abs=1e-5)
+    for result, other in zip(before, after, strict=True):
+        assert result.values == pytest.approx(other.values, abs=1e-5)
     again = Verifier.load(tmp_path)
     assert score(again, tokenizer, pairs()) == after
 
 
 def test_a_saved_likelihood_head_is_one_again(tokenizer: Any, tmp_path: Path) -> None:
-    made, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
-    made.eval().save(tmp_path, tokenizer)
+    likelihood, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
+    likelihood.eval().save(tmp_path, tokenizer)
     loaded = Verifier.load(tmp_path)
     assert isinstance(loaded, Likelihood)
-    before, after = (score(one, tokenizer, pairs()) for one in (made, loaded))
-    for one, other in zip(before, after, strict=True):
-        assert one.values == pytest.approx(other.values, abs=1e-5)
-        assert all(0 < value < 1 for value in one.values)
+    before, after = (score(head, tokenizer, pairs()) for head in (likelihood, loaded))
+    for result, other in zip(before, after, strict=True):
+        assert result.values == pytest.approx(other.values, abs=1e-5)
+        assert all(0 < value < 1 for value in result.values)
 
 
 def test_a_folder_without_a_head_is_no_verifier(tmp_path: Path) -> None:
@@ -385,31 +387,41 @@ def test_a_folder_without_a_head_is_no_verifier(tmp_path: Path) -> None:
 
 
 def test_every_solution_is_seen_once_an_epoch_with_its_own_count() -> None:
-    held = [
+    problems = [
         SolutionGroup(
-            (5, at), [Labelled((9, at, one), one % 2 == 0, one + 1) for one in range(at + 1)]
+            (5, number),
+            [
+                Labelled((9, number, solution), solution % 2 == 0, solution + 1)
+                for solution in range(number + 1)
+            ],
         )
-        for at in range(9)
+        for number in range(9)
     ]
-    order = GroupBatches(held, 1.0, 1, 4)
-    seen = [order._at(place) for place in range(len(order))]
-    assert all(len(group.solutions) <= 4 for group in seen)
-    every = sorted((one.ids, one.drawn) for group in seen for one in group.solutions)
-    assert every == sorted((one.ids, one.drawn) for group in held for one in group.solutions)
-    again = GroupBatches(held, 1.0, 1, 4)
-    assert [again._at(place) for place in reversed(range(len(order)))] == seen[::-1]
+    order = GroupBatches(problems, 1.0, 1, 4)
+    parts = [order._at(place) for place in range(len(order))]
+    assert all(len(group.solutions) <= 4 for group in parts)
+    every = sorted(
+        (solution.ids, solution.drawn) for group in parts for solution in group.solutions
+    )
+    assert every == sorted(
+        (solution.ids, solution.drawn) for group in problems for solution in group.solutions
+    )
+    again = GroupBatches(problems, 1.0, 1, 4)
+    assert [again._at(place) for place in reversed(range(len(order)))] == parts[::-1]
     later = [order._at(place) for place in range(len(order), 2 * len(order))]
-    assert later != seen
+    assert later != parts
 
 
 def test_an_update_is_the_same_however_it_is_divided(verifier: Verifier) -> None:
-    held = [SolutionGroup((5, 6 + at), groups()[0].solutions, (11, 1)) for at in range(4)]
-    sizes = sum(map(tokens_of, held))
-    found = []
+    problems = [
+        SolutionGroup((5, 6 + number), groups()[0].solutions, (11, 1)) for number in range(4)
+    ]
+    sizes = sum(map(tokens_of, problems))
+    results = []
     for processes, most in ((1, sizes), (2, sizes), (1, sizes // 3)):
-        passes = GroupBatches(held, 1.0, 4, 8, pass_tokens=most).update(0, processes)
+        passes = GroupBatches(problems, 1.0, 4, 8, pass_tokens=most).update(0, processes)
         assert len(passes) % processes == 0
-        counts = sum(one.counts["verification"] for one in passes)
-        total = sum(losses(verifier, one)["verification"].item() for one in passes)
-        found.append((counts, total / counts))
-    assert found[1:] == [pytest.approx(found[0])] * 2
+        counts = sum(batch.counts["verification"] for batch in passes)
+        total = sum(losses(verifier, batch)["verification"].item() for batch in passes)
+        results.append((counts, total / counts))
+    assert results[1:] == [pytest.approx(results[0])] * 2

@@ -52,12 +52,14 @@ def alone(model: Any, example: TrainingExample, start: int) -> Any:
 def test_a_packed_row_gives_the_logits_of_each_example_alone(kind: str, whole: bool) -> None:
     model = architecture(kind)
     with torch.no_grad():
-        expected = torch.cat([alone(model, one, 1 if whole else one.start) for one in EXAMPLES])
+        expected = torch.cat(
+            [alone(model, example, 1 if whole else example.start) for example in EXAMPLES]
+        )
         take_packed(model)
-        found = scored_logits(model, pack(EXAMPLES, whole))
+        logits = scored_logits(model, pack(EXAMPLES, whole))
         rows = model(input_ids=torch.tensor([EXAMPLES[0].ids])).logits[0]  # not packed: as before
         again = alone(model, EXAMPLES[0], 1)
-    assert torch.allclose(found, expected, atol=1e-5), (found - expected).abs().max()
+    assert torch.allclose(logits, expected, atol=1e-5), (logits - expected).abs().max()
     assert torch.equal(rows[:-1], again)
 
 
@@ -71,15 +73,15 @@ def test_the_loss_and_the_gradients_of_a_packed_row_are_those_of_its_examples() 
     loss = language_loss(packed, batch)[LANGUAGE]
     loss.backward()
     total = torch.zeros(())
-    for one in examples:
-        logits = alone(single, one, one.start)
-        targets = torch.tensor(one.ids[one.start :])
+    for example in examples:
+        logits = alone(single, example, example.start)
+        targets = torch.tensor(example.ids[example.start :])
         total = total + torch.nn.functional.cross_entropy(logits, targets, reduction="sum")
     total.backward()
-    assert batch.counts[LANGUAGE] == sum(len(one.ids) - one.start for one in examples)
+    assert batch.counts[LANGUAGE] == sum(len(example.ids) - example.start for example in examples)
     assert loss.item() == pytest.approx(total.item(), rel=1e-6)
     pairs = zip(packed.parameters(), single.parameters(), strict=True)
-    assert all(torch.allclose(one.grad, other.grad, atol=1e-4) for one, other in pairs)
+    assert all(torch.allclose(example.grad, other.grad, atol=1e-4) for example, other in pairs)
 
 
 @pytest.mark.parametrize("kind", ["bloom", "mamba", "falcon_h1"])
@@ -103,7 +105,7 @@ def test_no_token_of_another_example_is_seen() -> None:
     take_packed(model)
     changed = [EXAMPLES[0], TrainingExample([11, 12, 13, 14, 15, 16, 17, 18, 1], 2), *EXAMPLES[2:]]
     with torch.no_grad():
-        before, after = (scored_logits(model, pack(one)) for one in (EXAMPLES, changed))
+        before, after = (scored_logits(model, pack(examples)) for examples in (EXAMPLES, changed))
     own = len(EXAMPLES[0].ids) - EXAMPLES[0].start
     others = own + len(EXAMPLES[1].ids) - EXAMPLES[1].start
     assert torch.equal(before[:own], after[:own])
@@ -114,10 +116,10 @@ def test_no_token_of_another_example_is_seen() -> None:
 @given(st.lists(st.integers(1, 50), min_size=4, max_size=40), st.integers(1, 4), st.integers(1, 99))
 def test_an_update_is_divided_without_loss(lengths: list[int], processes: int, most: int) -> None:
     parts = divided(lengths, processes, most)
-    assert sorted(at for part in parts for at in part) == list(range(len(lengths)))
+    assert sorted(index for part in parts for index in part) == list(range(len(lengths)))
     assert len(parts) % processes == 0
     assert all(parts)
-    longest = max(sum(lengths[at] for at in part) for part in parts)
+    longest = max(sum(lengths[index] for index in part) for part in parts)
     assert longest <= max(most, max(lengths)) or len(parts) + processes > len(lengths)
 
 
@@ -125,23 +127,23 @@ def test_an_update_is_divided_without_loss(lengths: list[int], processes: int, m
 def test_every_epoch_sees_every_example_once(
     count: int, batch: int, epochs: float, seed: int
 ) -> None:
-    examples = [TrainingExample([at + 1, at + 2], 1) for at in range(count)]
+    examples = [TrainingExample([index + 1, index + 2], 1) for index in range(count)]
     batches = ExampleBatches(examples, epochs, batch, seed)
-    seen = [
+    tokens = [
         int(token)
         for number in range(len(batches))
         for row in batches.update(number, 1)
         for token in row.ids[row.positions == 0]
     ]
-    assert len(batches) * batches.batch == len(seen)
-    assert len(seen) <= max(epochs * count, batches.batch)
-    assert epochs * count < len(seen) + batches.batch + 1
+    assert len(batches) * batches.batch == len(tokens)
+    assert len(tokens) <= max(epochs * count, batches.batch)
+    assert epochs * count < len(tokens) + batches.batch + 1
     other = ExampleBatches(examples, epochs, batch, seed)
     (last,) = other.update(len(other) - 1, 1)  # depends on the number alone
-    assert last.ids[last.positions == 0].tolist() == seen[-batches.batch :]
+    assert last.ids[last.positions == 0].tolist() == tokens[-batches.batch :]
     if count % batches.batch == 0:
-        for first in range(0, len(seen) - count + 1, count):
-            assert sorted(seen[first : first + count]) == list(range(1, count + 1))
+        for first in range(0, len(tokens) - count + 1, count):
+            assert sorted(tokens[first : first + count]) == list(range(1, count + 1))
     ends = batches.epoch_ends()
     assert ends == sorted(set(ends))
     assert ends[-1] == len(batches)

@@ -50,12 +50,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer = tokenizer_of(sums(40))
     trainee(tokenizer).save_pretrained(folder / "generator")
     tokenizer.save_pretrained(folder / "generator")
-    texts = ((at, (one.solution, f"Bob has none.\n#### {at}00", "#### 7000"))
-             for at, one in enumerate(sums(40)))  # fmt: skip
+    texts = ((index, (problem.solution, f"Bob has none.\n#### {index}00", "#### 7000"))
+             for index, problem in enumerate(sums(40)))  # fmt: skip
     rows = [
-        {"index": at, "sample": sample, "completion": text}
-        for at, said in texts
-        for sample, text in enumerate(said)
+        {"index": index, "sample": sample, "completion": text}
+        for index, solutions in texts
+        for sample, text in enumerate(solutions)
     ]
     (folder / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return folder
@@ -65,9 +65,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained(folder: Path) -> Path:
     """What two processes make; the last case is killed, and so is the first of the second pair."""
     first, second = start(folder, *WHOLE, "fsdp-language-killed")
-    told = first.communicate(timeout=300)[0]
-    assert first.returncode == -9, told
-    assert [line for line in told.splitlines() if line.startswith(WHOLE)] == [
+    output = first.communicate(timeout=300)[0]
+    assert first.returncode == -9, output
+    assert [line for line in output.splitlines() if line.startswith(WHOLE)] == [
         f"{case} 2 processes on cpu, {NAMES[case.partition('-')[0]]}" for case in WHOLE
     ]
     second.kill()
@@ -80,8 +80,8 @@ def trained(folder: Path) -> Path:
     assert first.returncode == -9
     assert stored(folder / "ddp-language-killed") == LAST - 1
     both = start(folder, "ddp-language-killed")
-    told = "".join(one.communicate(timeout=300)[0] for one in both)
-    assert [one.returncode for one in both] == [0, 0], told
+    output = "".join(process.communicate(timeout=300)[0] for process in both)
+    assert [process.returncode for process in both] == [0, 0], output
     return folder
 
 
@@ -91,13 +91,13 @@ def test_two_processes_reach_the_losses_and_the_weights_of_one(
 ) -> None:
     what = case.partition("-")[2]
     train(trained, what, tmp_path / "one")
-    one, two = losses(tmp_path / "one"), losses(trained / case)
-    assert len(one) == len(two) == UPDATES
-    for mine, theirs in zip(one, two, strict=True):
+    single, pair_losses = losses(tmp_path / "one"), losses(trained / case)
+    assert len(single) == len(pair_losses) == UPDATES
+    for mine, theirs in zip(single, pair_losses, strict=True):
         assert theirs == pytest.approx(mine, rel=1e-3, abs=1e-4)
     first, second = weights(tmp_path / "one"), weights(trained / case)
     assert first.keys() == second.keys()
-    assert all(torch.allclose(first[at], second[at], atol=1e-3) for at in first)
+    assert all(torch.allclose(first[name], second[name], atol=1e-3) for name in first)
     record = json.loads((trained / case / "training.json").read_text())
     assert record["processes"].startswith("2 processes")
 
@@ -107,24 +107,24 @@ def test_two_processes_of_which_one_was_killed_go_on(kind: str, trained: Path) -
     whole, killed = trained / f"{kind}-language", trained / f"{kind}-language-killed"
     assert losses(whole) == losses(killed)
     first, second = weights(whole), weights(killed)
-    assert all(torch.equal(first[at], second[at]) for at in first)
+    assert all(torch.equal(first[name], second[name]) for name in first)
     assert not (killed / "training").exists()
 
 
 def test_torchrun_starts_the_command(folder: Path, tmp_path: Path) -> None:
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    asked = ["-m", "gradeschool", "finetune", "-m", "new:0.05M", "-d", folder / "sums.jsonl",
+    arguments = ["-m", "gradeschool", "finetune", "-m", "new:0.05M", "-d", folder / "sums.jsonl",
              "-o", tmp_path / "model", "--vocabulary", 300, "--epochs", 0.5, "--processes", 2,
              "--parallel", "ddp"]  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, *map(str, [*launcher, *asked])],
+    ended = subprocess.run(
+        [sys.executable, *map(str, [*launcher, *arguments])],
         capture_output=True,
         text=True,
         env=environment({"OMP_NUM_THREADS": "1"}),
         timeout=300,
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count("2 processes on cpu, DDP") == 1  # said once, by the first
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr.count("2 processes on cpu, DDP") == 1  # said once, by the first
     record = json.loads((tmp_path / "model/training.json").read_text())
     assert (record["status"], record["processes"]) == ("finished", "2 processes on cpu, DDP")
 

@@ -42,8 +42,14 @@ SCORES = st.sampled_from([-0.2, 0.0, 0.25, 0.5, 0.75, 1.1])
 def options(draw: st.DrawFn, most: int = 7) -> list[Option]:
     answers = draw(st.lists(st.sampled_from(list(ANSWERS)), min_size=1, max_size=most))
     return [
-        Option(one, ANSWERS[one], draw(SCORES), draw(SCORES) - 2, draw(st.integers(1, 9)))
-        for one in answers
+        Option(
+            answer_text,
+            ANSWERS[answer_text],
+            draw(SCORES),
+            draw(SCORES) - 2,
+            draw(st.integers(1, 9)),
+        )
+        for answer_text in answers
     ]
 
 
@@ -60,17 +66,17 @@ def test_the_best_of_n_is_the_mean_over_all_subsets(
 ) -> None:
     n = data.draw(st.integers(1, len(cast)))
     picks = [
-        cast[max(subset, key=lambda at: (cast[at].score, -at))].right
+        cast[max(subset, key=lambda index: (cast[index].score, -index))].right
         for subset in itertools.combinations(range(len(cast)), n)
     ]
     exact = sum(picks) / len(picks)
-    assert best_of(cast, [one.score for one in cast], n) == pytest.approx(exact)
+    assert best_of(cast, [option.score for option in cast], n) == pytest.approx(exact)
 
 
 @given(options())
 def test_the_best_of_one_is_the_share_that_is_right(cast: list[Option]) -> None:
-    share = sum(one.right for one in cast) / len(cast)
-    assert best_of(cast, [one.logprob for one in cast], 1) == pytest.approx(share)
+    share = sum(option.right for option in cast) / len(cast)
+    assert best_of(cast, [option.logprob for option in cast], 1) == pytest.approx(share)
     assert all_votes(cast, [1], [1]).majority == [pytest.approx(share)]
 
 
@@ -79,27 +85,27 @@ def test_the_best_of_one_is_the_share_that_is_right(cast: list[Option]) -> None:
 
 @given(options())
 def test_the_majority_is_that_of_maj_at_k(cast: list[Option]) -> None:
-    ballots = [Ballot(one.answer, one.right) for one in cast]
+    ballots = [Ballot(option.answer, option.right) for option in cast]
     assert all_votes(cast, [len(cast)], [1]).majority == [vote(ballots).correct]
 
 
 @given(options())
 def test_the_top_k_vote_is_the_majority_of_the_best_k(cast: list[Option]) -> None:
     count = len(cast)
-    in_order = sorted(cast, key=lambda one: -one.score)
+    in_order = sorted(cast, key=lambda option: -option.score)
     expected = [
-        float(vote([Ballot(one.answer, one.right) for one in in_order[:k]]).correct)
+        float(vote([Ballot(option.answer, option.right) for option in in_order[:k]]).correct)
         for k in range(1, count + 1)
     ]
     assert all_votes(cast, [count], range(1, count + 1)).top == [expected]
-    assert expected[0] == best_of(cast, [one.score for one in cast], count)
+    assert expected[0] == best_of(cast, [option.score for option in cast], count)
 
 
 @given(options())
 def test_the_weighted_vote_sums_scores_that_are_above_0(cast: list[Option]) -> None:
     weights = {
-        answer: sum(max(one.score, LEAST_WEIGHT) for one in cast if one.answer == answer)
-        for answer in dict.fromkeys(one.answer for one in cast)
+        answer: sum(max(option.score, LEAST_WEIGHT) for option in cast if option.answer == answer)
+        for answer in dict.fromkeys(option.answer for option in cast)
         if answer is not None
     }
     winner = max(weights, key=weights.__getitem__, default=None)
@@ -108,13 +114,13 @@ def test_the_weighted_vote_sums_scores_that_are_above_0(cast: list[Option]) -> N
 
 @given(options())
 def test_the_frequent_answer_is_favoured(cast: list[Option]) -> None:
-    def worth(at: int) -> float:
-        option = cast[at]
-        same = sum(one.answer == option.answer for one in cast) if option.answer else 0
+    def worth(index: int) -> float:
+        option = cast[index]
+        same = sum(voter.answer == option.answer for voter in cast) if option.answer else 0
         return option.score + 0.2 * same / len(cast)
 
     best = max(map(worth, range(len(cast))))
-    may_win = {cast[at].right for at in range(len(cast)) if worth(at) >= best - 1e-12}
+    may_win = {cast[index].right for index in range(len(cast)) if worth(index) >= best - 1e-12}
     assert all_votes(cast, [len(cast)], [1]).frequency[0] in may_win
 
 
@@ -124,14 +130,16 @@ def test_votes_among_fewer_completions_are_the_mean_over_random_subsets() -> Non
         Option(answer, ANSWERS[answer], source.random())
         for answer in source.choices(list(ANSWERS), k=9)
     ]
-    found = votes(cast, [4], [2, 4], share_weight=0.2, draws=5000, source=source)
-    subsets = [[cast[at] for at in one] for one in itertools.permutations(range(9), 4)]
-    held = [all_votes(subset, [4], [2, 4]) for subset in subsets]
+    sampled = votes(cast, [4], [2, 4], share_weight=0.2, draws=5000, source=source)
+    subsets = [[cast[index] for index in drawn] for drawn in itertools.permutations(range(9), 4)]
+    all_subsets = [all_votes(subset, [4], [2, 4]) for subset in subsets]
     for name in ("majority", "weighted", "frequency"):
-        exact = sum(getattr(one, name)[0] for one in held) / len(held)
-        assert getattr(found, name)[0] == pytest.approx(exact, abs=0.03), name
-    exact_top = [sum(one.top[0][at] for one in held) / len(held) for at in (0, 1)]
-    assert found.top[0] == pytest.approx(exact_top, abs=0.03)
+        exact = sum(getattr(drawn, name)[0] for drawn in all_subsets) / len(all_subsets)
+        assert getattr(sampled, name)[0] == pytest.approx(exact, abs=0.03), name
+    exact_top = [
+        sum(drawn.top[0][index] for drawn in all_subsets) / len(all_subsets) for index in (0, 1)
+    ]
+    assert sampled.top[0] == pytest.approx(exact_top, abs=0.03)
 
 
 # How scores separate
@@ -139,33 +147,33 @@ def test_votes_among_fewer_completions_are_the_mean_over_random_subsets() -> Non
 
 @given(st.lists(st.tuples(SCORES, st.booleans()), min_size=2, max_size=40))
 def test_the_auc_is_scipys(pairs: list[tuple[float, bool]]) -> None:
-    scores, right = [one for one, _ in pairs], [one for _, one in pairs]
-    above = [score for score, one in pairs if one]
-    below = [score for score, one in pairs if not one]
-    found = auc(scores, right)
+    scores, right = [is_right for is_right, _ in pairs], [is_right for _, is_right in pairs]
+    above = [score for score, is_right in pairs if is_right]
+    below = [score for score, is_right in pairs if not is_right]
+    area = auc(scores, right)
     if not above or not below:
-        assert found is None
+        assert area is None
         return
     statistic = stats.mannwhitneyu(above, below, method="asymptotic").statistic
-    assert found == pytest.approx(statistic / (len(above) * len(below)))
+    assert area == pytest.approx(statistic / (len(above) * len(below)))
 
 
 def test_within_problems_only_those_with_both_kinds_count() -> None:
     hard_or_easy = [([0.1, 0.2], [False, False]), ([0.9, 0.8], [True, True])]
     assert within(hard_or_easy).auc is None
     mixed = [([0.3, 0.4], [True, False]), ([0.6, 0.5, 0.1], [True, False, False])]
-    found = within([*hard_or_easy, *mixed])
-    assert (found.auc, found.problems) == (0.5, 2)
-    scores = [one for problem, _ in hard_or_easy for one in problem]
+    areas = within([*hard_or_easy, *mixed])
+    assert (areas.auc, areas.problems) == (0.5, 2)
+    scores = [score for problem, _ in hard_or_easy for score in problem]
     assert auc(scores, [False, False, True, True]) == 1.0
 
 
 @given(st.lists(st.tuples(st.floats(-1, 2), st.booleans()), max_size=60))
 def test_calibration_puts_every_completion_into_one_bucket(pairs: list[tuple[float, bool]]) -> None:
-    buckets = calibration([score for score, _ in pairs], [one for _, one in pairs])
+    buckets = calibration([score for score, _ in pairs], [is_right for _, is_right in pairs])
     assert sum(bucket.completions for bucket in buckets) == len(pairs)
     assert sum(bucket.right * bucket.completions for bucket in buckets) == pytest.approx(
-        sum(one for _, one in pairs)
+        sum(is_right for _, is_right in pairs)
     )
     for bucket in buckets:
         assert bucket.low is None or bucket.low <= bucket.mean_score
@@ -178,7 +186,7 @@ def test_calibration_puts_every_completion_into_one_bucket(pairs: list[tuple[flo
 def cases(problems: int, samples: int, seed: int = 0) -> list[RankedProblem]:
     """Problems of which the verifier knows something."""
     source = random.Random(seed)
-    made = []
+    ranked = []
     for problem in range(problems):
         chance = source.random()
         cast = []
@@ -186,18 +194,18 @@ def cases(problems: int, samples: int, seed: int = 0) -> list[RankedProblem]:
             right = source.random() < chance
             answer = "18" if right else source.choice(["19", "20", None])
             cast.append(Option(answer, right, source.random() + 0.4 * right, -source.random(), 9))
-        made.append(RankedProblem(str(problem), "ab"[problem % 2], cast, samples))
-    return made
+        ranked.append(RankedProblem(str(problem), "ab"[problem % 2], cast, samples))
+    return ranked
 
 
 def test_a_ranking_agrees_with_itself() -> None:
-    made = cases(40, 8)
-    ranking = rank(made, has_logprob=True, settings=SelectionSettings(voters=3))
+    ranked = cases(40, 8)
+    ranking = rank(ranked, has_logprob=True, settings=SelectionSettings(voters=3))
     whole = ranking.whole
-    by_name = {one.name: one for one in whole.results}
-    assert by_name["coverage"].accuracy == sum(any(o.right for o in c.options) for c in made) / 40
+    by_name = {result.name: result for result in whole.results}
+    assert by_name["coverage"].accuracy == sum(any(o.right for o in c.options) for c in ranked) / 40
     assert by_name["mean"].accuracy == pytest.approx(
-        sum(one.right for case in made for one in case.options) / 320
+        sum(result.right for case in ranked for result in case.options) / 320
     )
     for name, points in ranking.curves.items():
         assert [point.n for point in points] == [1, 2, 4, 8]
@@ -208,22 +216,22 @@ def test_a_ranking_agrees_with_itself() -> None:
     voters = {point.n: point for point in ranking.top[8]}
     assert voters[1].accuracy == by_name["best"].accuracy
     assert voters[3].accuracy == by_name["top"].accuracy
-    pooled = [pass_at_k(8, sum(o.right for o in c.options), 4) for c in made]
+    pooled = [pass_at_k(8, sum(o.right for o in c.options), 4) for c in ranked]
     assert ranking.curves["coverage"][2].accuracy == pytest.approx(float(sum(pooled) / 40))
     assert [part.family for part in ranking.families] == ["a", "b"]
-    for one in whole.results:
-        parts = [part.result(one.name) for part in ranking.families]
-        assert sum(part.accuracy for part in parts if part) / 2 == pytest.approx(one.accuracy)
+    for result in whole.results:
+        parts = [part.result(result.name) for part in ranking.families]
+        assert sum(part.accuracy for part in parts if part) / 2 == pytest.approx(result.accuracy)
 
 
 def test_differences_are_paired_by_problem() -> None:
     right, wrong = Option("18", True, 0.9), Option("19", False, 0.1)
-    made = [
+    ranked = [
         RankedProblem("0", "all", [wrong, wrong, right]),
         RankedProblem("1", "all", [wrong, right, right]),
     ]
     baseline = {"0": (0, 1), "1": (0, 1), "elsewhere": (1, 1)}
-    ranking = rank(made, has_logprob=False, baselines={"greedy": baseline})
+    ranking = rank(ranked, has_logprob=False, baselines={"greedy": baseline})
     best = ranking.whole.result("best")
     assert best is not None
     assert best.accuracy == 1.0
@@ -234,8 +242,8 @@ def test_differences_are_paired_by_problem() -> None:
 
 
 def test_problems_may_have_different_numbers_of_completions() -> None:
-    made = [*cases(6, 8), *(case._replace(problem=f"x{case.problem}") for case in cases(4, 3))]
-    ranking = rank(made, has_logprob=False)
+    ranked = [*cases(6, 8), *(case._replace(problem=f"x{case.problem}") for case in cases(4, 3))]
+    ranking = rank(ranked, has_logprob=False)
     assert [point.problems for point in ranking.curves["best"]] == [10, 10, 6, 6]
     assert ranking.whole.problems == 10
 
@@ -274,33 +282,37 @@ def test_rank_reads_the_published_solutions(
     from gradeschool.verifier.candidates import candidates_of
 
     source = data / "completions" / "openai_example.jsonl"
-    held = {one.run: one for one in candidates_of(str(source), None, lambda _: None)}
-    picks, baseline = held["6b_verification"], held["6b_finetuning"]
+    by_run = {
+        candidate.run: candidate for candidate in candidates_of(str(source), None, lambda _: None)
+    }
+    picks, baseline = by_run["6b_verification"], by_run["6b_finetuning"]
     scores = tmp_path / "scores.jsonl"
     append_scores(
         scores,
         [
-            ScoreRow(one.key, "published", 0.5, 9)
-            for asked in picks.answered
-            for one in asked.candidates
+            ScoreRow(candidate.key, "published", 0.5, 9)
+            for problem in picks.answered
+            for candidate in problem.candidates
         ],
     )
     ended = gradeschool("rank", f"{source}#6b_verification", "--verifier", scores,
                         "--baseline", f"{source}#6b_finetuning", "--json")  # fmt: skip
     assert ended.status == 0, ended.err
-    found = ended.json()
-    right = sum(one.right for asked in picks.answered for one in asked.candidates)
-    before = sum(one.right for asked in baseline.answered for one in asked.candidates)
+    report = ended.json()
+    right = sum(candidate.right for problem in picks.answered for candidate in problem.candidates)
+    before = sum(
+        candidate.right for problem in baseline.answered for candidate in problem.candidates
+    )
     assert (right, before) == (515, 286)
-    assert found["strategies"]["best"]["accuracy"] == pytest.approx(515 / 1319)
-    over = found["strategies"]["best"]["over"]["6b_finetuning"]
+    assert report["strategies"]["best"]["accuracy"] == pytest.approx(515 / 1319)
+    over = report["strategies"]["best"]["over"]["6b_finetuning"]
     assert over["difference"] == pytest.approx((515 - 286) / 1319)
     assert over["ci95"][0] > 0.14
-    assert {part["family"] for part in found["families"]} >= {"2 steps", "3 steps", "8 steps"}
+    assert {part["family"] for part in report["families"]} >= {"2 steps", "3 steps", "8 steps"}
 
 
 def test_rank_says_what_is_missing(gradeschool: Command, tmp_path: Path) -> None:
-    rows = [{"index": 0, "sample": at, "completion": f"#### {at}"} for at in range(3)]
+    rows = [{"index": 0, "sample": sample, "completion": f"#### {sample}"} for sample in range(3)]
     file = tmp_path / "answers.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     ended = gradeschool("rank", file, "-d", "sample")

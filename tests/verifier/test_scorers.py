@@ -58,25 +58,31 @@ def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
     here = load_scorer(verifier, verifier)
     there = load_scorer(verifier.with_suffix(".gguf"), verifier.with_suffix(".gguf"))
-    for one, other in zip(here.verifier.score(PAIRS), there.verifier.score(PAIRS), strict=True):
-        assert one.tokens == other.tokens
-        assert one.values == pytest.approx(other.values, abs=1e-4)
-        assert one.last == other.values[-1] or one.last == pytest.approx(other.last, abs=1e-4)
-        assert [here.verifier.text(token) for token in one.tokens if token > 2] == [
-            there.verifier.text(token) for token in one.tokens if token > 2
+    for score, other in zip(here.verifier.score(PAIRS), there.verifier.score(PAIRS), strict=True):
+        assert score.tokens == other.tokens
+        assert score.values == pytest.approx(other.values, abs=1e-4)
+        assert score.last == other.values[-1] or score.last == pytest.approx(other.last, abs=1e-4)
+        assert [here.verifier.text(token) for token in score.tokens if token > 2] == [
+            there.verifier.text(token) for token in score.tokens if token > 2
         ]
     assert here.generator is not None and there.generator is not None
     spoken = zip(here.generator.logprobs(PAIRS), there.generator.logprobs(PAIRS), strict=True)
-    for said, again in spoken:
-        assert said == pytest.approx(again, abs=1e-3)
+    for logprobs, again in spoken:
+        assert logprobs == pytest.approx(again, abs=1e-3)
 
 
 def test_the_shipped_verifier_prefers_right_solutions() -> None:
     skip_without(NEEDS, "the built-in verifier")
     scorer = load_scorer("tiny", "tiny")
-    problems = [one for one in load_dataset("fresh:1").problems if one.meta["family"] == "harvest"]
-    right = [QuestionSolution(one.question, one.solution) for one in problems[:12]]
-    wrong = [QuestionSolution(one.question, _spoiled(one.solution)) for one in problems[:12]]
+    problems = [
+        problem
+        for problem in load_dataset("fresh:1").problems
+        if problem.meta["family"] == "harvest"
+    ]
+    right = [QuestionSolution(problem.question, problem.solution) for problem in problems[:12]]
+    wrong = [
+        QuestionSolution(problem.question, _spoiled(problem.solution)) for problem in problems[:12]
+    ]
     assert len(right) == 12
     wins = sum(
         better.last > worse.last
@@ -101,11 +107,11 @@ def _spoiled(solution: str) -> str:
 def test_a_run_of_tiny_is_ranked_by_its_verifier(tmp_path: Path, gradeschool: Command) -> None:
     skip_without(NEEDS, "the built-in verifier")
     run = tmp_path / "run"
-    asked = ("-m", "tiny", "-d", "fresh:1", "-n", "6", "-k", "3", "--temperature", "0.8")
-    assert gradeschool("eval", *asked, "-o", run, "--quiet").status == 0
-    done = gradeschool("rank", run, "--verifier", "tiny", "--generator", "tiny", "--json")
-    assert done.status == 0
-    assert done.json()["verifier"].startswith("tiny-verifier@")
+    arguments = ("-m", "tiny", "-d", "fresh:1", "-n", "6", "-k", "3", "--temperature", "0.8")
+    assert gradeschool("eval", *arguments, "-o", run, "--quiet").status == 0
+    ended = gradeschool("rank", run, "--verifier", "tiny", "--generator", "tiny", "--json")
+    assert ended.status == 0
+    assert ended.json()["verifier"].startswith("tiny-verifier@")
     rows = [json.loads(line) for line in (run / "verifier-scores.jsonl").read_text().splitlines()]
     assert len(rows) == 18
     assert all(0 <= row["score"] <= 1 and row["logprob"] < 0 for row in rows)
@@ -154,10 +160,10 @@ def test_gguf_writes_the_same_file_twice_and_replaces_no_other(
 
 
 def test_the_shipped_files_are_those_that_their_source_names() -> None:
-    told = dict(SHA256.findall((TINY_FOLDER / "SOURCE.md").read_text("utf-8")))
-    found = {file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+    documented = dict(SHA256.findall((TINY_FOLDER / "SOURCE.md").read_text("utf-8")))
+    digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest()
              for file in (TINY_FILE, TINY_VERIFIER)}  # fmt: skip
-    assert told == found
+    assert documented == digests
 
 
 def test_the_recipe_of_the_shipped_files_ends_in_them() -> None:

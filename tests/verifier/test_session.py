@@ -25,9 +25,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trainee(tokenizer).save_pretrained(folder / "generator")
     tokenizer.save_pretrained(folder / "generator")
     rows: list[dict[str, Any]] = [
-        {"index": at, "sample": sample, "completion": text}
-        for at, one in enumerate(sums(PROBLEMS))
-        for sample, text in enumerate((one.solution, "#### 7000"))
+        {"index": index, "sample": sample, "completion": text}
+        for index, problem in enumerate(sums(PROBLEMS))
+        for sample, text in enumerate((problem.solution, "#### 7000"))
     ]
     wrong = [row for row in rows if row["sample"]]
     for name, some in (("samples", rows), ("wrong", wrong)):
@@ -46,9 +46,9 @@ def words(folder: Path, verb: str, output: Path, changes: dict[str, Any]) -> lis
         "verifier train": {"--generator": folder / "generator", "-d": folder / "sums.jsonl",
                            "--samples": folder / "samples.jsonl"},
     }  # fmt: skip
-    given = {**commands[verb], "-o": output, "--epochs": 1, "--batch": 4, **changes}
+    arguments = {**commands[verb], "-o": output, "--epochs": 1, "--batch": 4, **changes}
     here = {name: folder / value[1:] if str(value).startswith("@") else value
-            for name, value in given.items()}  # fmt: skip
+            for name, value in arguments.items()}  # fmt: skip
     return [*verb.split(), *(word for pair in here.items() for word in pair), "--quiet"]
 
 
@@ -79,13 +79,13 @@ def words(folder: Path, verb: str, output: Path, changes: dict[str, Any]) -> lis
     ],
 )
 def test_a_refused_start_leaves_nothing_behind(
-    verb: str, changes: dict[str, Any], said: str, folder: Path, tmp_path: Path,
+    verb: str, changes: dict[str, Any], message: str, folder: Path, tmp_path: Path,
     gradeschool: Command,
 ) -> None:  # fmt: skip
-    done = gradeschool(*words(folder, verb, tmp_path / "new" / "model", changes))
-    assert done.status == 2, done
-    assert said in done.err
-    assert "Traceback" not in done.err
+    ended = gradeschool(*words(folder, verb, tmp_path / "new" / "model", changes))
+    assert ended.status == 2, ended
+    assert message in ended.err
+    assert "Traceback" not in ended.err
     assert not list(tmp_path.iterdir())
 
 
@@ -106,12 +106,12 @@ def begun(folder: Path) -> dict[str, Path]:
     verifier = VerifierTraining(
         str(folder / "generator"), str(folder / "samples.jsonl"), dataset=data, batch=4
     )
-    made = {"finetune": folder / "begun-generator", "verifier train": folder / "begun-verifier"}
+    folders = {"finetune": folder / "begun-generator", "verifier train": folder / "begun-verifier"}
     with pytest.raises(KeyboardInterrupt):
-        finetune(generator, made["finetune"], **how)  # type: ignore[arg-type]
+        finetune(generator, folders["finetune"], **how)  # type: ignore[arg-type]
     with pytest.raises(KeyboardInterrupt):
-        train_verifier(verifier, made["verifier train"], **how)  # type: ignore[arg-type]
-    return made
+        train_verifier(verifier, folders["verifier train"], **how)  # type: ignore[arg-type]
+    return folders
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_a_training_does_not_go_on_with_other_settings(
         changes = {"--optimizer": "adam", "--lr": 1e-5, "--warmup": 0, **changes}
     before = {path: path.read_bytes() for path in begun[verb].rglob("*.*")}
     assert any(path.suffix == ".safetensors" for path in before)
-    done = gradeschool(*words(folder, verb, begun[verb], changes))
-    assert done.status == 2, done
-    assert f"holds another training: its {name} is " in done.err
-    assert "nothing was changed: give another folder with -o" in done.err
+    ended = gradeschool(*words(folder, verb, begun[verb], changes))
+    assert ended.status == 2, ended
+    assert f"holds another training: its {name} is " in ended.err
+    assert "nothing was changed: give another folder with -o" in ended.err
     assert {path: path.read_bytes() for path in begun[verb].rglob("*.*")} == before
 
 
@@ -152,22 +152,24 @@ def test_the_same_settings_go_on_from_the_checkpoint(
     """Runs last: it ends what the others look at."""
     same = {"--optimizer": "adam", "--lr": 1e-5, "--warmup": 0} if verb == "finetune" else {}
     for output in (begun[verb], tmp_path / "whole"):
-        done = gradeschool(*words(folder, verb, output, same), "--json")
-        assert done.status == 0, done.err
-        assert done.json()["updates"] == 3
-    one, other = begun[verb], tmp_path / "whole"
-    assert (one / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes()
+        ended = gradeschool(*words(folder, verb, output, same), "--json")
+        assert ended.status == 0, ended.err
+        assert ended.json()["updates"] == 3
+    first, other = begun[verb], tmp_path / "whole"
+    assert (first / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes()
     again = gradeschool(*words(folder, verb, begun[verb], same), "--json")
-    assert again.json()["created"] == json.loads((one / "training.json").read_text())["created"]
+    assert again.json()["created"] == json.loads((first / "training.json").read_text())["created"]
 
 
 def test_nothing_right_is_an_error_and_prints_nothing(folder: Path, gradeschool: Command) -> None:
     data = folder / "sums.jsonl"
-    done = gradeschool("data", "right", folder / "wrong.jsonl", "-d", data, "--with", data)
-    assert (done.status, done.out) == (2, "")
-    assert "is right; sample more of each problem" in done.err
-    done = gradeschool("data", "right", folder / "samples.jsonl", "-d", data, "--with", data)
-    assert done.status == 0
-    rows = [json.loads(line) for line in done.out.splitlines()]
-    given = [{"question": one.question, "answer": one.solution} for one in sums(PROBLEMS)]
-    assert rows == given * 2
+    ended = gradeschool("data", "right", folder / "wrong.jsonl", "-d", data, "--with", data)
+    assert (ended.status, ended.out) == (2, "")
+    assert "is right; sample more of each problem" in ended.err
+    ended = gradeschool("data", "right", folder / "samples.jsonl", "-d", data, "--with", data)
+    assert ended.status == 0
+    rows = [json.loads(line) for line in ended.out.splitlines()]
+    expected = [
+        {"question": problem.question, "answer": problem.solution} for problem in sums(PROBLEMS)
+    ]
+    assert rows == expected * 2

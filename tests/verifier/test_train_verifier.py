@@ -34,17 +34,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trainee(tokenizer).save_pretrained(folder / "generator")
     tokenizer.save_pretrained(folder / "generator")
     rows = []
-    for at, problem in enumerate(sums(PROBLEMS)):
-        texts = [problem.solution, f"Bob has none.\n#### {at}00", problem.solution, "#### 7000"]
+    for index, problem in enumerate(sums(PROBLEMS)):
+        texts = [problem.solution, f"Bob has none.\n#### {index}00", problem.solution, "#### 7000"]
         rows += [
-            {"index": at, "sample": sample, "completion": text} for sample, text in enumerate(texts)
+            {"index": index, "sample": sample, "completion": text}
+            for sample, text in enumerate(texts)
         ]
     body = "".join(json.dumps(row) + "\n" for row in rows)
     (folder / "samples.jsonl").write_text(body, encoding="utf-8")
     return folder
 
 
-def asked(folder: Path, **changes: Any) -> VerifierTraining:
+def settings_of(folder: Path, **changes: Any) -> VerifierTraining:
     return VerifierTraining(
         str(folder / "generator"),
         str(folder / "samples.jsonl"),
@@ -55,7 +56,7 @@ def asked(folder: Path, **changes: Any) -> VerifierTraining:
 
 @pytest.fixture(scope="module")
 def trained(folder: Path) -> Path:
-    fields = train_verifier(asked(folder), folder / "verifier")
+    fields = train_verifier(settings_of(folder), folder / "verifier")
     assert fields["status"] == "finished"
     return folder / "verifier"
 
@@ -97,7 +98,7 @@ def test_the_folder_says_what_the_verifier_learnt_from(folder: Path, trained: Pa
 def test_a_training_that_stops_goes_on_to_the_same_bits(
     folder: Path, tmp_path: Path, changes: dict[str, Any]
 ) -> None:
-    task = asked(folder, epochs=1.0, **changes)
+    task = settings_of(folder, epochs=1.0, **changes)
     train_verifier(task, tmp_path / "whole")
 
     def stop(update: TrainingUpdate) -> None:
@@ -123,7 +124,8 @@ def test_a_training_that_stops_goes_on_to_the_same_bits(
 def test_accumulated_passes_are_the_large_batch(folder: Path, tmp_path: Path, level: Level) -> None:
     for name, tokens in (("large", 8192), ("small", 100)):
         train_verifier(
-            asked(folder, epochs=0.5, level=level, lr=1e-3, pass_tokens=tokens), tmp_path / name
+            settings_of(folder, epochs=0.5, level=level, lr=1e-3, pass_tokens=tokens),
+            tmp_path / name,
         )
     large, small = (weights(tmp_path / name) for name in ("large", "small"))
     assert all(torch.allclose(large[name], small[name], atol=1e-5) for name in large)
@@ -132,16 +134,16 @@ def test_accumulated_passes_are_the_large_batch(folder: Path, tmp_path: Path, le
         for name in ("large", "small")
     ]
     assert len(rows[0]) == 5
-    for one, other in zip(*rows, strict=True):
+    for row, other in zip(*rows, strict=True):
         for part in ("verification", "language", "norm"):
-            assert one[part] == pytest.approx(other[part], rel=1e-3, abs=1e-4)
+            assert row[part] == pytest.approx(other[part], rel=1e-3, abs=1e-4)
 
 
 def test_the_weights_may_come_from_another_model(folder: Path, tmp_path: Path) -> None:
     tokenizer = tokenizer_of(sums(PROBLEMS))
     trainee(tokenizer, seed=1).save_pretrained(tmp_path / "other")
     tokenizer.save_pretrained(tmp_path / "other")
-    task = asked(folder, epochs=0.1, init=str(tmp_path / "other"))
+    task = settings_of(folder, epochs=0.1, init=str(tmp_path / "other"))
     train_verifier(task, tmp_path / "verifier")
     fields = json.loads((tmp_path / "verifier" / "verifier.json").read_text())
     assert fields["init"] != fields["generator"]
@@ -218,14 +220,14 @@ def test_rank_scores_what_is_not_scored_and_finds_the_right_ones(
     words = ("rank", copied, "-d", data, "--verifier", trained, "--generator", folder / "generator")
     ended = gradeschool(*words, "--json")
     assert ended.status == 0, ended.err
-    found = ended.json()
-    assert found["auc"]["verifier"]["within"] > 0.9
-    assert found["strategies"]["best"]["accuracy"] > 0.9
-    assert found["strategies"]["mean"]["accuracy"] == 0.5
-    assert {"logprob", "sum", "coverage", "weighted", "top", "frequency"} < found[
+    report = ended.json()
+    assert report["auc"]["verifier"]["within"] > 0.9
+    assert report["strategies"]["best"]["accuracy"] > 0.9
+    assert report["strategies"]["mean"]["accuracy"] == 0.5
+    assert {"logprob", "sum", "coverage", "weighted", "top", "frequency"} < report[
         "strategies"
     ].keys()
-    assert found["unique_solutions"] == 3.0
+    assert report["unique_solutions"] == 3.0
     table = gradeschool("rank", copied, "-d", data, columns=120)
     assert table.status == 0, table.err
     for text in ("best by verifier", "majority vote", "any right (coverage)", "within problems",

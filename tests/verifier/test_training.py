@@ -52,12 +52,12 @@ def trained(
     take_packed(model)
     examples = examples_of(tokenizer, PROBLEMS)
     batches = ExampleBatches(examples, EPOCHS, BATCH, seed=1, pass_tokens=pass_tokens)
-    seen = 0
+    calls = 0
 
     def loss(model: Any, batch: Any) -> Any:
-        nonlocal seen
-        seen += 1
-        if upto is not None and seen > upto:
+        nonlocal calls
+        calls += 1
+        if upto is not None and calls > upto:
             raise KeyboardInterrupt
         return language_loss(model, batch)
 
@@ -67,11 +67,11 @@ def trained(
 
 
 def weights(model: Any) -> dict[str, Any]:
-    return {name: one.detach().clone() for name, one in model.named_parameters()}
+    return {name: weight.detach().clone() for name, weight in model.named_parameters()}
 
 
-def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return all(torch.equal(one[name], other[name]) for name in one | other)
+def same(first: dict[str, Any], other: dict[str, Any]) -> bool:
+    return all(torch.equal(first[name], other[name]) for name in first | other)
 
 
 # The loop
@@ -81,23 +81,23 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 def test_training_lowers_the_loss_and_logs_every_update(
     optimizer: str, tokenizer: Any, tmp_path: Path
 ) -> None:
-    _, done = trained(tokenizer, tmp_path, optimizer=optimizer)
+    _, ended = trained(tokenizer, tmp_path, optimizer=optimizer)
     rows = [json.loads(line) for line in (tmp_path / LOSSES).read_text().splitlines()]
     assert [row["update"] for row in rows] == list(range(1, UPDATES + 1))
     assert rows[-1][LANGUAGE] < rows[0][LANGUAGE] - 0.3
-    assert done.tokens == sum(row["tokens"] for row in rows)
-    assert done.updates == UPDATES
-    assert not done.stopped
+    assert ended.tokens == sum(row["tokens"] for row in rows)
+    assert ended.updates == UPDATES
+    assert not ended.stopped
 
 
 def test_accumulated_passes_are_the_large_batch(tokenizer: Any, tmp_path: Path) -> None:
     large, _ = trained(tokenizer, tmp_path / "large", weight_decay=0.1)
     small, _ = trained(tokenizer, tmp_path / "small", weight_decay=0.1, pass_tokens=60)
     pairs = zip(weights(large).values(), weights(small).values(), strict=True)
-    assert all(torch.allclose(one, other, atol=2e-5) for one, other in pairs)
+    assert all(torch.allclose(single, other, atol=2e-5) for single, other in pairs)
     logs = [(tmp_path / name / LOSSES).read_text().splitlines() for name in ("large", "small")]
-    for one, other in zip(*logs, strict=True):
-        assert json.loads(one)[LANGUAGE] == pytest.approx(json.loads(other)[LANGUAGE], abs=2e-5)
+    for single, other in zip(*logs, strict=True):
+        assert json.loads(single)[LANGUAGE] == pytest.approx(json.loads(other)[LANGUAGE], abs=2e-5)
 
 
 def test_the_rate_rises_then_falls_linearly_to_nothing() -> None:
@@ -105,18 +105,18 @@ def test_the_rate_rises_then_falls_linearly_to_nothing() -> None:
     assert shares[0] == pytest.approx(1 / 5)
     assert shares[100] == 0
     assert shares[50] == pytest.approx(0.5)
-    assert all(one > other for one, other in pairwise(shares[4:]))
+    assert all(share > other for share, other in pairwise(shares[4:]))
     assert share_of(0, 10, 0) == 1
 
 
 def test_muon_takes_the_matrices_of_the_layers_alone(tokenizer: Any) -> None:
     model = trainee(tokenizer)
     adam, muon = Optimizers(model, "muon", 1e-3).each
-    by_muon = {id(one) for group in muon.param_groups for one in group["params"]}
-    by_adam = {id(one) for group in adam.param_groups for one in group["params"]}
-    names = {name for name, one in model.named_parameters() if id(one) in by_muon}
+    by_muon = {id(parameter) for group in muon.param_groups for parameter in group["params"]}
+    by_adam = {id(parameter) for group in adam.param_groups for parameter in group["params"]}
+    names = {name for name, parameter in model.named_parameters() if id(parameter) in by_muon}
     assert names == {name for name in weights(model) if name.endswith("_proj.weight")}
-    assert by_adam | by_muon == {id(one) for one in model.parameters()}
+    assert by_adam | by_muon == {id(parameter) for parameter in model.parameters()}
     assert not by_adam & by_muon
 
 
@@ -141,10 +141,10 @@ def test_dropout_changes_training_and_not_evaluation(kind: str) -> None:
     assert torch.equal(model(input_ids=ids).logits, plain)
     model.train()
     torch.manual_seed(0)
-    one = model(input_ids=ids).logits
+    dropped = model(input_ids=ids).logits
     other = model(input_ids=ids).logits
-    assert not torch.allclose(one, plain)
-    assert not torch.allclose(one, other)
+    assert not torch.allclose(dropped, plain)
+    assert not torch.allclose(dropped, other)
 
 
 def test_dropout_zeroes_what_attention_and_mlp_add(tokenizer: Any) -> None:
@@ -162,8 +162,8 @@ def test_dropout_zeroes_what_attention_and_mlp_add(tokenizer: Any) -> None:
     torch.manual_seed(0)
     model(input_ids=torch.arange(3, 203)[None])
     assert len(added) == 4
-    for one in added:
-        assert float((one == 0).float().mean()) == pytest.approx(0.2, abs=0.03)
+    for output in added:
+        assert float((output == 0).float().mean()) == pytest.approx(0.2, abs=0.03)
 
 
 def test_no_dropout_turns_off_what_a_model_has() -> None:
@@ -191,9 +191,9 @@ def test_a_resumed_training_gives_the_bits_of_one_that_was_not_interrupted(
     with pytest.raises(KeyboardInterrupt):
         trained(tokenizer, tmp_path / "halves", upto, **options)
     torch.manual_seed(99)  # what a process drew before is of no account
-    resumed, done = trained(tokenizer, tmp_path / "halves", **options)
+    resumed, ended = trained(tokenizer, tmp_path / "halves", **options)
     assert same(weights(whole), weights(resumed))
-    assert done.updates == UPDATES
+    assert ended.updates == UPDATES
     logs = [
         [
             {**json.loads(row), "seconds": 0}
@@ -213,7 +213,7 @@ def test_a_training_in_bfloat16_resumes_to_its_bits_and_is_not_one_in_float32(
         trained(tokenizer, tmp_path / "halves", 6, **options)
     resumed, _ = trained(tokenizer, tmp_path / "halves", **options)
     assert same(weights(whole), weights(resumed))
-    assert all(one.dtype == torch.float32 for one in weights(whole).values())
+    assert all(weight.dtype == torch.float32 for weight in weights(whole).values())
     full, _ = trained(tokenizer, tmp_path / "full", **{**options, "precision": "float32"})
     assert not same(weights(whole), weights(full))
     ends = [json.loads((tmp_path / name / LOSSES).read_text().splitlines()[-1])[LANGUAGE]

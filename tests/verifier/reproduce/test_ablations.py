@@ -37,16 +37,20 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 MICRO = replace(LAPTOP, name="micro", problems=40, labelled=60, tested=(24, 24), n=4)
 
 
-@pytest.mark.parametrize("preset", [LAPTOP, GPU, MICRO], ids=lambda one: one.name)
+@pytest.mark.parametrize("preset", [LAPTOP, GPU, MICRO], ids=lambda ablation: ablation.name)
 def test_the_stages_of_all_figures_go_together_with_the_recipe(preset: Preset) -> None:
     plans = {name: plan(name, preset) for name in FIGURES}
     assert plans.keys() == PLANS.keys()
-    known = {one.name: one for one in stages_of(preset)}
-    for one in plans.values():
-        assert digests(one.stages)
-        for stage in one.stages:
-            assert known.setdefault(stage.name, stage) == stage
-    targets = [_target(one) for one in merged(plans.values()) if one.stdout or "-o" in one.command]
+    by_name = {ablation.name: ablation for ablation in stages_of(preset)}
+    for ablation in plans.values():
+        assert digests(ablation.stages)
+        for stage in ablation.stages:
+            assert by_name.setdefault(stage.name, stage) == stage
+    targets = [
+        _target(ablation)
+        for ablation in merged(plans.values())
+        if ablation.stdout or "-o" in ablation.command
+    ]
     assert len(set(targets)) == len(targets)
 
 
@@ -55,17 +59,17 @@ def test_the_stages_of_a_figure_are_commands_that_parse(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = plan(name, MICRO)
-    for stage in found.stages:
+    ablation = plan(name, MICRO)
+    for stage in ablation.stages:
         _parse(gradeschool_command, list(stage.command))
         if target := _target(stage):  # later stages may ask that it exists
             Path(target).mkdir(parents=True)
-    made = {_target(one) for one in found.stages}
-    for spot in found.spots:
-        assert spot.run in made
-        assert not spot.scores or spot.scores in made
-    if found.curves:
-        assert str(Path(found.curves).parent) in made
+    targets = {_target(stage) for stage in ablation.stages}
+    for spot in ablation.spots:
+        assert spot.run in targets
+        assert not spot.scores or spot.scores in targets
+    if ablation.curves:
+        assert str(Path(ablation.curves).parent) in targets
 
 
 def test_a_figure_needs_no_more_than_what_it_shows() -> None:
@@ -104,16 +108,16 @@ def test_what_the_last_stage_needs_is_missed_before_the_first(
 def test_points_are_read_drawn_and_told(tmp_path: Path) -> None:
     """Ten problems: the greedy run has 3 right; of two completions the verifier picks 9."""
     _problems(tmp_path, 10)
-    _answers(tmp_path / "greedy.jsonl", [(at, 0, at < 3) for at in range(10)])
-    drawn = [(at, sample, sample == 1) for at in range(10) for sample in range(2)]
+    _answers(tmp_path / "greedy.jsonl", [(index, 0, index < 3) for index in range(10)])
+    drawn = [(index, sample, sample == 1) for index in range(10) for sample in range(2)]
     _answers(tmp_path / "test.jsonl", drawn)
-    held = candidates_of(
+    sampled = candidates_of(
         str(tmp_path / "test.jsonl"), str(tmp_path / "problems/test.jsonl"), lambda _: None
     )[0]
     rows = [
-        ScoreRow(one.key, "mine", float(one.right) if number else 0.0, 5)
-        for number, asked in enumerate(held.answered)
-        for one in asked.candidates
+        ScoreRow(candidate.key, "mine", float(candidate.right) if number else 0.0, 5)
+        for number, ablation in enumerate(sampled.answered)
+        for candidate in ablation.candidates
     ]
     append_scores(tmp_path / "scores.jsonl", rows)
     spots = (
@@ -121,14 +125,14 @@ def test_points_are_read_drawn_and_told(tmp_path: Path) -> None:
         Spot(0, "verification only", 1, "greedy.jsonl"),
     )
     contrast = Contrast("one against the other", (0, "joint", 1), (0, "verification only", 1))
-    asked = AblationPlan([], spots, (contrast,))
-    best, greedy = measure(tmp_path, asked)
+    ablation = AblationPlan([], spots, (contrast,))
+    best, greedy = measure(tmp_path, ablation)
     assert best.share == pytest.approx(0.9)  # equal scores: the first, which is wrong
     assert greedy.share == pytest.approx(0.3)
     assert greedy.ci95 == pytest.approx(wilson(3, 10))
-    told = "\n".join(write_figure(tmp_path, MICRO, "5b", asked))
-    assert "| joint | 1 | 90.0 |" in told
-    assert "- one against the other: +60.0 (" in told
+    report = "\n".join(write_figure(tmp_path, MICRO, "5b", ablation))
+    assert "| joint | 1 | 90.0 |" in report
+    assert "- one against the other: +60.0 (" in report
     fields = json.loads((tmp_path / "figures/5b.json").read_text())
     assert [point["share"] for point in fields["points"]] == pytest.approx([0.9, 0.3])
     assert fields["verdicts"][0]["outcome"] == "holds"
@@ -139,17 +143,17 @@ def test_the_curves_of_a_training_are_figure_3(tmp_path: Path) -> None:
     path = tmp_path / "curves.jsonl"
     shares = [(0.1, 0.5), (0.4, 0.9), (0.8, 0.3)]
     rows = [
-        {"epoch": at, "problems": 100, "test@1": one, "test@k": many, "k": 4}
-        for at, (one, many) in enumerate(shares, 1)
+        {"epoch": epoch, "problems": 100, "test@1": single, "test@k": many, "k": 4}
+        for epoch, (single, many) in enumerate(shares, 1)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    asked = AblationPlan([], curves="curves.jsonl", titles=("test@1", "test@4"))
-    told = "\n".join(write_figure(tmp_path, MICRO, "3", asked))
-    assert "test@1: rises from 1 to 3: +70.0, holds" in told
-    assert "test@4: falls from 2 to 3: +60.0, holds" in told
+    ablation = AblationPlan([], curves="curves.jsonl", titles=("test@1", "test@4"))
+    report = "\n".join(write_figure(tmp_path, MICRO, "3", ablation))
+    assert "test@1: rises from 1 to 3: +70.0, holds" in report
+    assert "test@4: falls from 2 to 3: +60.0, holds" in report
     path.write_text(json.dumps({"epoch": 1, "problems": 9, "test@1": 0.1}) + "\n")
     with pytest.raises(DataError, match="without 'test@k'"):
-        measure(tmp_path, asked)
+        measure(tmp_path, ablation)
 
 
 @pytest.mark.parametrize(
@@ -168,8 +172,8 @@ def test_a_curve_rises_and_falls_where_its_intervals_lie_apart(
         Measured(0, "best by verifier", n, share, Interval(share - 0.05, share + 0.05))
         for n, share in zip((1, 8, 32), shares, strict=True)
     ]
-    found = verdicts("6a", AblationPlan([], titles=("test",)), points)
-    assert [one.outcome for one in found] == [rise, fall]
+    results = verdicts("6a", AblationPlan([], titles=("test",)), points)
+    assert [result.outcome for result in results] == [rise, fall]
 
 
 def _target(stage: Stage) -> str:
@@ -183,25 +187,32 @@ def _parse(command: click.Command, words: list[str]) -> None:
     """Parse a command line down to its last verb, without running it."""
     context = command.make_context("gradeschool", words)
     while isinstance(command, click.Group):
-        name, found, rest = command.resolve_command(context, [*context._protected_args,
+        name, resolved, rest = command.resolve_command(context, [*context._protected_args,
                                                               *context.args])  # fmt: skip
-        assert found is not None, words
-        command = found
+        assert resolved is not None, words
+        command = resolved
         context = command.make_context(name, rest, parent=context)
 
 
 def _problems(root: Path, count: int) -> None:
     (root / "problems").mkdir()
-    rows = ({"question": f"What is {at} + 1?", "answer": f"#### {at + 1}"} for at in range(count))
+    rows = (
+        {"question": f"What is {index} + 1?", "answer": f"#### {index + 1}"}
+        for index in range(count)
+    )
     _write(root / "problems/test.jsonl", rows)
 
 
 def _answers(path: Path, rows: Iterable[tuple[int, int, bool]]) -> None:
-    found = (
-        {"index": at, "sample": sample, "completion": f"It is\n#### {at + 1 if right else 99}"}
-        for at, sample, right in rows
+    rows_written = (
+        {
+            "index": index,
+            "sample": sample,
+            "completion": f"It is\n#### {index + 1 if right else 99}",
+        }
+        for index, sample, right in rows
     )
-    _write(path, found)
+    _write(path, rows_written)
 
 
 def _write(path: Path, rows: Iterable[Mapping[str, object]]) -> None:

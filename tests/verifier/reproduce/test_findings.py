@@ -26,8 +26,8 @@ def seed(good: bool, solved: int) -> Seed:
     for number in range(PROBLEMS):
         scores = (0.1, 0.2, 0.3, 0.9) if good else (0.9, 0.2, 0.3, 0.1)
         options = [
-            Option(str(at if at == 3 else 0), at == 3, score, -score, 5)
-            for at, score in enumerate(scores)
+            Option(str(index if index == 3 else 0), index == 3, score, -score, 5)
+            for index, score in enumerate(scores)
         ]
         cases.append(RankedProblem(str(number), "ages" if number % 2 else "trips", options, 4))
     greedy = {
@@ -37,13 +37,13 @@ def seed(good: bool, solved: int) -> Seed:
     return Seed([pick(case, True, SELECTION, (1, 2, 4)) for case in cases], greedy, True)
 
 
-def by_name(found: Findings) -> dict[str, float]:
-    return {strategy.name: strategy.accuracy for strategy in found.strategies}
+def by_name(results: Findings) -> dict[str, float]:
+    return {strategy.name: strategy.accuracy for strategy in results.strategies}
 
 
 def test_seeds_are_pooled_by_problem() -> None:
-    one, other = seed(True, 30), seed(False, 30)
-    alone, both = findings([one]), findings([one, other])
+    first, second = seed(True, 30), seed(False, 30)
+    alone, both = findings([first]), findings([first, second])
     assert by_name(alone)["best"] == 1
     assert by_name(both)["best"] == 0.5
     assert by_name(both)["mean"] == 0.25
@@ -59,8 +59,8 @@ def test_seeds_are_pooled_by_problem() -> None:
 def test_the_report_says_whether_the_claim_holds(good: bool, words: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     preset = replace(LAPTOP, seeds=(0,))
-    found = {"test": findings([seed(good, 15)])}
-    path = write_report(tmp_path, preset, found, {"a": Done("", 1.0, 12.0)})
+    by_split = {"test": findings([seed(good, 15)])}
+    path = write_report(tmp_path, preset, by_split, {"a": Done("", 1.0, 12.0)})
     text = path.read_text()
     assert words in text
     assert "The fair control" in text
@@ -71,7 +71,7 @@ def test_the_report_says_whether_the_claim_holds(good: bool, words: str, tmp_pat
 def test_the_report_tells_what_the_figures_say_that_were_made(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     preset = replace(LAPTOP, seeds=(0,))
-    found = {"test": findings([seed(True, 15)])}
+    by_split = {"test": findings([seed(True, 15)])}
     (tmp_path / "figures").mkdir()
     verdict = {
         "words": "one against two",
@@ -81,10 +81,10 @@ def test_the_report_tells_what_the_figures_say_that_were_made(tmp_path: Path) ->
     }
     figure = tmp_path / "figures/5a.json"
     figure.write_text(json.dumps({"verdicts": [verdict, {**verdict, "ci95": None}]}))
-    lines = write_report(tmp_path, preset, found, {}).read_text().splitlines()
-    told = next(line for line in lines if line.startswith("| 5a |"))
+    lines = write_report(tmp_path, preset, by_split, {}).read_text().splitlines()
+    line = next(line for line in lines if line.startswith("| 5a |"))
     words = "one against two: +10.0 (+2.0 to +18.0), holds; one against two: +10.0, holds"
-    assert told.endswith(f"| {words} (one training seed) |")
+    assert line.endswith(f"| {words} (one training seed) |")
     assert "![Figure 5a](figures/5a.svg)" in lines
     other = next(line for line in lines if line.startswith("| 5b |"))
     assert "--figure 5b" in other

@@ -43,19 +43,19 @@ class Notes:
         self.most = 0
         self.order: list[str] = []
 
-    def show(self, running: Sequence[Running], done: int, of: int) -> None:
+    def show(self, running: Sequence[Running], finished_stages: int, of: int) -> None:
         self.most = max(self.most, len(running))
-        assert 0 <= done < of
+        assert 0 <= finished_stages < of
 
-    def ended(self, stage: Stage, done: Done) -> None:
+    def ended(self, stage: Stage, result: Done) -> None:
         self.order.append(stage.name)
 
 
 def test_a_stage_begins_when_what_it_needs_is_done() -> None:
-    done = Done("", 0, 0)
+    result = Done("", 0, 0)
     assert ready(STAGES, {}, ()) == [FIRST, THIRD]
     assert ready(STAGES, {}, ("first",)) == [THIRD]
-    assert ready(STAGES, {"first": done, "third": done}, ()) == [SECOND]
+    assert ready(STAGES, {"first": result, "third": result}, ()) == [SECOND]
     assert stages_for(STAGES, ["second"]) == [FIRST, SECOND]
 
 
@@ -63,9 +63,9 @@ def test_the_longest_way_ahead_begins_first() -> None:
     stages = [Stage("a", ()), Stage("b", (), ("a",)), Stage("c", ()), Stage("d", (), ("c",)),
               Stage("e", (), ("b", "d")), Stage("f", (), ("d",)),
               Stage("g", (), ("f",))]  # fmt: skip
-    done = Done("", 0, 0)
-    assert [one.name for one in ready(stages, {}, ())] == ["c", "a"]
-    assert [one.name for one in ready(stages, {"a": done, "c": done}, ())] == ["d", "b"]
+    result = Done("", 0, 0)
+    assert [stage.name for stage in ready(stages, {}, ())] == ["c", "a"]
+    assert [stage.name for stage in ready(stages, {"a": result, "c": result}, ())] == ["d", "b"]
 
 
 def test_the_digest_of_a_stage_changes_with_what_it_needs() -> None:
@@ -79,15 +79,15 @@ def test_the_digest_of_a_stage_changes_with_what_it_needs() -> None:
 
 def test_stages_run_once_two_at_a_time(tmp_path: Path) -> None:
     notes = Notes()
-    done = run(STAGES, tmp_path, 2, notes)
-    assert sorted(done) == ["first", "second", "third"]
+    results = run(STAGES, tmp_path, 2, notes)
+    assert sorted(results) == ["first", "second", "third"]
     assert notes.order.index("first") < notes.order.index("second")
     assert notes.most == 2
     assert len((tmp_path / "first.jsonl").read_text().splitlines()) == 3
     assert json.loads((tmp_path / "list.json").read_text())
-    assert done["first"].cpu_seconds > 0
+    assert results["first"].cpu_seconds > 0
     again = Notes()
-    assert run(STAGES, tmp_path, 2, again) == done
+    assert run(STAGES, tmp_path, 2, again) == results
     assert not again.order
 
 
@@ -168,9 +168,9 @@ def test_without_a_terminal_each_stage_is_a_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run((FIRST,), tmp_path, 1, StagesProgress(None))
-    told = capsys.readouterr().err.splitlines()
-    assert told[0] == "first ... (0/1 done)"
-    assert told[1].startswith("first: ")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "first ... (0/1 done)"
+    assert lines[1].startswith("first: ")
 
 
 def test_in_a_terminal_the_table_shows_what_a_stage_said_last(tmp_path: Path) -> None:

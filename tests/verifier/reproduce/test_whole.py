@@ -76,16 +76,16 @@ def stage_files(folder: Path) -> dict[str, tuple[bytes, int]]:
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recipe's folder after an interrupt and a kill in the generator's training."""
     folder = tmp_path_factory.mktemp("killed")
-    asked = ("reproduce", "-o", folder, "--jobs", 2)
+    arguments = ("reproduce", "-o", folder, "--jobs", 2)
     work = folder / "seed-0/generator/training"
 
-    process = begin(*asked)
+    process = begin(*arguments)
     wait_for(lambda: updates(folder) > 0, process)
     os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does
-    _, told = process.communicate(timeout=WAIT_SECONDS)
-    assert process.returncode == 130, told
-    assert "interrupted" in told
-    assert "Traceback" not in told
+    _, errors = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == 130, errors
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
     stopped = updates(folder)
     log = (folder / "stages/generator-0.log").read_text()
     assert f"the same command goes on from update {stopped}" in log
@@ -93,7 +93,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert {"problems-train.json", "problems-labelled.json"} <= before.keys()
     assert "generator-0.json" not in before
 
-    process = begin(*asked)
+    process = begin(*arguments)
     wait_for(lambda: updates(folder) > stopped, process)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
@@ -109,14 +109,14 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(killed: Path) -> Path:
     """The same folder when the same command has ended."""
     before = stage_files(killed)
-    done = subprocess.run(
+    ended = subprocess.run(
         command("reproduce", "-o", killed, "--jobs", 2),
         capture_output=True, text=True, env=environment({}),
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == (killed / "report.md").read_text(encoding="utf-8")
-    assert "problems-train:" not in done.stderr
-    assert "(2/12 done)" in done.stderr or "(3/12 done)" in done.stderr
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == (killed / "report.md").read_text(encoding="utf-8")
+    assert "problems-train:" not in ended.stderr
+    assert "(2/12 done)" in ended.stderr or "(3/12 done)" in ended.stderr
     after = stage_files(killed)
     assert {name: after[name] for name in before} == before
     assert len(after) == 12
@@ -126,12 +126,12 @@ def whole(killed: Path) -> Path:
 def figure(folder: Path, *names: str) -> str:
     """What the command prints of figures."""
     options = [word for name in names for word in ("--figure", name)]
-    done = subprocess.run(
+    ended = subprocess.run(
         command("reproduce", "-o", folder, *options),
         capture_output=True, text=True, env=environment({}),
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
 
 
 def test_a_killed_recipe_goes_on_to_the_figures_of_one_that_was_not(
@@ -150,10 +150,10 @@ def test_a_killed_recipe_goes_on_to_the_figures_of_one_that_was_not(
     assert figure(whole, "6a") in figure(alone, "6a", ABLATION)
     for name in SAME:
         assert (whole / name).read_bytes() == (alone / name).read_bytes(), name
-    results = [json.loads((at / "results/test-0.json").read_text()) for at in (whole, alone)]
+    results = [json.loads((root / "results/test-0.json").read_text()) for root in (whole, alone)]
     assert results[0] == results[1]
-    found = json.loads((alone / f"figures/{ABLATION}.json").read_text())
-    assert [(one["series"], one["x"]) for one in found["points"]] == [
+    drawn = json.loads((alone / f"figures/{ABLATION}.json").read_text())
+    assert [(point["series"], point["x"]) for point in drawn["points"]] == [
         ("token level", 1), ("solution level", 1)
     ]  # fmt: skip
     assert (alone / f"figures/{ABLATION}.svg").stat().st_size > 1000
@@ -164,11 +164,11 @@ def test_a_folder_that_a_recipe_runs_in_is_refused(tmp_path: Path) -> None:
     lock = FolderLock(tmp_path / "stages")
     lock.take()
     try:
-        done = subprocess.run(
+        ended = subprocess.run(
             command("reproduce", "-o", tmp_path), capture_output=True, text=True,
             env=environment({}),
         )  # fmt: skip
     finally:
         lock.release()
-    assert done.returncode == 2
-    assert f"in use by process {os.getpid()}" in done.stderr
+    assert ended.returncode == 2
+    assert f"in use by process {os.getpid()}" in ended.stderr
