@@ -96,14 +96,14 @@ def run_training(
     from shlex import join
 
     from gradeschool.models.workers import keep_freed_memory
-    from gradeschool.reports.training_progress import training_progress
+    from gradeschool.reports.progress import TrainingDisplay
     from gradeschool.verifier.parallel import joined
     from gradeschool.verifier.session import Listener
 
     keep_freed_memory()
     with (
         joined(how.parallel, how.processes) as world,
-        training_progress(how.quiet or not world.first) as progress,
+        TrainingDisplay(how.quiet or not world.first) as progress,
     ):
         fields = train(
             settings,
@@ -111,10 +111,10 @@ def run_training(
             world=world,
             save_every=how.save_every,
             command=join(["gradeschool", *sys.argv[1:]]),
-            listener=Listener(progress.note, progress.update, progress.row),
+            listener=Listener(progress.message, progress.updated, progress.row),
         )
         if fields["status"] == "finished" and not progress.updates:
-            progress.note(f"{how.output} is finished already; nothing was trained")
+            progress.message(f"{how.output} is finished already; nothing was trained")
     if how.as_json and world.first:
         print_json({"folder": str(how.output), **fields})
     if fields["status"] != "finished":
