@@ -94,7 +94,8 @@ def false_accepts(problems: list[Problem], many: int) -> None:
     )
     asked = ((text, problem) for text, problem in asked if not spells(text, problem.gold))
     tried = Counter(
-        scorer.outcome(text, scorer.reference(problem)) for text, problem in islice(asked, many)
+        scorer.judge_against(text, scorer.reference(problem)).outcome
+        for text, problem in islice(asked, many)
     )
     print(f"wrong answers near the gold: {tried.total():,}, accepted {tried[Outcome.CORRECT]:,}")
 
@@ -107,14 +108,15 @@ def spells(text: str, gold: str) -> bool:
 
 def passes(scorer: Scorer, text: str, problem: Problem) -> bool:
     """Tell whether a scorer calls a completion correct."""
-    return scorer.outcome(text, scorer.reference(problem)) is Outcome.CORRECT
+    return scorer.judge_against(text, scorer.reference(problem)).outcome is Outcome.CORRECT
 
 
 def against_scorers(pairs: list[tuple[str, Problem]]) -> None:
     """Print where the reader and each scorer differ over the recorded completions."""
     ours = all_scorers()[SCORER]
     right = [
-        ours.outcome(text, ours.reference(problem)) is Outcome.CORRECT for text, problem in pairs
+        ours.judge_against(text, ours.reference(problem)).outcome is Outcome.CORRECT
+        for text, problem in pairs
     ]
     print(f"{len(pairs):,} recorded completions: only the reader accepts, only the scorer accepts")
     for name, scorer in all_scorers().items():

@@ -19,8 +19,7 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
-    from gradeschool.scoring.compare import Outcomes
-    from gradeschool.scoring.thresholds import Threshold
+    from gradeschool.scoring.compare import Outcomes, Threshold
 
 SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 
@@ -66,9 +65,15 @@ def command(
     """
     from gradeschool.protocols.registry import all_scorers, get_usable_scorer
     from gradeschool.reports.comparison import print_comparison
-    from gradeschool.scoring.compare import compare, compare_unpaired, outcomes_of, shared_by_all
-    from gradeschool.scoring.select import choose_runs, headline_scorer, protocols_of
-    from gradeschool.scoring.thresholds import check
+    from gradeschool.scoring.compare import (
+        check,
+        compare,
+        compare_unpaired,
+        outcomes_of,
+        shared_by_all,
+    )
+    from gradeschool.scoring.sources import choose_runs, headline_scorer, protocols_of
+    from gradeschool.scoring.table import scored_table
 
     if common and unpaired:
         raise InputError("--common and --unpaired exclude each other; give one")
@@ -83,7 +88,7 @@ def command(
     if len(asked := protocols_of([one.manifest for one in chosen])) > 1:
         warn(f"the runs were asked under different protocols: {', '.join(asked)}; what differs, "
              "`gradeschool diff` tells")  # fmt: skip
-    outcomes = [outcomes_of(one.run, reader) for one in chosen]
+    outcomes = [outcomes_of(scored_table(one.run, [reader])) for one in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, common, seed)

@@ -46,7 +46,7 @@ def command(
     from gradeschool.reports.difference import print_difference
     from gradeschool.runs.diff.read import read_side
     from gradeschool.runs.diff.result import difference
-    from gradeschool.scoring.select import choose_runs
+    from gradeschool.scoring.sources import choose_runs
 
     chosen = choose_runs((a, b), dataset, warn)
     chosen = chosen * 2 if a == b and len(chosen) == 1 else chosen
@@ -66,7 +66,7 @@ def command(
 
 def _scorers(sides: tuple[Side, Side], asked: tuple[str | None, str | None]) -> tuple[str, str]:
     """Return the scorer of each side: as asked, its own, the other's own, or the careful reader."""
-    from gradeschool.scoring.select import DEFAULT_SCORERS
+    from gradeschool.scoring.sources import DEFAULT_SCORERS
 
     own = [side.scorer for side in sides]
     usual = (own[0] or own[1] or DEFAULT_SCORERS[0], own[1] or own[0] or DEFAULT_SCORERS[0])

@@ -95,8 +95,7 @@ def _tell(bundle: Bundle, name: str, size: int) -> None:
 def _scorers(names: Sequence[str], manifest: Mapping[str, Any]) -> list[Scorer]:
     """Return the scorers to apply: those that are named, else the protocol's own and the reader."""
     from gradeschool.protocols.registry import all_scorers, available, get_scorer
-    from gradeschool.scoring.load import choose_scorers
-    from gradeschool.scoring.select import headline_scorer
+    from gradeschool.scoring.sources import choose_scorers, headline_scorer
 
     if names:
         return choose_scorers(names)

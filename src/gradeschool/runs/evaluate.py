@@ -14,7 +14,7 @@ from gradeschool.models.base import Model, Request
 from gradeschool.models.preflight import check
 from gradeschool.runs.ask import Asker
 from gradeschool.runs.cost import Price, Purse, estimate
-from gradeschool.runs.finish import matrix_of, write_results
+from gradeschool.runs.finish import scorers_of, write_results
 from gradeschool.runs.later import Later
 from gradeschool.runs.manifest import manifest
 from gradeschool.runs.observer import Observer
@@ -26,8 +26,8 @@ from gradeschool.runs.signals import stopped_by_signals
 from gradeschool.runs.store import RunStore
 from gradeschool.runs.writing import GroupWriter
 from gradeschool.scoring.at_k import AtK
-from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.score import RunScore
+from gradeschool.scoring.table import OUTCOMES, ScorerSet
 from gradeschool.verdict import Outcome
 
 
@@ -77,7 +77,7 @@ async def evaluate(
     the protocol begins ends the run before anything is asked. Raises StoreError, InputError, and
     before anything is asked MissingExtraError for a scorer whose library is not installed.
     """
-    matrix = matrix_of(plan)
+    scorers = scorers_of(plan)
     started = time.monotonic()
     async with model:
         requests = plan.requests(model.identity)
@@ -86,7 +86,7 @@ async def evaluate(
             store.write_json(MANIFEST_FILE, fields)
             purse, writer = _purse(asking, requests, store), GroupWriter(store)
             right: set[str] = set()
-            judging = _judging(matrix, observer, right)
+            judging = _judging(scorers, observer, right)
             asker, fatal = _asker(model, writer, judging, asking, observer, purse), None
             done = {key for key, known in store.completions.items() if not known.error}
             todo = missing(requests, done)
@@ -105,7 +105,7 @@ async def evaluate(
                     fatal = error
             spent = time.monotonic() - started
             scored = write_results(
-                plan, model.name, store, requests, matrix, purse=purse, seconds=spent, right=right
+                plan, model.name, store, requests, scorers, purse=purse, seconds=spent, right=right
             )
             answered = [store.completions.get(request.key) for request in requests]
             over_budget = purse is not None and purse.stopped
@@ -135,13 +135,13 @@ def _purse(asking: Asking, requests: Sequence[Request], store: RunStore) -> Purs
     return Purse(asking.price, spent, asking.most_cost, expected, answers)
 
 
-def _judging(matrix: Matrix, observer: Observer, right: set[str]) -> Later:
+def _judging(scorers: ScorerSet, observer: Observer, right: set[str]) -> Later:
     """Return who tells the observer; keys that the headline scorer finds right go into `right`."""
 
     def judge(request: Request, completion: Completion) -> None:
         outcome = Outcome.ERROR
         if not completion.error:
-            outcome = matrix.outcomes(completion.text, request.problem)[0]
+            outcome = OUTCOMES[scorers.outcomes(completion.text, request.problem)[0]]
         if outcome is Outcome.CORRECT:
             right.add(completion.key)
         observer.ended(completion, outcome)

@@ -15,8 +15,8 @@ from gradeschool.runs.plan import Plan
 from gradeschool.runs.results import answers_file, run_of, summarise
 from gradeschool.runs.store import RESULTS_FILE, RunStore
 from gradeschool.scoring.at_k import AtK
-from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.score import RunScore
+from gradeschool.scoring.table import ScorerSet
 
 
 class Scored(NamedTuple):
@@ -26,9 +26,9 @@ class Scored(NamedTuple):
     curve: tuple[AtK, ...]
 
 
-def matrix_of(plan: Plan) -> Matrix:
+def scorers_of(plan: Plan) -> ScorerSet:
     """Return the scorers of a protocol, ready to judge; raises MissingExtraError."""
-    return Matrix([get_usable_scorer(name) for name in plan.protocol.scorers])
+    return ScorerSet([get_usable_scorer(name) for name in plan.protocol.scorers])
 
 
 def write_results(
@@ -36,7 +36,7 @@ def write_results(
     name: str,
     store: RunStore,
     requests: Sequence[Request],
-    matrix: Matrix,
+    scorers: ScorerSet,
     *,
     purse: Purse | None = None,
     seconds: float = 0.0,
@@ -44,11 +44,11 @@ def write_results(
 ) -> Scored:
     """Score what is stored and write results.json and the protocol's answers file.
 
-    name: the run's, for people. matrix: see `matrix_of`. seconds: the time of this session. right:
-    keys that the headline scorer is known to find right.
+    name: the run's, for people. scorers: see `scorers_of`. seconds: the time of this session.
+    right: keys that the headline scorer is known to find right.
     """
     run = run_of(name, requests, store.completions)
-    score, curve, fields = summarise(run, matrix, requests, store.completions, right)
+    score, curve, fields = summarise(run, scorers, requests, store.completions, right)
     fields["seconds"] = round(seconds, 3)
     if purse is not None:
         fields["cost"] = {"dollars": round(purse.spent, 6), "price": list(purse.price)}

@@ -10,7 +10,7 @@ from gradeschool.completion import Completion
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.read import COMPLETIONS_FILE, MANIFEST_FILE
 from gradeschool.runs.files import read_completions
-from gradeschool.runs.finish import Scored, matrix_of, write_results
+from gradeschool.runs.finish import Scored, scorers_of, write_results
 from gradeschool.runs.manifest import differing, plan_of
 from gradeschool.runs.store import RunStore, read_json
 
@@ -49,7 +49,7 @@ def merge(folders: Sequence[Path], output: Path) -> Merged:
     with RunStore(output) as store:
         store.write_json(MANIFEST_FILE, fields)
         store.append([line for line, _ in rows.values()], [one for _, one in rows.values()])
-        scored = write_results(plan, name, store, requests, matrix_of(plan))
+        scored = write_results(plan, name, store, requests, scorers_of(plan))
     return Merged(len(rows), count - len(rows), torn, scored)
 
 

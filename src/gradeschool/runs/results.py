@@ -13,9 +13,9 @@ from gradeschool.models.base import Request
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import AtK, ballots_of, curve
 from gradeschool.scoring.causes import explain_verdict, view
-from gradeschool.scoring.collect import Run, Sample
-from gradeschool.scoring.matrix import Matrix
-from gradeschool.scoring.score import RunScore, score_with
+from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.score import RunScore, score_table
+from gradeschool.scoring.table import ScoredTable, ScorerSet
 
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 
@@ -40,21 +40,22 @@ def run_of(name: str, requests: Sequence[Request], completions: Mapping[str, Com
 
 def summarise(
     run: Run,
-    matrix: Matrix,
+    scorers: ScorerSet,
     requests: Sequence[Request],
     completions: Mapping[str, Completion],
     right: Collection[str] = (),
 ) -> tuple[RunScore, list[AtK], dict[str, Any]]:
     """Return the score, the curve over k of the headline scorer, and the fields of results.json.
 
-    matrix: the protocol's scorers, the headline first; it remembers texts that it read before.
+    scorers: the protocol's, the headline first; they remember texts that they judged before.
     right: keys that the headline scorer is known to find right. The curve is empty for one sample a
     problem. `failures` counts why the headline scorer's misses are misses; `answered_by` how often
     which model said that it answered.
     """
-    score = score_with(matrix, run)
+    table = ScoredTable(run, scorers)
+    score = score_table(table)
     several = any(request.sample for request in requests)
-    at_k = curve(ballots_of(run, matrix.scorers[0])) if several else []
+    at_k = curve(ballots_of(table)) if several else []
     done = [completions[request.key] for request in requests if request.key in completions]
     answers = [completion for completion in done if not completion.error]
     fields = {
@@ -65,7 +66,7 @@ def summarise(
         "missing": len(requests) - len(done),
         "truncated": sum(completion.finish is Finish.LENGTH for completion in done),
         "empty": sum(not completion.text.strip() for completion in answers),
-        "failures": _failures(run, matrix.scorers[0], done, right),
+        "failures": _failures(run, scorers.scorers[0], done, right),
         "errors": dict(Counter(_cause(completion) for completion in done if completion.error)),
         "answered_by": dict(Counter(one.model for one in answers if one.model)),
         "deviations": dict(Counter(word for completion in done for word in completion.deviations)),

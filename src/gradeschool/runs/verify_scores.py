@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradeschool.completion import Completion
-from gradeschool.runs.finish import matrix_of
+from gradeschool.runs.finish import scorers_of
 from gradeschool.runs.manifest import differing, facts_of, plan_of
 from gradeschool.runs.results import run_of
-from gradeschool.scoring.score import score_with
+from gradeschool.scoring.score import score_table
+from gradeschool.scoring.table import ScoredTable
 
 ANEW = "the command of the run writes it anew"
 
@@ -33,7 +34,9 @@ def wrong_scores(
         return f"results.json is by {others}, the run's own are {own}; {ANEW}"
     requests = plan.requests(str(manifest.get("model")))
     run = run_of("", requests, _counting(completions))
-    for scorer, found in score_with(matrix_of(plan), run).as_json()["scorers"].items():
+    for scorer, found in (
+        score_table(ScoredTable(run, scorers_of(plan))).as_json()["scorers"].items()
+    ):
         if told[scorer] != found:
             said = _said(told[scorer], found)
             return f"results.json is not what {scorer} makes of these rows: {said}; {ANEW}"

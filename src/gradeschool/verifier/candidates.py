@@ -16,8 +16,8 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
 from gradeschool.runs.files import read_completions
 from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.scoring.collect import Run
-from gradeschool.scoring.select import choose_runs, headline_scorer, manifest_of
+from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import choose_runs, headline_scorer, manifest_of
 
 Warn = Callable[[str], None]
 
@@ -173,8 +173,8 @@ def _read(scorer: Scorer, rows: list[_Raw]) -> list[Candidate]:
     for one in sorted(rows, key=lambda row: row.sample):
         if one.text not in known:
             try:
-                answer = scorer.read(one.text, reference)
-                right = answer is not None and scorer.same(answer.value, reference)
+                answer = scorer.extract(one.text, reference)
+                right = answer is not None and scorer.compare(answer.value, reference)
             except ScorerFailure:
                 continue
             known[one.text] = (None if answer is None else answer.value, right)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from gradeschool.scoring.statistics import Z95, Interval, wilson
+from gradeschool.scoring.statistics import Z95, Interval, wilson_of_mean
 
 
 class Point(NamedTuple):
@@ -38,24 +38,10 @@ def point(at: int, values: Sequence[float], base: Sequence[float], groups: int) 
         at=at,
         problems=count,
         accuracy=sum(values) / count,
-        ci95=interval_of_mean(values, count * groups),
+        ci95=wilson_of_mean(values, count * groups),
         gain=mean,
         gain_ci95=Interval(max(-1.0, mean - half), min(1.0, mean + half)),
     )
-
-
-def interval_of_mean(shares: Sequence[float], most: int) -> Interval:
-    """Return the Wilson interval of a mean of shares, one for each problem.
-
-    As many trials are counted as a proportion of the same mean would need for the same standard
-    error: at least one for each problem, at most `most`.
-    """
-    count = len(shares)
-    mean = min(1.0, sum(shares) / count)
-    error = _error(shares)
-    equal = mean * (1 - mean) / error**2 if error else float(most)
-    trials = max(float(count), min(equal, float(most)))
-    return wilson(mean * trials, trials)
 
 
 def _error(values: Sequence[float]) -> float:

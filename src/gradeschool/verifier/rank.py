@@ -12,9 +12,15 @@ from typing import NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.scoring.at_k import steps
-from gradeschool.scoring.paired import Pair, paired_interval, paired_test
-from gradeschool.scoring.statistics import Interval, clustered_wilson
-from gradeschool.verifier.curves import Point, interval_of_mean, point
+from gradeschool.scoring.statistics import (
+    Interval,
+    Pair,
+    clustered_wilson,
+    paired_interval,
+    paired_test,
+    wilson_of_mean,
+)
+from gradeschool.verifier.curves import Point, point
 from gradeschool.verifier.separation import Bucket, Within, auc, calibration, within
 from gradeschool.verifier.ways import (
     MAJORITY,
@@ -172,7 +178,7 @@ def _result(
     interval = (
         clustered_wilson(list(mine.values()))
         if name != MEAN
-        else interval_of_mean(shares, sum(count for _, count in mine.values()))
+        else wilson_of_mean(shares, sum(count for _, count in mine.values()))
     )
     return Result(name, title, sum(shares) / len(shares), interval, against)
 

@@ -18,7 +18,7 @@ from gradeschool.errors import ModelError
 from gradeschool.formats.read import MANIFEST_FILE
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.batched import DEFAULT_TOKENS, fingerprint, folder_of, tokens_of, too_long
-from gradeschool.runs.finish import matrix_of, write_results
+from gradeschool.runs.finish import scorers_of, write_results
 from gradeschool.runs.manifest import manifest
 from gradeschool.runs.plan import Plan, missing
 from gradeschool.runs.records import completed, failed, to_line
@@ -110,7 +110,7 @@ def sample_here(
                 if stop.asked:
                     break
         if not stop.asked:
-            write_results(plan, model.name, store, requests, matrix_of(plan))
+            write_results(plan, model.name, store, requests, scorers_of(plan))
         return Sampling(stored, len(requests), len(work.unfit), stop.asked)
 
 

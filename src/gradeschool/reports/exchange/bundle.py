@@ -20,9 +20,9 @@ from gradeschool.reports.page.verdicts import cause_of
 from gradeschool.runs.manifest import plan_of
 from gradeschool.runs.records import from_fields
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.load import DEFAULT_DATASET
-from gradeschool.scoring.matrix import Matrix
-from gradeschool.scoring.notes import Warn
+from gradeschool.scoring.samples import Warn
+from gradeschool.scoring.sources import DEFAULT_DATASET
+from gradeschool.scoring.table import scored_table
 from gradeschool.tables import read_rows
 from gradeschool.verdict import Outcome, Verdict
 
@@ -128,8 +128,7 @@ def dataset_name(name: str) -> str:
 def _items(
     run: PageRun, scorers: Sequence[Scorer], places: Mapping[str, int], warn: Warn
 ) -> list[Item]:
-    usable = [entry for entry in run.entries if not entry.error]
-    Matrix(scorers).expect((entry.text, entry.problem) for entry in usable)
+    verdicts_of_samples = iter(scored_table(run.chosen.run, scorers).verdicts)
     samples = (sample for sample in run.chosen.run.samples if sample.problem is not None)
     stored, prompts = _stored(run.path), _prompts(run.manifest, warn)
     others: dict[str, int] = {}
@@ -140,7 +139,7 @@ def _items(
         place = places.get(id)
         if place is None:  # a problem that the file brings itself
             place = others.setdefault(id, len(places) + len(others))
-        verdicts, cause = _judged(entry, scorers, run.disputed)
+        verdicts = () if entry.error else next(verdicts_of_samples)
         items.append(
             Item(
                 problem=entry.problem,
@@ -152,20 +151,18 @@ def _items(
                 stored=known,
                 prompt=prompts.get(known.key) if known else None,
                 verdicts=verdicts,
-                cause=cause,
+                cause=_cause(entry, verdicts, run.disputed),
             )
         )
     return items
 
 
-def _judged(
-    entry: Entry, scorers: Sequence[Scorer], disputed: Mapping[str, Problem | None]
-) -> tuple[tuple[Verdict, ...], str]:
-    if entry.error:
-        return (), ""
-    verdicts = tuple(scorer.judge(entry.text, entry.problem) for scorer in scorers)
-    missed = verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)
-    return verdicts, cause_of(entry, verdicts[0], disputed) if missed else ""
+def _cause(
+    entry: Entry, verdicts: Sequence[Verdict], disputed: Mapping[str, Problem | None]
+) -> str:
+    """Return why the headline scorer misses, "" where it does not."""
+    missed = bool(verdicts) and verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)
+    return cause_of(entry, verdicts[0], disputed) if missed else ""
 
 
 def _stored(path: Path) -> dict[int, Completion]:

@@ -16,8 +16,7 @@ from gradeschool.formats.read import COMPLETIONS_FILE, read_samples
 from gradeschool.problem import Problem
 from gradeschool.reports.page.token_values import TokenValues, token_values
 from gradeschool.runs.records import from_fields
-from gradeschool.scoring.load import DEFAULT_DATASET
-from gradeschool.scoring.select import Chosen, choose_runs
+from gradeschool.scoring.sources import DEFAULT_DATASET, Chosen, choose_runs
 from gradeschool.tables import read_rows
 from gradeschool.verifier.candidates import text_key
 

@@ -10,7 +10,7 @@ from gradeschool.completion import Prompt
 from gradeschool.formats.inspect_log import read_log
 from gradeschool.runs.diff import side
 from gradeschool.runs.diff.side import Asked, Side, address_of, as_messages, known, mapping
-from gradeschool.scoring.collect import Run
+from gradeschool.scoring.samples import Run
 
 # Versions from which inspect's `match(numeric=True)` reads as the scorer says, the latest first.
 MATCH_SCORERS = (

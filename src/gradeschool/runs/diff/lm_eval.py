@@ -11,7 +11,7 @@ from gradeschool.completion import Prompt
 from gradeschool.protocols.registry import all_scorers
 from gradeschool.runs.diff import side
 from gradeschool.runs.diff.side import Asked, Side, address_of, as_messages, known, mapping
-from gradeschool.scoring.collect import Run
+from gradeschool.scoring.samples import Run
 from gradeschool.tables import read_rows
 
 UNSAID = ("pretrained", "path", "model", "base_url")  # arguments that say which model and where

@@ -14,7 +14,7 @@ from gradeschool.runs.diff import side
 from gradeschool.runs.diff.side import Asked, Side, address_of, known, mapping
 from gradeschool.runs.manifest import plan_of
 from gradeschool.runs.records import from_fields
-from gradeschool.scoring.collect import Run
+from gradeschool.scoring.samples import Run
 from gradeschool.tables import read_rows
 
 

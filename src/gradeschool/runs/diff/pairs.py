@@ -9,7 +9,7 @@ from gradeschool.completion import Finish
 from gradeschool.problem import Problem
 from gradeschool.protocols.prompt_json import prompt_bytes
 from gradeschool.runs.diff.side import Asked, Side
-from gradeschool.scoring.collect import Sample
+from gradeschool.scoring.samples import Sample
 
 NOTHING = Asked()
 

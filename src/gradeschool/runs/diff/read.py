@@ -16,7 +16,7 @@ from gradeschool.runs.diff.inspect_ai import inspect_side
 from gradeschool.runs.diff.lm_eval import lm_eval_side
 from gradeschool.runs.diff.own import own_side
 from gradeschool.runs.diff.side import Side, known
-from gradeschool.scoring.select import Chosen
+from gradeschool.scoring.sources import Chosen
 from gradeschool.tables import read_rows
 
 CHAT, TEXT = "chat messages", "one text"

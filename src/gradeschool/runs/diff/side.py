@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Prompt
-from gradeschool.scoring.collect import Run
+from gradeschool.scoring.samples import Run
 
 # What can be recorded of a result, in the order in which it is shown.
 MODEL, ANSWERED_BY, ADDRESS, ENGINE = "model", "answered by", "address", "engine"

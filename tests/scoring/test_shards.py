@@ -7,10 +7,9 @@ import pytest
 from pyarrow import parquet
 
 from gradeschool.errors import InputError
-from gradeschool.scoring.load import choose_scorers
+from gradeschool.scoring.samples import digest
 from gradeschool.scoring.shards import Shard
-from gradeschool.scoring.sources import sources
-from gradeschool.scoring.verdicts import digest
+from gradeschool.scoring.sources import choose_scorers, sources
 from gradeschool.tables import read_rows
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
