@@ -7,7 +7,7 @@ All three run the same weights on the same prompts, in turn, in CPU seconds. A u
 up to and with the end token: what `generate` computes behind it, while it waits for the longest
 row of its batch, is not. `original` is the shape of the authors' code: one row, every token through
 a forward of the whole text. Memory is the C library's as it comes, for all of them: telling it to
-keep what is freed (`gradeschool.verifier.memory`) makes `generate` faster too, and is not done.
+keep what is freed (`gradeschool.models.workers`) makes `generate` faster too, and is not done.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from unittest.mock import patch
 import torch
 import transformers
 
-from gradeschool.models.batched import ends_of
-from gradeschool.models.token_loop import Draw, Job, Loop
+from gradeschool.models.local import ends_of
+from gradeschool.models.token_loop import Draw, Loop, SampleTask
 from gradeschool.models.tokens.rows import Rows
 
 TEMPERATURE, LIMIT = 0.7, 400
@@ -48,8 +48,9 @@ class Bench:
     def ours(self, prompts: Prompts, samples: int, calculator: bool = True) -> Lengths:
         """Sample by the token loop."""
         loop = Loop(self.model, self.tokenizer, Draw(TEMPERATURE, 1.0), self.ends, calculator)
-        jobs = [Job(at, n, tuple(p)) for at, p in enumerate(prompts) for n in range(samples)]
-        return [len(one.ids) for one in loop.run(jobs, LIMIT, 0)]
+        tasks = [SampleTask(index, number, tuple(prompt))
+                 for index, prompt in enumerate(prompts) for number in range(samples)]  # fmt: skip
+        return [len(one.ids) for one in loop.run(tasks, LIMIT, 0)]
 
     def generate(self, prompts: Prompts, samples: int, rows: int) -> Lengths:
         """Sample in batches of `generate`, each until its longest row has ended."""
@@ -128,8 +129,8 @@ def calculator_share(bench: Bench, prompts: Prompts, samples: int) -> float:
 def same_greedy(bench: Bench, prompts: Prompts) -> tuple[int, int]:
     """Return how many prompts have the greedy tokens of `generate`, and how many there are."""
     loop = Loop(bench.model, bench.tokenizer, Draw(0, 1.0), bench.ends, calculator=False)
-    jobs = [Job(at, 0, tuple(prompt)) for at, prompt in enumerate(prompts)]
-    ours = {one.prompt: one.ids for one in loop.run(jobs, LIMIT, 0)}
+    tasks = [SampleTask(index, 0, tuple(prompt)) for index, prompt in enumerate(prompts)]
+    ours = {one.prompt: one.ids for one in loop.run(tasks, LIMIT, 0)}
     same = sum(bench.batch([prompt], 0)[0] == ours[at] for at, prompt in enumerate(prompts))
     return same, len(prompts)
 

@@ -16,8 +16,8 @@ import torch
 from transformers.utils import logging
 
 from gradeschool.datasets.fresh import fresh_problems
+from gradeschool.models.workers import keep_freed_memory
 from gradeschool.verifier.examples import Example, encode_problems, texts_of
-from gradeschool.verifier.memory import keep_freed_memory
 from gradeschool.verifier.new_model import SHAPES, new_model
 from gradeschool.verifier.optimizers import Optimizers
 from gradeschool.verifier.packing import LANGUAGE, language_loss, pack, take_packed

@@ -22,11 +22,14 @@ skip_without(MODEL_NEEDS, "the token loop")
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
-from gradeschool.models.token_loop import Draw, Job, Loop, Sampled, sample  # noqa: E402
+from gradeschool.models.token_loop import Draw, Loop, Sampled, SampleTask, sample  # noqa: E402
 from gradeschool.models.tokens.annotations import Annotations, Override  # noqa: E402
+from gradeschool.models.tokens.blocks import Block, barred  # noqa: E402
 from gradeschool.models.tokens.cache_step import CacheStep  # noqa: E402
+from gradeschool.models.tokens.cohort import Cohort  # noqa: E402
 from gradeschool.models.tokens.draw import nucleus, uniforms  # noqa: E402
 from gradeschool.models.tokens.llama_step import LlamaStep  # noqa: E402
+from tests.support.greedy import compare_with_generate  # noqa: E402
 
 LIMIT = 70
 ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
@@ -63,29 +66,51 @@ def loaded(tiny_model: Path) -> Loaded:
     return Loaded(tiny_model)
 
 
-def generated(model: Any, prompt: Sequence[int], ends: list[int], limit: int = LIMIT) -> list[int]:
-    """What `generate` writes, greedily, alone."""
-    ids = torch.tensor([prompt])
-    settings = {"max_new_tokens": limit, "do_sample": False, "eos_token_id": ends}
-    with torch.inference_mode():
-        row = model.generate(ids, attention_mask=torch.ones_like(ids), pad_token_id=0, **settings)
-    return [int(token) for token in row[0, len(prompt) :]]
-
-
-@pytest.fixture(scope="module")
-def wanted(loaded: Loaded) -> list[list[int]]:
-    """What `generate` writes to each prompt."""
-    return [generated(loaded.model, prompt, loaded.ends) for prompt in loaded.prompts]
-
-
 @pytest.mark.parametrize("rows", [5, 64])
-def test_greedy_is_generate(loaded: Loaded, wanted: list[list[int]], rows: int) -> None:
-    found = loaded.written(loaded.prompts, calculator=False, rows=rows)
-    assert [one.prompt for one in found] == list(range(len(loaded.prompts)))
-    assert len({len(one.ids) for one in found}) > 3  # rows ended at different times
-    assert [one.ids for one in found] == wanted
-    for one in found:
-        assert one.finished == (one.ids[-1] in loaded.ends)
+def test_greedy_is_generate(loaded: Loaded, rows: int) -> None:
+    compared = compare_with_generate(
+        loaded.model, loaded.tokenizer, loaded.prompts, loaded.ends, LIMIT, rows
+    )
+    assert len({len(row.ids) for row in compared.rows}) > 3  # rows ended at different times
+
+
+def _positions_off_by_one(cohort: Cohort) -> torch.Tensor:
+    return cohort.begins + cohort.written - 1
+
+
+def _rows_kept_in_their_old_places(cohort: Cohort, kept: Any) -> None:
+    """Drop rows without moving the keys and values of those that take their places."""
+    blocks = [Block(keys.clone(), values.clone()) for keys, values in cohort.suffixes]
+    KEEP(cohort, kept)
+    for (keys, values), (old_keys, old_values) in zip(cohort.suffixes, blocks, strict=True):
+        keys.copy_(old_keys[: len(keys), :, :, -keys.shape[3] :])
+        values.copy_(old_values[: len(values), :, -values.shape[2] :])
+
+
+def _nothing_barred(where: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    return BARRED(torch.zeros_like(where), keys)
+
+
+KEEP, BARRED = Cohort.keep, barred
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("Cohort.positions", _positions_off_by_one),
+        ("Cohort.keep", _rows_kept_in_their_old_places),
+        ("barred", _nothing_barred),
+    ],
+)
+def test_the_comparison_finds_faults(
+    loaded: Loaded, monkeypatch: pytest.MonkeyPatch, name: str, fault: Any
+) -> None:
+    """A position, a row's memory, a mask: each of these faults shows in the logits."""
+    monkeypatch.setattr(f"gradeschool.models.tokens.cohort.{name}", fault)
+    with pytest.raises(AssertionError, match="a logit differs by"):
+        compare_with_generate(
+            loaded.model, loaded.tokenizer, loaded.prompts[:8], loaded.ends, LIMIT, 5
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -97,11 +122,10 @@ def test_other_architectures_write_what_generate_writes(loaded: Loaded, kind: st
         if weight.ndim > 1:
             torch.nn.init.normal_(weight, 0, 0.3)
     assert LlamaStep.fits(model) == (kind in {"llama", "qwen2"})
-    prompts = [[3 + (5 * at + size) % 290 for at in range(size)] for size in (1, 4, 9, 9, 15)]
-    settings: dict[str, Any] = {"ends": [2], "max_tokens": 20, "calculator": False, "rows": 3}
+    prompts = [[3 + (5 * number + size) % 290 for number in range(size)]
+               for size in (1, 4, 9, 9, 15)]  # fmt: skip
     implementation = model.config._attn_implementation
-    found = sorted(sample(model, loaded.tokenizer, prompts, **settings))
-    assert [one.ids for one in found] == [generated(model, one, [2], 20) for one in prompts]
+    compare_with_generate(model, loaded.tokenizer, prompts, ends=[2], limit=20, rows=3)
     assert model.config._attn_implementation == implementation
 
 
@@ -110,8 +134,8 @@ def test_the_two_steps_write_the_same(loaded: Loaded) -> None:
     for kind in (LlamaStep, CacheStep):
         loop = Loop(loaded.model, loaded.tokenizer, Draw(0.7, 1.0), loaded.ends, True)
         loop.step = kind(loaded.model)
-        jobs = [Job(at, n, tuple(loaded.prompts[at])) for at in range(6) for n in range(3)]
-        written.append(sorted(loop.run(jobs, LIMIT, 0, rows=7)))
+        tasks = [SampleTask(at, n, tuple(loaded.prompts[at])) for at in range(6) for n in range(3)]
+        written.append(sorted(loop.run(tasks, LIMIT, 0, rows=7)))
     for lean, whole in zip(*written, strict=True):
         assert lean[:4] == whole[:4]
         assert np.allclose(lean.logprobs, whole.logprobs, atol=1e-4)
@@ -189,8 +213,8 @@ def test_limits_and_stops(loaded: Loaded) -> None:
     short = loaded.written(prompts, max_tokens=1)
     assert [len(one.ids) for one in short] == [1] * 6
     loop = Loop(loaded.model, loaded.tokenizer, Draw(0, 1), loaded.ends, False, ["\n", "####"])
-    jobs = [Job(at, 0, tuple(prompt)) for at, prompt in enumerate(prompts)]
-    stopped = sorted(loop.run(jobs, LIMIT, 0))
+    tasks = [SampleTask(at, 0, tuple(prompt)) for at, prompt in enumerate(prompts)]
+    stopped = sorted(loop.run(tasks, LIMIT, 0))
     free = loaded.written(prompts, calculator=False)
     for one, whole in zip(stopped, free, strict=True):
         assert whole.ids[: len(one.ids)] == one.ids

@@ -17,12 +17,13 @@ skip_without(MODEL_NEEDS, "the token loop")
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
-from gradeschool.models.token_loop import sample  # noqa: E402
+from gradeschool.models.token_loop import SampleTask  # noqa: E402
 from gradeschool.models.tokens.annotations import Annotations  # noqa: E402
 from gradeschool.models.tokens.blocks import joined  # noqa: E402
 from gradeschool.models.tokens.linear import linear  # noqa: E402
 from gradeschool.models.tokens.llama_step import EVEN, LlamaStep  # noqa: E402
-from gradeschool.models.tokens.rows import Job, Rows  # noqa: E402
+from gradeschool.models.tokens.rows import Rows  # noqa: E402
+from tests.support.greedy import compare_with_generate  # noqa: E402
 
 BASE = {"num_hidden_layers": 2, "vocab_size": 300, "hidden_size": 32, "intermediate_size": 48}
 SHAPES: dict[str, dict[str, Any]] = {
@@ -44,26 +45,15 @@ def _llama(shape: str) -> Any:
     return model.eval()
 
 
-def _generated(model: Any, prompt: Sequence[int]) -> list[int]:
-    ids = torch.tensor([prompt])
-    how = {"do_sample": False, "max_new_tokens": 24, "eos_token_id": [2], "pad_token_id": 0}
-    with torch.inference_mode():
-        whole = model.generate(ids, attention_mask=torch.ones_like(ids), **how)
-    return [int(token) for token in whole[0, len(prompt) :]]
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_writes_what_generate_writes(shape: str) -> None:
     """Fewer rows than there are prompts: rows end, are taken out, and cohorts join."""
     model = _llama(shape)
     assert LlamaStep.fits(model)
-    prompts = [[3 + (7 * at + size) % 290 for at in range(size)] for size in (1, 4, 9, 17, 17, 30)]
-    wanted = [_generated(model, prompt) for prompt in prompts]
+    prompts = [[3 + (7 * number + size) % 290 for number in range(size)]
+               for size in (1, 4, 9, 17, 17, 30)]  # fmt: skip
     for rows in (2, EVEN + 1):
-        found = sorted(sample(model, None, prompts, ends=[2], max_tokens=24, calculator=False,
-                              rows=rows))  # fmt: skip
-        for one in found:
-            assert one.ids == wanted[one.prompt]
+        compare_with_generate(model, None, prompts, ends=[2], limit=24, rows=rows)
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64, torch.bfloat16])
@@ -114,7 +104,7 @@ def test_rows_are_forced_apart_from_each_other(chosen: list[str], limit: int) ->
 
     def written(texts: Sequence[str]) -> list[tuple[str, list[bool]]]:
         rows = Rows(len(texts), limit, annotations)
-        slots = np.array([rows.begin(Job(0, at, (0,)), None) for at in range(len(texts))])
+        slots = np.array([rows.begin(SampleTask(0, at, (0,)), None) for at in range(len(texts))])
         for at in range(limit):
             tokens = np.array([tokenizer(text[at])["input_ids"][0] for text in texts])
             rows.force(slots, tokens)

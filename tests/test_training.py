@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError, StoreError  # noqa: E402
+from gradeschool.models.workers import keep_freed_memory  # noqa: E402
 from gradeschool.verifier import checkpoints  # noqa: E402
 from gradeschool.verifier.dropout import RESIDUAL, drop_residuals  # noqa: E402
 from gradeschool.verifier.example_batches import ExampleBatches  # noqa: E402
-from gradeschool.verifier.memory import keep_freed_memory  # noqa: E402
 from gradeschool.verifier.optimizers import Optimizers, share_of  # noqa: E402
 from gradeschool.verifier.packing import LANGUAGE, language_loss, take_packed  # noqa: E402
 from gradeschool.verifier.training import LOSSES, Settings, Trained, train  # noqa: E402

@@ -10,9 +10,9 @@ import pytest
 from gradeschool import Problem
 from gradeschool.completion import Decoding, Finish, Message, Prompt
 from gradeschool.errors import InputError, ModelError
-from gradeschool.models.base import Model, Reply, Request
-from gradeschool.models.batched import fingerprint
+from gradeschool.models.base import BulkModel, Model, Reply, Request
 from gradeschool.models.choose import choose_model
+from gradeschool.models.local import fingerprint
 from gradeschool.models.transformers_model import TransformersModel
 from tests.support.fixtures import MODEL_NEEDS, skip_without
 from tests.support.tiny_corpus import load_problems
@@ -28,13 +28,21 @@ def requests(prompts: Sequence[Prompt], decoding: Decoding) -> list[Request]:
     return [Request(str(at), problem, prompt, decoding, 0) for at, prompt in enumerate(prompts)]
 
 
-def answers(model: Model, asked: Sequence[Request]) -> list[Reply | BaseException]:
+def answers(model: Model, requests: Sequence[Request]) -> list[Reply | BaseException]:
     """What a model answers to all requests at once."""
 
     async def ask() -> list[Reply | BaseException]:
         async with model:
-            found = await asyncio.gather(*map(model.answer, asked), return_exceptions=True)
-            return list(found)
+            if not isinstance(model, BulkModel):
+                replies = await asyncio.gather(*map(model.answer, requests), return_exceptions=True)
+                return list(replies)
+            by_request = {
+                id(request): reply
+                async for results in model.answer_all(requests)
+                for request, reply in results
+            }
+            assert len(by_request) == len(requests)
+            return [by_request[id(request)] for request in requests]
 
     return asyncio.run(ask())
 
@@ -55,10 +63,10 @@ def prompts(form: str) -> list[Prompt]:
 
 @pytest.mark.parametrize("form", ["text", "chat", "prefix"])
 def test_greedy_text_is_that_of_the_served_model(
-    tiny_model: Path, llama_url: str, form: str
+    tiny_model: Path, tiny_url: str, form: str
 ) -> None:
     asked = requests(prompts(form), GREEDY if form == "text" else CHAT)
-    served = texts(answers(choose_model(llama_url, (), ""), asked))
+    served = texts(answers(choose_model(tiny_url, (), ""), asked))
     assert len(set(served)) > PROMPTS / 2
     assert texts(answers(TransformersModel(str(tiny_model)), asked)) == served
 

@@ -78,6 +78,7 @@ def test_memory_is_bounded_and_forgetting_changes_nothing(monkeypatch: pytest.Mo
         assert outcomes(together, text, problem) == alone(CLOSED, text, problem)
 
 
+@pytest.mark.official
 def test_they_agree_on_real_completions(data: Path, gsm8k_test: Sequence[Problem]) -> None:
     together = ScorerSet(CLOSED)
     compared = 0

@@ -1,19 +1,15 @@
-"""The tiny model's training text: problems, and the prompt formats they are written in."""
+"""The tiny model's training text: fresh problems, and the prompt formats they are written in."""
 
-import json
-import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-REPO_ROOT = Path(__file__).resolve().parents[2]
-DATA_VARIABLE = "GRADESCHOOL_DATA"
-DEFAULT_DATA = REPO_ROOT.parent / "shared" / "data"
-TRAIN_FILE = Path("gsm8k") / "train.jsonl"
+from gradeschool.datasets.fresh.generate import fresh_problems
 
-MADE_PROBLEMS = 1500
-MADE_SEED = 20211027
+REPO_ROOT = Path(__file__).resolve().parents[2]
+
+FRESH_PROBLEMS, FRESH_SEED, FRESH_STEPS = 1500, 20211027, (2, 3)
 TEXT_SEED = 8
 MAX_CHARACTERS = 330  # longer problems teach a model this small nothing but loops
 MAX_SHOTS = 6
@@ -36,19 +32,9 @@ class Problem(NamedTuple):
 
 
 def load_problems() -> list[Problem]:
-    """GSM8K's training problems where they are at hand, else problems made from a seed."""
-    given = os.environ.get(DATA_VARIABLE)
-    for folder in ([Path(given)] if given else []) + [DEFAULT_DATA]:
-        if (folder / TRAIN_FILE).is_file():
-            return read_problems(folder / TRAIN_FILE)
-    return make_problems(MADE_PROBLEMS, MADE_SEED)
-
-
-def read_problems(path: Path) -> list[Problem]:
-    """The problems of a JSONL file in GSM8K's own form."""
-    with path.open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines if line.strip()]
-    return [Problem(row["question"], row["answer"]) for row in rows]
+    """The same fresh problems on every machine: nothing else is always at hand."""
+    fresh = fresh_problems(FRESH_SEED, FRESH_PROBLEMS, steps=FRESH_STEPS)
+    return [Problem(problem.question, problem.solution) for problem in fresh]
 
 
 def make_problems(count: int, seed: int) -> list[Problem]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -23,11 +24,15 @@ from gradeschool.cli.options import (
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from gradeschool.completion import Decoding
     from gradeschool.models.base import Model
+    from gradeschool.models.transformers_model import Workers
     from gradeschool.protocol import Protocol
     from gradeschool.reports.progress import LiveProgress, PlainProgress
     from gradeschool.runs.evaluate import Asking, Evaluation
     from gradeschool.runs.plan import Plan
+
+Decorated = TypeVar("Decorated", bound=Callable[..., None])
 
 PROTOCOL = "zero-shot/chat"
 # The model of the package was trained on questions and annotated solutions alone.
@@ -36,6 +41,34 @@ BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
 # would cost it a tenth of its time. Its start makes more than that, and next to no garbage.
 GARBAGE = 50_000
 STARTING_GARBAGE = 500_000
+
+
+def worker_options(command: Decorated) -> Decorated:
+    """Add the options that say which processes run a model of this machine."""
+    command = click.option(
+        "--processes", type=click.IntRange(min=1),
+        help="Processes that run a transformers/ model: by default one here; on Ray one a GPU, "
+             "else one a CPU.",
+    )(command)  # fmt: skip
+    return click.option(
+        "--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
+        help="Run a transformers/ model here, or on a Ray cluster.",
+    )(command)  # fmt: skip
+
+
+def workers_of(engine: str, processes: int | None) -> Workers | None:
+    """Return the processes that run a model; None for this one."""
+    from functools import partial
+
+    if engine == "ray":
+        from gradeschool.models.workers import on_ray
+
+        return partial(on_ray, actors=processes)
+    if processes is None or processes == 1:
+        return None
+    from gradeschool.models.workers import in_processes
+
+    return partial(in_processes, processes=processes)
 
 
 @click.command()
@@ -70,6 +103,7 @@ STARTING_GARBAGE = 500_000
 @click.option("--max-cost", type=FiniteRange(min=0), metavar="DOLLARS",
               help="Stop, resumable, before the run has cost more. Needs --price.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked, and what it costs.")
+@worker_options
 @click.option("--quiet", is_flag=True, help="No progress.")
 @json_option
 def command(
@@ -90,6 +124,8 @@ def command(
     price: str | None,
     max_cost: float | None,
     dry_run: bool,
+    engine: str,
+    processes: int | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -112,17 +148,12 @@ def command(
     calculating = built_in if calculator is None else calculator
     _check(chosen, calculating, batch, choices, max_cost, price)
     problems = load_dataset(dataset or chosen.dataset)
-    usual = chosen.decoding
-    decoding = replace(
-        usual,
-        temperature=usual.temperature if temperature is None else temperature,
-        max_tokens=max_tokens or usual.max_tokens,
-        seed=seed,
-    )
+    decoding = decoding_of(chosen, temperature, max_tokens, seed)
     plan = make_plan(chosen, problems, decoding, limit, samples)
     if model.startswith(("http://", "https://", "openai/")):
         import_aiohttp()
-    answering = choose_model(model, plan.problems, problems.name, timeout, calculating)
+    workers = workers_of(engine, processes)
+    answering = choose_model(model, plan.problems, problems.name, timeout, calculating, workers)
     cost = parse_price(price, answering.name) if price else None
     asking = Asking(connections, choices, batch, cost, max_cost)
     folder = output or default_folder(model, chosen.name, problems.name)
@@ -131,7 +162,22 @@ def command(
 
         tell(plan, answering, folder, asking, as_json)
     else:
-        _run(plan, answering, folder, asking, quiet, as_json)
+        evaluation = run_plan(plan, answering, folder, asking, quiet)
+        _print(evaluation, plan.protocol, as_json)
+        exit_as_ended(evaluation)
+
+
+def decoding_of(
+    protocol: Protocol, temperature: float | None, max_tokens: int | None, seed: int | None
+) -> Decoding:
+    """Return the protocol's decoding with what the command line sets instead."""
+    usual = protocol.decoding
+    return replace(
+        usual,
+        temperature=usual.temperature if temperature is None else temperature,
+        max_tokens=max_tokens or usual.max_tokens,
+        seed=seed,
+    )
 
 
 def _check(
@@ -157,9 +203,8 @@ def _check(
         )
 
 
-def _run(
-    plan: Plan, model: Model, folder: Path, asking: Asking, quiet: bool, as_json: bool
-) -> None:
+def run_plan(plan: Plan, model: Model, folder: Path, asking: Asking, quiet: bool) -> Evaluation:
+    """Run a plan with a progress display; exits with 130 at a second Ctrl-C."""
     import asyncio
 
     from gradeschool import __version__
@@ -172,11 +217,10 @@ def _run(
     with _progress(quiet) as observer:
         work = evaluate(plan, model, folder, asking=asking, observer=observer, version=__version__)
         try:
-            evaluation = asyncio.run(work)
+            return asyncio.run(work)
         except (KeyboardInterrupt, asyncio.CancelledError):
             warn(f"stopped at once; what is stored stays in {folder}")
             sys.exit(130)
-    _report(evaluation, plan.protocol, as_json)
 
 
 def _progress(quiet: bool) -> AbstractContextManager[LiveProgress | PlainProgress]:
@@ -189,19 +233,14 @@ def _progress(quiet: bool) -> AbstractContextManager[LiveProgress | PlainProgres
     return LiveProgress(Console(stderr=True))
 
 
-def _report(evaluation: Evaluation, protocol: Protocol, as_json: bool) -> None:
-    """Print the score and where it is stored; exit as the run ended."""
-    if as_json:
-        curve = [at.as_json() for at in evaluation.curve]
-        fields = {"folder": str(evaluation.folder), "runs": [evaluation.score.as_json()]}
-        print_json({**fields, "at_k": curve, "cost": evaluation.cost})
-    else:
-        _print(evaluation, protocol)
+def exit_as_ended(evaluation: Evaluation) -> None:
+    """Exit with 2, 130 or 3, and a warning, where the run is not complete."""
     if evaluation.fatal is not None:
         warn(f"the run stopped: {evaluation.fatal}; the same command goes on from here")
         sys.exit(2)
     if evaluation.interrupted:
-        warn("interrupted; the same command asks for what is missing")
+        missing = evaluation.requested - evaluation.answered
+        warn(f"interrupted with {missing} samples left; the same command asks for what is missing")
         sys.exit(130)
     if evaluation.over_budget:
         left = evaluation.requested - evaluation.answered - evaluation.failed
@@ -216,7 +255,13 @@ def _report(evaluation: Evaluation, protocol: Protocol, as_json: bool) -> None:
         sys.exit(3)
 
 
-def _print(evaluation: Evaluation, protocol: Protocol) -> None:
+def _print(evaluation: Evaluation, protocol: Protocol, as_json: bool) -> None:
+    """Print the score and where it is stored."""
+    if as_json:
+        curve = [at.as_json() for at in evaluation.curve]
+        fields = {"folder": str(evaluation.folder), "runs": [evaluation.score.as_json()]}
+        print_json({**fields, "at_k": curve, "cost": evaluation.cost})
+        return
     from gradeschool.reports.curves import curve_table
     from gradeschool.reports.terminal import quoted, score_table
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from gradeschool.cli.eval_verb import (
+    decoding_of,
+    exit_as_ended,
+    run_plan,
+    worker_options,
+    workers_of,
+)
 from gradeschool.cli.options import FiniteRange, dataset_option, json_option, print_json, warn
 from gradeschool.cli.training import MOST_SEED
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
+    from gradeschool.models.base import Model
+    from gradeschool.models.transformers_model import Workers
     from gradeschool.runs.plan import Plan
-    from gradeschool.verifier.sample_work import Write
-    from gradeschool.verifier.sampling import Told
 
 HERE = "transformers/"
 TEMPERATURE = 0.7  # the paper's
@@ -42,10 +45,7 @@ TEMPERATURE = 0.7  # the paper's
               help="Write the results of annotations, <<3*4=12>>, for the model.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0, MOST_SEED),
               help="Other samples of the same problems.")  # fmt: skip
-@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-              help="Where a transformers/ model samples: here, or on a Ray cluster.")  # fmt: skip
-@click.option("--processes", type=click.IntRange(min=1),
-              help="By default one here; on Ray one a GPU, else one a CPU.")  # fmt: skip
+@worker_options
 @click.option("--connections", type=click.IntRange(1, 4096), help="Requests at a time.")
 @click.option("--timeout", type=FiniteRange(min=0.1), default=600.0, show_default=True,
               help="Seconds that one request may take.")  # fmt: skip
@@ -79,125 +79,39 @@ def command(
     """
     from gradeschool.datasets.load import load_dataset
     from gradeschool.protocols.registry import get_protocol
+    from gradeschool.runs.evaluate import Asking
     from gradeschool.runs.plan import make_plan
 
     chosen = get_protocol(protocol)
-    decoding = replace(
-        chosen.decoding,
-        temperature=temperature,
-        max_tokens=max_tokens or chosen.decoding.max_tokens,
-        seed=seed,
-    )
+    decoding = decoding_of(chosen, temperature, max_tokens, seed)
     plan = make_plan(chosen, load_dataset(dataset or chosen.dataset), decoding, limit, samples)
-    if any(spec.startswith(HERE) for spec in models):
-        write = _writer(engine, processes)
-        status = _here(plan, models, output, calculator, write, quiet)
-    elif engine == "ray":
-        raise InputError(f"--engine ray runs transformers/FOLDER, not {models[0]!r}")
-    else:
-        status = _asked(plan, models, output, calculator, connections, timeout, quiet)
-    _labels(output, as_json)
-    sys.exit(status)
-
-
-def _writer(engine: str, processes: int | None) -> Write:
-    from functools import partial
-
-    from gradeschool.verifier.base_model import needs_training_packages
-
-    needs_training_packages()
-    if engine == "ray":
-        from gradeschool.verifier.sample_cluster import on_ray
-
-        return partial(on_ray, actors=processes)
-    from gradeschool.verifier.sample_processes import in_processes
-
-    return partial(in_processes, processes=processes or 1)
-
-
-def _here(
-    plan: Plan, models: tuple[str, ...], output: Path, calculator: bool, write: Write, quiet: bool
-) -> int:
-    from gradeschool import __version__
-    from gradeschool.verifier.sampling import here, sample_here
-
-    if len(models) > 1:
-        raise InputError("one model on this machine at a time; --processes share the work")
-    model = here(models[0].removeprefix(HERE), calculator)
-    tell = None if quiet else _progress()
-    ended = sample_here(plan, model, output, write=write, version=__version__, tell=tell)
-    if ended.stopped:
-        warn(f"interrupted at {ended.stored} of {ended.of}; the same command asks for the rest")
-        return 130
-    if ended.failed:
-        warn(f"{ended.failed} samples failed: their prompts do not fit into the model's context")
-        return 3
-    return 0
-
-
-def _asked(
-    plan: Plan,
-    models: tuple[str, ...],
-    output: Path,
-    calculator: bool,
-    connections: int | None,
-    timeout: float,
-    quiet: bool,
-) -> int:
-    import asyncio
-
-    from gradeschool import __version__
-    from gradeschool.models.choose import choose_model
-    from gradeschool.models.spread import SpreadModel
-    from gradeschool.reports.progress import PlainProgress
-    from gradeschool.runs.evaluate import Asking, evaluate
-
-    if calculator and plan.protocol.is_chat:
+    if calculator and chosen.is_chat:
         raise InputError(
             f"the calculator needs a completion that it can go on with, which the chat of "
-            f"{plan.protocol.name} is not; give --no-calculator or another protocol"
+            f"{chosen.name} is not; give --no-calculator or another protocol"
         )
-    asked = [
-        choose_model(spec, plan.problems, plan.dataset.name, timeout, calculator)
-        for spec in dict.fromkeys(models)
+    model = _model(models, plan, timeout, calculator, workers_of(engine, processes))
+    evaluation = run_plan(plan, model, output, Asking(connections), quiet)
+    if evaluation.fatal is None:
+        _labels(output, as_json)
+    exit_as_ended(evaluation)
+
+
+def _model(
+    specs: tuple[str, ...], plan: Plan, timeout: float, calculator: bool, workers: Workers | None
+) -> Model:
+    """Return the model of one name, or several endpoints of it as one."""
+    from gradeschool.models.choose import choose_model
+    from gradeschool.models.spread import SpreadModel
+
+    names = list(dict.fromkeys(specs))
+    if len(names) > 1 and any(name.startswith(HERE) for name in names):
+        raise InputError("one model on this machine at a time; --processes share the work")
+    models = [
+        choose_model(name, plan.problems, plan.dataset.name, timeout, calculator, workers)
+        for name in names
     ]
-    model = asked[0] if len(asked) == 1 else SpreadModel(asked, warn)
-    asking = Asking(connections)
-    observer = PlainProgress(quiet)
-    work = evaluate(plan, model, output, asking=asking, observer=observer, version=__version__)
-    try:
-        ended = asyncio.run(work)
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        warn(f"stopped at once; what is stored stays in {output}")
-        return 130
-    if ended.fatal is not None:
-        raise ended.fatal
-    left = ended.requested - ended.answered
-    if ended.interrupted:
-        warn(f"interrupted with {left} samples left; the same command asks for them")
-        return 130
-    if ended.failed:
-        warn(f"{ended.failed} samples failed; the same command asks for them again")
-        return 3
-    return 0
-
-
-def _progress() -> Callable[[Told], None]:
-    """Return who tells on stderr, at most once in two seconds, how far a sampling is."""
-    began = last = time.monotonic()
-
-    def tell(told: Told) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if told.done < told.of and now - last < 2:
-            return
-        last = now
-        rate = told.tokens / max(now - began, 1e-9)
-        end = "\r" if sys.stderr.isatty() and told.done < told.of else "\n"
-        text = f"{told.done:,} of {told.of:,} samples, {rate:,.0f} tokens/s"
-        click.echo(f"{text:<60}{end}", err=True, nl=False)
-
-    return tell
+    return models[0] if len(models) == 1 else SpreadModel(models, warn)
 
 
 def _labels(output: Path, as_json: bool) -> None:

@@ -93,8 +93,8 @@ def run_training(train: Callable[..., Mapping[str, Any]], asked: Recipe, how: Ho
     """
     from shlex import join
 
+    from gradeschool.models.workers import keep_freed_memory
     from gradeschool.reports.training_progress import training_progress
-    from gradeschool.verifier.memory import keep_freed_memory
     from gradeschool.verifier.parallel import joined
     from gradeschool.verifier.training_session import Listener
 

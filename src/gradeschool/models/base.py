@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from gradeschool.completion import NO_USAGE, Decoding, Finish, Prompt, Usage
+from gradeschool.errors import ModelError
 from gradeschool.problem import Problem
 
 
@@ -71,4 +72,19 @@ class SeveralModel(Model, Protocol):
         """Return the replies to the first of these requests, at least one; raises ModelError.
 
         The requests differ in their sample alone and have no seed.
+        """
+
+
+# Requests that ended, each with its reply or the reason why there is none.
+Results = list[tuple[Request, Reply | ModelError]]
+
+
+@runtime_checkable
+class BulkModel(Model, Protocol):
+    """A model that takes all requests of a run at once and answers them in its own order."""
+
+    def answer_all(self, requests: Sequence[Request]) -> AsyncGenerator[Results, None]:
+        """Yield the results as they come; now and then an empty list while there are none.
+
+        Each request ends once. Close the iterator to stop early: what is being written is dropped.
         """

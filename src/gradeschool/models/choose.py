@@ -14,6 +14,7 @@ from gradeschool.problem import Problem
 
 if TYPE_CHECKING:
     from gradeschool.models.endpoint import Endpoint
+    from gradeschool.models.transformers_model import Workers
 
 E = TypeVar("E", bound="Endpoint")
 OPENAI_URL = "https://api.openai.com/v1"
@@ -30,6 +31,7 @@ def choose_model(
     dataset: str,
     seconds: float = 600.0,
     calculator: bool = False,
+    workers: Workers | None = None,
 ) -> Model:
     """Return the model that a command line names; raises InputError for another form.
 
@@ -38,9 +40,14 @@ def choose_model(
     unless a name follows. `transformers/FOLDER_OR_ID`, `vllm/FOLDER_OR_ID` and
     `llama.cpp/FILE.gguf` run a model on this machine; `tiny` is the one that the package ships.
     seconds: how long one request may take. calculator: the results of annotations are computed, and
-    the model goes on behind them.
+    the model goes on behind them. workers: the processes in which a `transformers/` model runs.
     """
     provider, _, name = spec.partition("/")
+    if workers is not None and provider != "transformers":
+        raise InputError(
+            f"--engine ray and --processes run a transformers/FOLDER model, not {spec!r}; "
+            "leave them out"
+        )
     if provider == "recorded" and name:
         if calculator:
             raise InputError("a recorded model writes nothing new; leave out --calculator")
@@ -48,7 +55,7 @@ def choose_model(
     if provider == "transformers" and name:
         from gradeschool.models.transformers_model import TransformersModel
 
-        return TransformersModel(name, calculator)
+        return TransformersModel(name, calculator, workers)
     if provider == "vllm" and name:
         from gradeschool.models.vllm_model import VllmModel
 

@@ -14,22 +14,23 @@ where two logits are that close.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 import torch
 
+from gradeschool.models.local import SampleTask
 from gradeschool.models.tokens.annotations import Annotations
-from gradeschool.models.tokens.cache_step import CacheStep
+from gradeschool.models.tokens.cache_step import CacheStep, UnknownArchitectureError
 from gradeschool.models.tokens.cohort import Cohort
 from gradeschool.models.tokens.draw import Draw, logprobs
 from gradeschool.models.tokens.llama_step import LlamaStep
 from gradeschool.models.tokens.prefill import encoded
-from gradeschool.models.tokens.rows import Job, Rows, Sampled
+from gradeschool.models.tokens.rows import Rows, Sampled
 from gradeschool.models.tokens.stops import Stops
 
-__all__ = ["Draw", "Job", "Loop", "Sampled", "sample"]
+__all__ = ["Draw", "Loop", "SampleTask", "Sampled", "UnknownArchitectureError", "sample"]
 
 ROWS_ON_CPU, ROWS_ON_GPU = 256, 1024
 # A new cohort begins where this share of the rows is left.
@@ -62,13 +63,13 @@ def sample(
     is in. prompts: tokens, at least one each; equal prompts have equal samples. ends: tokens that
     end a completion. rows: how many are written at once.
     """
-    jobs = [
-        Job(at, number, tuple(prompts[at]))
-        for at in sorted(range(len(prompts)), key=lambda at: -len(prompts[at]))
+    tasks = [
+        SampleTask(index, number, tuple(prompts[index]))
+        for index in sorted(range(len(prompts)), key=lambda index: -len(prompts[index]))
         for number in range(samples)
     ]
     loop = Loop(model, tokenizer, Draw(temperature, top_p), ends, calculator)
-    return loop.run(jobs, max_tokens, seed, rows)
+    return loop.run(tasks, max_tokens, seed, rows)
 
 
 class Loop:
@@ -85,6 +86,7 @@ class Loop:
     ) -> None:
         self.model, self.draw, self.device = model, draw, model.device
         self.step: Step = LlamaStep(model) if LlamaStep.fits(model) else CacheStep(model)
+        self.context: int | None = getattr(model.config, "max_position_embeddings", None)
         size = model.get_output_embeddings().weight.shape[0]
         self.annotations = Annotations(tokenizer, size) if calculator else None
         self.ends = np.zeros(size, dtype=np.bool_)
@@ -92,27 +94,36 @@ class Loop:
         self.stops = Stops(tokenizer, size, stops) if stops else None
 
     def run(
-        self, jobs: Sequence[Job], max_tokens: int, seed: int, rows: int | None = None
+        self, tasks: Sequence[SampleTask], max_tokens: int, seed: int, rows: int | None = None
     ) -> Iterator[Sampled]:
-        """Yield what is written for each job, in the order in which it ends."""
+        """Yield what is written for each task, in the order in which rows end."""
+        return chain.from_iterable(self.steps(tasks, max_tokens, seed, rows))
+
+    def steps(
+        self, tasks: Sequence[SampleTask], max_tokens: int, seed: int, rows: int | None = None
+    ) -> Iterator[list[Sampled]]:
+        """Write one token of every row at a time; yield the rows that ended with it.
+
+        A row ends after max_tokens, or where the model's context ends.
+        """
         most = rows or (ROWS_ON_GPU if self.device.type == "cuda" else ROWS_ON_CPU)
-        table = Rows(min(most, len(jobs)), max_tokens, self.annotations)
-        left = iter(jobs)
+        table = Rows(min(most, len(tasks)), max_tokens, self.annotations, self.context)
+        waiting = iter(tasks)
         live: list[_Live] = []
         while True:
             free = len(table.free)
-            if free >= (1 - REFILL) * table.nobody and (group := list(islice(left, free))):
+            if free >= (1 - REFILL) * table.nobody and (group := list(islice(waiting, free))):
                 live.append(self._begin(table, group, seed))
             if not live:
                 return
-            yield from self._advance(table, live)
-            live = [one for one in live if one.live]
+            yield self._advance(table, live)
+            live = [batch for batch in live if batch.live]
             _join(live)
 
     @torch.inference_mode()
-    def _begin(self, table: Rows, jobs: Sequence[Job], seed: int) -> _Live:
+    def _begin(self, table: Rows, tasks: Sequence[SampleTask], seed: int) -> _Live:
         """Encode each prompt once, all but its last token, which is every row's first."""
-        prompts = list(dict.fromkeys(job.tokens for job in jobs))
+        prompts = list(dict.fromkeys(task.tokens for task in tasks))
         numbers = {prompt: at for at, prompt in enumerate(prompts)}
         heads = [prompt[:-1] for prompt in prompts]
         drawing = seed if self.draw.temperature else None
@@ -120,8 +131,8 @@ class Loop:
             Cohort(
                 encoded(self.model, heads),
                 [len(head) for head in heads],
-                [numbers[job.tokens] for job in jobs],
-                np.array([table.begin(job, drawing) for job in jobs]),
+                [numbers[task.tokens] for task in tasks],
+                np.array([table.begin(task, drawing) for task in tasks]),
             )
         )
 
@@ -137,7 +148,7 @@ class Loop:
         if self.stops is not None:
             ended |= self.stops.reached(table, slots, tokens)
         over = np.flatnonzero(
-            (ended | (table.counts[slots] == table.limit)) & (slots < table.nobody)
+            (ended | (table.counts[slots] == table.limits[slots])) & (slots < table.nobody)
         )
         done = [table.end(int(slots[at]), bool(ended[at])) for at in over.tolist()]
         if done:

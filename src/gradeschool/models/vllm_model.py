@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,16 +10,16 @@ from typing import Any
 from gradeschool.completion import Decoding, Usage
 from gradeschool.errors import ModelError
 from gradeschool.formats.samples import finish_of
-from gradeschool.models.base import Reply, Request
-from gradeschool.models.batched import DEFAULT_TOKENS, BatchedModel, tokens_of, too_long
+from gradeschool.models.base import Reply, Request, Results
+from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, fits, tokens_of, too_long
 
-# vLLM schedules by itself; a batch of this size keeps a GPU busy and answers come in between.
+# vLLM schedules by itself; so many requests keep a GPU busy, and their answers come together.
 ROWS = 512
 # By name: the engine runs in a process of its own.
 CALCULATOR = "gradeschool.models.vllm_calculator:Calculator"
 
 
-class VllmModel(BatchedModel):
+class VllmModel(LocalModel):
     """A causal language model under vLLM; bfloat16 on a GPU, float32 on a CPU."""
 
     def __init__(self, spec: str, calculator: bool = False) -> None:
@@ -49,22 +49,22 @@ def load(calculator: bool, folder: Path) -> VllmEngine:
 class VllmEngine:
     """A loaded model. Each request has its own parameters, so all go together."""
 
-    rows = ROWS
-
     def __init__(self, engine: Any) -> None:
         self.engine = engine
         self.tokenizer = engine.get_tokenizer()
         self.positions = int(engine.llm_engine.model_config.max_model_len)
 
-    def alike(self, one: Request, other: Request) -> bool:
-        """Tell that any two requests can be generated together."""
-        return True
+    def write(self, requests: Sequence[Request]) -> Generator[Results, None, None]:
+        """Yield the results of some hundred requests at a time."""
+        for start in range(0, len(requests), ROWS):
+            chunk = requests[start : start + ROWS]
+            yield list(zip(chunk, self._generate(chunk), strict=True))
 
-    def generate(self, requests: Sequence[Request]) -> list[Reply | ModelError]:
+    def _generate(self, requests: Sequence[Request]) -> list[Reply | ModelError]:
         """Return the reply to each request, or why there is none."""
         results: list[Reply | ModelError] = []
-        asked = []
-        for at, request in enumerate(requests):
+        fitting = []
+        for index, request in enumerate(requests):
             limit = request.decoding.max_tokens or DEFAULT_TOKENS
             try:
                 ids = tokens_of(self.tokenizer, request.prompt)
@@ -72,15 +72,17 @@ class VllmEngine:
                 results.append(error)
                 continue
             results.append(too_long(len(ids), limit, self.positions))
-            if len(ids) + limit <= self.positions:
-                asked.append((at, ids, parameters(request.decoding, request.sample, limit)))
-        if asked:
-            prompts = [{"prompt_token_ids": ids} for _, ids, _ in asked]
-            outputs = self.engine.generate(prompts, [one for *_, one in asked], use_tqdm=False)
-            for (at, ids, _), output in zip(asked, outputs, strict=True):
+            if fits(len(ids), limit, self.positions):
+                tokens = min(limit, self.positions - len(ids))
+                fitting.append((index, ids, parameters(request.decoding, request.sample, tokens)))
+        if fitting:
+            prompts = [{"prompt_token_ids": ids} for _, ids, _ in fitting]
+            settings = [sampling for *_, sampling in fitting]
+            outputs = self.engine.generate(prompts, settings, use_tqdm=False)
+            for (index, ids, _), output in zip(fitting, outputs, strict=True):
                 written = output.outputs[0]
                 usage = Usage(len(ids), len(written.token_ids))
-                results[at] = Reply(written.text, finish_of(written.finish_reason), usage)
+                results[index] = Reply(written.text, finish_of(written.finish_reason), usage)
         return results
 
 

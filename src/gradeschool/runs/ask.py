@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError, ModelError, TransientError
-from gradeschool.models.base import Model, Reply, Request, SeveralModel
+from gradeschool.models.base import BulkModel, Model, Reply, Request, SeveralModel
 from gradeschool.runs.pace import Pace
 from gradeschool.runs.plan import Group, groups
 from gradeschool.runs.records import completed, failed
@@ -76,6 +76,29 @@ class Asker:
                 self._hire(tasks, pending, len(requests))
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
+        if self.fatal is not None:
+            raise self.fatal
+
+    async def ask_at_once(self, model: BulkModel, requests: Sequence[Request]) -> None:
+        """Give all requests to a model that answers them in its own order; record each result.
+
+        Returns when done or stopped. Raises FatalModelError, and whatever `record` raises.
+        """
+        self._retries = Retries(len(requests))
+        async with aclosing(model.answer_all(requests)) as batches:
+            async for results in batches:
+                for request, reply in results:
+                    if isinstance(reply, ModelError):
+                        completions = self._failed([request], reply)
+                    else:
+                        self._retries.answered()
+                        completions = [completed(request, reply, self.run)]
+                    for completion in completions:
+                        self.record(request, completion)
+                if not self.affordable(0):
+                    self.stop()
+                if self.stopping.is_set():
+                    break
         if self.fatal is not None:
             raise self.fatal
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
 from gradeschool.formats.read import MANIFEST_FILE
-from gradeschool.models.base import Model, Request
+from gradeschool.models.base import BulkModel, Model, Request
 from gradeschool.models.preflight import check
 from gradeschool.runs.ask import Asker
 from gradeschool.runs.cost import Price, Purse, estimate
@@ -99,6 +99,9 @@ async def evaluate(
                     async with judging, writer:
                         if asking.batch:
                             await _in_batches(model, store, writer, asker, observer, todo)
+                        elif isinstance(model, BulkModel):
+                            if todo:
+                                await asker.ask_at_once(model, todo)
                         else:
                             await asker.ask_all(todo, asking.choices)
                 except FatalModelError as error:

@@ -108,7 +108,7 @@ def name_of(folder: Path) -> str:
     """Return the name of a model's folder with a digest of its files and of its head."""
     import hashlib
 
-    from gradeschool.models.batched import fingerprint
+    from gradeschool.models.local import fingerprint
     from gradeschool.verifier.head import VERIFIER_FILE
 
     digest = hashlib.sha256(fingerprint(folder).encode())

@@ -21,8 +21,12 @@ NAME = "gradeschool_rows"
 _COHORTS: ContextVar[Sequence[Cohort]] = ContextVar("cohorts")
 
 
+class UnknownArchitectureError(InputError):
+    """The token loop cannot run a model, or not rows of this length."""
+
+
 class CacheStep:
-    """Steps of one model. Raises InputError for a model whose attention goes another way."""
+    """Steps of one model. Raises UnknownArchitectureError where its attention goes another way."""
 
     def __init__(self, model: Any) -> None:
         if not getattr(model, "_supports_attention_backend", False):
@@ -91,8 +95,8 @@ def _attention(
     return read[:, None], None
 
 
-def _unsupported(config: Any, why: str) -> InputError:
-    return InputError(
+def _unsupported(config: Any, why: str) -> UnknownArchitectureError:
+    return UnknownArchitectureError(
         f"the token loop cannot run a model of the type {config.model_type!r}: {why}; "
         "sample it without the calculator"
     )

@@ -8,16 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradeschool.calculator import LONGEST
+from gradeschool.models.local import SampleTask
 from gradeschool.models.tokens.annotations import Annotations
 from gradeschool.models.tokens.draw import uniforms
-
-
-class Job(NamedTuple):
-    """A sample to write: the number of its prompt, its own, and the prompt's tokens."""
-
-    prompt: int
-    sample: int
-    tokens: tuple[int, ...]
 
 
 class Sampled(NamedTuple):
@@ -39,14 +32,18 @@ class Sampled(NamedTuple):
 class Rows:
     """Slots for rows; a slot is free again once its row has ended.
 
-    The last slot is nobody's: rows that ended and are still computed write there.
+    limit: of the tokens of a row. context: of those of a row and its prompt, None for no limit. The
+    last slot is nobody's: rows that ended and are still computed write there.
     """
 
-    def __init__(self, slots: int, limit: int, annotations: Annotations | None) -> None:
-        self.limit, self.annotations = limit, annotations
+    def __init__(
+        self, slots: int, limit: int, annotations: Annotations | None, context: int | None = None
+    ) -> None:
+        self.limit, self.annotations, self.context = limit, annotations, context
         self.nobody = slots
         self.free = list(range(slots))
-        self.jobs: dict[int, Job] = {}
+        self.tasks: dict[int, SampleTask] = {}
+        self.limits = np.full(slots + 1, limit, dtype=np.int64)
         self.counts = np.zeros(slots + 1, dtype=np.int64)
         self.last = np.zeros(slots + 1, dtype=np.int64)
         self.ids = np.zeros((slots + 1, limit), dtype=np.int64)
@@ -55,15 +52,17 @@ class Rows:
         self.random = np.zeros((slots + 1, limit), dtype=np.float32)
         self.due = np.zeros(slots + 1, dtype=np.int64)  # ids before this one are forced
 
-    def begin(self, job: Job, seed: int | None) -> int:
+    def begin(self, task: SampleTask, seed: int | None) -> int:
         """Return the slot of a new row; seed: of its random numbers, None where none are used."""
         slot = self.free.pop()
-        self.jobs[slot] = job
+        self.tasks[slot] = task
+        if self.context is not None:
+            self.limits[slot] = max(1, min(self.limit, self.context - len(task.tokens)))
         self.counts[slot] = self.due[slot] = 0
         self.forced[slot] = False
-        self.last[slot] = job.tokens[-1]
+        self.last[slot] = task.tokens[-1]
         if seed is not None:
-            self.random[slot] = uniforms(job.tokens, job.sample, seed, self.limit)
+            self.random[slot] = uniforms(task.tokens, task.sample, seed, self.limit)
         return slot
 
     def drawn(self, slots: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -87,7 +86,7 @@ class Rows:
             forced, instead = self.annotations.override(before, token)
             if forced:
                 start = end if instead else end + 1
-                ahead = forced[: self.limit - start]
+                ahead = forced[: self.limits[slot] - start]
                 self.due[slot] = stop = start + len(ahead)
                 self.ids[slot, start:stop], self.forced[slot, start:stop] = ahead, True
                 if instead:
@@ -106,11 +105,11 @@ class Rows:
 
     def end(self, slot: int, finished: bool) -> Sampled:
         """Return what a row wrote, and free its slot."""
-        job, count = self.jobs.pop(slot), int(self.counts[slot])
+        task, count = self.tasks.pop(slot), int(self.counts[slot])
         self.free.append(slot)
         return Sampled(
-            job.prompt,
-            job.sample,
+            task.prompt,
+            task.sample,
             self.ids[slot, :count].tolist(),
             self.forced[slot, :count].tolist(),
             self.logprobs[slot, :count].tolist(),

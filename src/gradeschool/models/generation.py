@@ -1,0 +1,142 @@
+"""The one local generator: a loaded model that writes samples, by the token loop where it can.
+
+`generate` of transformers takes over for an architecture that the loop does not know. A process
+holds one generator; `workers` starts further processes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from gradeschool.errors import InputError
+from gradeschool.models.local import GenerationSettings, SampleTask, WrittenText, ends_of
+
+SEND_ROWS, SEND_SECONDS = 64, 1.0  # rows that are sent, and stored, at once; and how often
+# Weights up to which more than one thread costs more than it gains.
+SMALL_WEIGHTS = 1 << 26
+GENERATE_ROWS_ON_CPU, GENERATE_ROWS_ON_GPU = 16, 64
+# Keys and values of all rows take at most this share of the memory that is free.
+MEMORY_SHARE = 0.5
+ASSUMED_FREE = 4 << 30  # bytes, where the system does not say
+
+
+class LoadedGenerator:
+    """A model of a folder and its tokenizer, on a GPU where there is one.
+
+    bfloat16 on a GPU, float32 on a CPU; code that comes with the model is not run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        gpu = torch.cuda.is_available()
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            folder, local_files_only=True, dtype=torch.bfloat16 if gpu else torch.float32
+        )
+        self.model = (model.cuda() if gpu else model).eval()
+        self.ends = ends_of(model, self.tokenizer)
+        self.small = sum(weight.numel() for weight in model.parameters()) <= SMALL_WEIGHTS
+
+    def write(
+        self, settings: GenerationSettings, limit: int, tasks: Sequence[SampleTask]
+    ) -> Generator[list[WrittenText], None, None]:
+        """Yield what is written, some rows at a time; an empty list after a second without any.
+
+        A row has at most `limit` tokens, and no more than the model's context leaves. Raises
+        InputError where the calculator needs the token loop and the loop cannot run the model.
+        """
+        import torch
+
+        threads = torch.get_num_threads()
+        rows: list[WrittenText] = []
+        sent = time.monotonic()
+        try:
+            for step in self._steps(settings, limit, tasks):
+                rows += [self._text(row, settings.decoding.stop) for row in step]
+                if len(rows) >= SEND_ROWS or time.monotonic() - sent > SEND_SECONDS:
+                    yield rows
+                    rows, sent = [], time.monotonic()
+                    if self.small:
+                        torch.set_num_threads(1)  # in each thread that comes here
+            yield rows
+        finally:
+            torch.set_num_threads(threads)
+
+    def _steps(
+        self, settings: GenerationSettings, limit: int, tasks: Sequence[SampleTask]
+    ) -> Iterator[list[Any]]:
+        """Yield rows as they end; what did not end by the loop is written by `generate`."""
+        import torch
+
+        from gradeschool.models.generate import GenerateLoop
+        from gradeschool.models.token_loop import Draw, Loop, UnknownArchitectureError
+
+        if self.small:
+            torch.set_num_threads(1)
+        remaining = {(task.prompt, task.sample): task
+                     for task in sorted(tasks, key=lambda task: -len(task.tokens))}  # fmt: skip
+        most = self._rows(limit, tasks)
+        loop: Any = None
+        while remaining:
+            todo = list(remaining.values())
+            try:
+                if loop is None:
+                    draw = Draw(settings.temperature, settings.top_p)
+                    loop = Loop(self.model, self.tokenizer, draw, self.ends, settings.calculator,
+                                settings.decoding.stop)  # fmt: skip
+                for rows in loop.steps(todo, limit, settings.decoding.seed or 0, most):
+                    for row in rows:
+                        del remaining[row.prompt, row.sample]
+                    yield rows
+            except UnknownArchitectureError:
+                if settings.calculator:
+                    raise
+                loop = GenerateLoop(self.model, self.tokenizer, settings, self.ends)
+                gpu = self.model.device.type == "cuda"
+                most = min(most, GENERATE_ROWS_ON_GPU if gpu else GENERATE_ROWS_ON_CPU)
+            except torch.OutOfMemoryError as error:
+                torch.cuda.empty_cache()
+                if most == 1:
+                    raise InputError("the model does not fit into the GPU's memory with one row; "
+                                     "give a smaller --max-tokens") from error  # fmt: skip
+                most //= 2
+
+    def _rows(self, limit: int, tasks: Sequence[SampleTask]) -> int:
+        """Return how many rows are written at once: those whose keys and values fit."""
+        import torch
+
+        from gradeschool.models.token_loop import ROWS_ON_CPU, ROWS_ON_GPU
+
+        config = self.model.config.get_text_config()
+        heads = config.num_attention_heads
+        size = getattr(config, "head_dim", None) or config.hidden_size // heads
+        heads = getattr(config, "num_key_value_heads", None) or heads
+        numbers = 2 * config.num_hidden_layers * heads * size * self.model.dtype.itemsize
+        row = numbers * (limit + max((len(task.tokens) for task in tasks), default=0))
+        if self.model.device.type == "cuda":
+            free, most = torch.cuda.mem_get_info(self.model.device)[0], ROWS_ON_GPU
+        else:
+            free, most = _free_memory(), ROWS_ON_CPU
+        return max(1, min(most, int(free * MEMORY_SHARE / row)))
+
+    def _text(self, row: Any, stop: Sequence[str]) -> WrittenText:
+        ids = row.ids[:-1] if row.ids and row.ids[-1] in self.ends else row.ids
+        text = str(self.tokenizer.decode(ids, skip_special_tokens=True))
+        end = min((start for word in stop if (start := text.find(word)) >= 0), default=len(text))
+        return WrittenText(row.prompt, text[:end], len(row.ids), row.finished)
+
+
+def _free_memory() -> int:
+    """Return the bytes that this machine has to spare."""
+    try:
+        with Path("/proc/meminfo").open(encoding="ascii") as lines:
+            return next(1024 * int(line.split()[1]) for line in lines if "MemAvailable" in line)
+    except (OSError, StopIteration):
+        return ASSUMED_FREE

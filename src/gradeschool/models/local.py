@@ -1,0 +1,202 @@
+"""A Hugging Face model that runs on this machine: all requests of a run go to it at once."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.util
+import os
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import aclosing, suppress
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from gradeschool.completion import Decoding, Prompt
+from gradeschool.errors import InputError, MissingExtraError, ModelError
+from gradeschool.models.base import Reply, Request, Results
+
+# The length of a long chain of thought, where the protocol sets no limit.
+DEFAULT_TOKENS = 2048
+# A weight file is told from another by this many bytes at each end.
+SAMPLE_BYTES = 1 << 20
+FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tokenizer*")
+
+
+class SampleTask(NamedTuple):
+    """A sample to write: the index of its prompt, its own number, and the prompt's tokens."""
+
+    prompt: int
+    sample: int
+    tokens: tuple[int, ...]
+
+
+class WrittenText(NamedTuple):
+    """The text written for the task of that prompt index. tokens: with the end token."""
+
+    prompt: int
+    text: str
+    tokens: int
+    finished: bool
+
+
+class GenerationSettings(NamedTuple):
+    """What samples depend on beside the prompt; a process that generates is started with it.
+
+    folder: the model's. calculator: write the results of annotations.
+    """
+
+    folder: Path
+    calculator: bool
+    decoding: Decoding
+
+    @property
+    def temperature(self) -> float:
+        """Return the temperature; 1 where the protocol sets none."""
+        return 1.0 if self.decoding.temperature is None else self.decoding.temperature
+
+    @property
+    def top_p(self) -> float:
+        """Return the share of the nucleus; 1 where the protocol sets none."""
+        return 1.0 if self.decoding.top_p is None else self.decoding.top_p
+
+
+class Engine(Protocol):
+    """What generates: loaded once, then given requests."""
+
+    def write(self, requests: Sequence[Request]) -> Generator[Results, None, None]:
+        """Yield results in any order, now and then an empty list while there are none."""
+
+
+class LocalModel:
+    """A model of a folder, or of a name in the Hugging Face cache; nothing is downloaded.
+
+    library, needs, extra: the library that runs it, the modules that it imports, and the extra that
+    installs them. load: returns the engine of a folder; called at the first request. calculator:
+    the engine writes the results of annotations. Raises InputError where there is no such model,
+    MissingExtraError where the library is not installed.
+    """
+
+    def __init__(
+        self,
+        spec: str,
+        library: str,
+        needs: Sequence[str],
+        extra: str,
+        load: Callable[[Path], Engine],
+        calculator: bool = False,
+    ) -> None:
+        if missing := [name for name in needs if importlib.util.find_spec(name) is None]:
+            raise MissingExtraError(f"a model run here ({', '.join(missing)})", extra)
+        self.folder = folder_of(spec)
+        self.name = spec.rstrip("/").rpartition("/")[2]
+        self.identity = f"{library}/{self.name} {fingerprint(self.folder)}"
+        if calculator:
+            self.identity += " with the calculator"
+            self.name += "+calculator"
+        self._load = load
+        self._engine: Engine | None = None
+        self._turn = asyncio.Lock()
+
+    async def __aenter__(self) -> LocalModel:
+        """Do nothing: the model is loaded when the first request comes."""
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Let the model go."""
+        self._engine = None
+
+    async def answer(self, request: Request) -> Reply:
+        """Return the reply to one request; raises ModelError. Requests at a time take turns."""
+        async with aclosing(self.answer_all([request])) as batches:
+            async for results in batches:
+                for _, reply in results:
+                    if isinstance(reply, ModelError):
+                        raise reply
+                    return reply
+        raise ModelError("no answer", f"{self.name} wrote nothing")
+
+    async def answer_all(self, requests: Sequence[Request]) -> AsyncGenerator[Results, None]:
+        """Yield the results as they come; see `BulkModel`."""
+        async with self._turn:
+            if self._engine is None:
+                self._engine = await asyncio.to_thread(self._load, self.folder)
+            written = self._engine.write(requests)
+            try:
+                while (results := await asyncio.to_thread(next, written, None)) is not None:
+                    yield results
+            finally:
+                with suppress(ValueError):  # cancelled while the thread waits for a result
+                    written.close()
+
+
+def tokens_of(tokenizer: Any, prompt: Prompt) -> list[int]:
+    """Return a prompt as tokens; a chat in the model's own template, its prefix left open.
+
+    Raises ModelError for a chat where the model has no template.
+    """
+    if prompt.text is not None:
+        return list(tokenizer(prompt.text)["input_ids"])
+    if not tokenizer.chat_template:
+        raise ModelError(
+            "no chat template", "the model has no chat template; use a completion protocol"
+        )
+    turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
+    text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    # The template wrote the first token already.
+    return list(tokenizer(text + (prompt.prefix or ""), add_special_tokens=False)["input_ids"])
+
+
+def ends_of(model: Any, tokenizer: Any) -> list[int]:
+    """Return the tokens that end a text of a Hugging Face model."""
+    ends = model.generation_config.eos_token_id
+    ends = [ends] if isinstance(ends, int) else list(ends or [])
+    if tokenizer.eos_token_id is not None:
+        ends.append(tokenizer.eos_token_id)
+    return list(dict.fromkeys(ends))
+
+
+def fits(prompt: int, limit: int, context: int | None) -> bool:
+    """Tell whether a prompt of so many tokens leaves at least a quarter of the limit."""
+    return context is None or prompt + max(1, limit // 4) <= context
+
+
+def too_long(prompt: int, limit: int, context: int) -> ModelError:
+    """Return the failure of a prompt that leaves too few tokens for its completion."""
+    return ModelError(
+        "context length",
+        f"a prompt of {prompt} tokens leaves less than a quarter of {limit} tokens of completion "
+        f"in the model's context of {context}; use fewer shots or a smaller --max-tokens",
+    )
+
+
+def fingerprint(folder: Path) -> str:
+    """Return a short digest of a model's files: names, sizes, and a megabyte at each end."""
+    digest = hashlib.sha256()
+    for path in sorted({path for pattern in FILES for path in folder.glob(pattern)}):
+        size = path.stat().st_size
+        digest.update(f"{path.name} {size}\n".encode())
+        with path.open("rb") as file:
+            digest.update(file.read(SAMPLE_BYTES))
+            file.seek(max(0, size - SAMPLE_BYTES))
+            digest.update(file.read())
+    return digest.hexdigest()[:16]
+
+
+def folder_of(spec: str) -> Path:
+    """Return a model's folder: a path, or a name in the Hugging Face cache."""
+    folder = Path(spec).expanduser()
+    if (folder / "config.json").is_file():
+        return folder
+    if folder.is_dir():
+        raise InputError(f"the folder {spec!r} holds no model: it has no config.json")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    try:
+        return Path(snapshot_download(spec, local_files_only=True))
+    except (HFValidationError, LocalEntryNotFoundError) as error:
+        raise InputError(
+            f"there is no folder {spec!r}, and no model of that name in the Hugging Face cache; "
+            f"give a folder, or fetch it first: hf download {spec}"
+        ) from error
