@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradeschool.cli.options import (
     FiniteRange,
+    check_scorers,
     dataset_option,
     json_option,
     print_json,
@@ -19,6 +21,7 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
+    from gradeschool.scorer import Scorer
     from gradeschool.scoring.compare import Outcomes, Threshold
 
 SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
@@ -34,7 +37,7 @@ SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 @click.option("--at-least", type=SHARE, metavar="SHARE",
               help="Exit with 1 where a run's accuracy is below this.")  # fmt: skip
 @click.option("--not-worse-than", "floor", metavar="RUN",
-              help="Exit with 1 unless the interval scorers out that a run is worse than this one "
+              help="Exit with 1 unless the interval rules out that a run is worse than this one "
                    "by more than the margin.")  # fmt: skip
 @click.option("--margin", type=MARGIN, default=1.0, show_default=True, metavar="POINTS",
               help="For --not-worse-than.")  # fmt: skip
@@ -63,7 +66,6 @@ def command(
 
     Example: gradeschool compare runs/new --at-least 0.8 --not-worse-than runs/old --margin 1
     """
-    from gradeschool.protocols.registry import all_scorers, get_usable_scorer
     from gradeschool.reports.comparison import print_comparison
     from gradeschool.scoring.compare import (
         check,
@@ -72,23 +74,19 @@ def command(
         outcomes_of,
         shared_by_all,
     )
-    from gradeschool.scoring.sources import choose_runs, headline_scorer, protocols_of
+    from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import scored_table
 
     if common and unpaired:
         raise InputError("--common and --unpaired exclude each other; give one")
+    check_scorers(scorer)
     chosen = choose_runs((floor, *runs) if floor is not None else runs, dataset, warn)
     if len(chosen) < 2 and at_least is None:
         raise InputError(
             f"only one run is given: {chosen[0].run.name!r}; give another, or --at-least"
         )
-    known = list(all_scorers())
-    name = scorer or headline_scorer([one.manifest for one in chosen], known)
-    reader = get_usable_scorer(name)
-    if len(asked := protocols_of([one.manifest for one in chosen])) > 1:
-        warn(f"the runs were asked under different protocols: {', '.join(asked)}; what differs, "
-             "`gradeschool diff` tells")  # fmt: skip
-    outcomes = [outcomes_of(scored_table(one.run, [reader])) for one in chosen]
+    reader = _scorer(scorer, [run.manifest for run in chosen])
+    outcomes = [outcomes_of(scored_table(run.run, [reader])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, common, seed)
@@ -106,6 +104,18 @@ def command(
     if any(not one.met for one in thresholds):
         sys.exit(1)
     warn_of_faults(sum(one.run.faults for one in chosen))
+
+
+def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
+    """Return the scorer of this name, else that of the runs; warn of different protocols."""
+    from gradeschool.protocols.registry import all_scorers, get_usable_scorer
+    from gradeschool.scoring.sources import headline_scorer, protocols_of
+
+    scorer = get_usable_scorer(name or headline_scorer(manifests, list(all_scorers())))
+    if len(protocols := protocols_of(manifests)) > 1:
+        warn(f"the runs are under different protocols: {', '.join(protocols)}; "
+             "`gradeschool diff` says what differs")  # fmt: skip
+    return scorer
 
 
 def _run_json(run: Outcomes) -> dict[str, Any]:

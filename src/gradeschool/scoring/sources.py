@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.datasets.load import Dataset, load_dataset
+from gradeschool.datasets.load import Dataset, is_here, load_datasets
 from gradeschool.datasets.platinum import platinum_changes
 from gradeschool.errors import InputError
-from gradeschool.formats.manifests import dataset_of
-from gradeschool.formats.read import COMPLETIONS_FILE, MANIFEST_FILE, name_of, read_samples, require
+from gradeschool.formats.own_run import dataset_of, manifest_of, scorer_of
+from gradeschool.formats.read import COMPLETIONS_FILE, name_of, read_samples, require
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.scorer import Scorer
@@ -49,12 +48,37 @@ def sources(names: Sequence[str], dataset: str | None) -> list[Source]:
     are one table; with "#RUN" behind it, one run of several. dataset: a name or path; None takes
     the run folder's own, else GSM8K's test split. Raises InputError, DataError.
     """
-    return [_source(name, *parted(name), dataset) for name in names]
+    tables = [(name, parted(name)[1], *files_of(name, dataset)) for name in names]
+    check_sources(names, dataset)
+    loaded = load_datasets(used for *_, used in tables)
+    return [Source(name, parts, run_of(name), loaded[used], only)
+            for name, only, parts, used in tables]  # fmt: skip
 
 
-def _source(name: str, place: str, only: str, dataset: str | None) -> Source:
-    parts = _parts(place)
-    return Source(name, parts, run_of(name), _dataset(dataset, parts), only)
+def files_of(name: str, dataset: str | None) -> tuple[tuple[Path, ...], str]:
+    """Return the files of a table and the name of its dataset; raises InputError for no files."""
+    parts = _parts(parted(name)[0])
+    return parts, dataset or dataset_of(parts[0]) or DEFAULT_DATASET
+
+
+def check_sources(names: Iterable[str], dataset: str | None) -> None:
+    """Raise InputError for a table that cannot be read, before a dataset is fetched for it.
+
+    Files are looked into only where their dataset has to be fetched; elsewhere reading them says
+    the same a moment later.
+    """
+    tables = [(name, *files_of(name, dataset)) for name in names]
+    for name, parts, used in tables:
+        if is_here(used):
+            continue
+        file, only = parted(name)
+        recorded = [one for part in parts for one in read_samples(part, run_of(name))]
+        if all(one.fault for one in recorded):
+            first = recorded[0]
+            raise InputError(f"no row of {file!r} can be used: row {first.row} {first.fault}")
+        runs = dict.fromkeys(one.run for one in recorded)
+        if only and only not in runs:
+            raise no_such_run(file, only, runs)
 
 
 def parted(spec: str) -> tuple[str, str]:
@@ -83,10 +107,6 @@ def run_of(name: str) -> str:
     name = parted(name)[0]
     path = Path(name)
     return path.parent.resolve().name if _is_pattern(name) else name_of(path)
-
-
-def _dataset(name: str | None, parts: tuple[Path, ...]) -> Dataset:
-    return load_dataset(name or dataset_of(parts[0]) or DEFAULT_DATASET)
 
 
 def _is_pattern(name: str) -> bool:
@@ -159,6 +179,7 @@ def choose_runs(
     A file is read once, however many of its runs are named. Raises InputError for a run that a
     file does not hold.
     """
+    check_sources(specs, dataset)
     loaded: dict[Path, list[Run]] = {}
     chosen: list[Chosen] = []
     for spec in dict.fromkeys(specs):
@@ -183,22 +204,13 @@ def _name_apart(chosen: Sequence[Chosen]) -> None:
             one.run.name = f"{name} ({one.path})"
 
 
-def manifest_of(path: Path) -> dict[str, Any]:
-    """Return the run.json of a run folder, or beside a file of one; {} where there is none."""
-    try:
-        found = json.loads(((path if path.is_dir() else path.parent) / MANIFEST_FILE).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def headline_scorer(manifests: Sequence[Mapping[str, Any]], known: Sequence[str]) -> str:
     """Return the scorer that runs are headed by: their protocols' own where they agree.
 
     Recordings without a protocol, and runs of several, are read by the careful reader.
     """
-    own = {_first_scorer(manifest) for manifest in manifests}
-    if len(own) == 1 and (scorer := own.pop()) in known:
+    own = {scorer_of(manifest) for manifest in manifests}
+    if len(own) == 1 and (scorer := own.pop() or "") in known:
         return scorer
     return next(name for name in DEFAULT_SCORERS if name in known)
 
@@ -207,12 +219,6 @@ def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the different protocols that runs were asked under; of recordings none is known."""
     named = (manifest.get("protocol") for manifest in manifests)
     return list(dict.fromkeys(str(one.get("name")) for one in named if isinstance(one, dict)))
-
-
-def _first_scorer(manifest: Mapping[str, Any]) -> str:
-    protocol = manifest.get("protocol")
-    scorers = protocol.get("scorers") if isinstance(protocol, dict) else None
-    return str(scorers[0]) if isinstance(scorers, list) and scorers else ""
 
 
 def check_labels(datasets: Sequence[Dataset]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -29,6 +28,7 @@ from gradeschool.scoring.samples import digest, find_problem
 from gradeschool.scoring.shards import FilePlace, Shard
 from gradeschool.scoring.sources import Source
 from gradeschool.scoring.table import ScoredRow, ScorerSet
+from gradeschool.signals import ignore_interrupts
 from gradeschool.tables import everything
 
 AHEAD = 3  # batches that wait for each process: reading goes on while it works
@@ -177,7 +177,7 @@ _file_scorers: _FileScorers
 def _initialize(scorers: Sequence[str], datasets: Mapping[str, Dataset]) -> None:
     """Make a process ready; Ctrl-C is for its parent, which stops it."""
     global _file_scorers
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_interrupts()
     _file_scorers = _FileScorers(datasets, [get_scorer(name) for name in scorers])
 
 

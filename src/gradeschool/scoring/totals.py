@@ -181,8 +181,9 @@ class ScoreOptions:
 
 def scored(options: ScoreOptions, warn: Warn) -> Totals:
     """Return the scores of every run, and write the table of verdicts where one is wanted."""
+    output = _table(options.output, options.names)
     runs, parts = _on_ray(options) if options.engine == RAY else _here(options)
-    with _table(options.output, options.names) as table:
+    with output as table:
         written = _written(_of_the_run(parts), table)
         return total(written, options.names, runs.__getitem__, warn, list(runs))
 
@@ -204,9 +205,10 @@ def _on_ray(options: ScoreOptions) -> tuple[dict[str, str], Iterator[Part]]:
 def score_shard(options: ScoreOptions, shard: str) -> str:
     """Write the table of one shard, "I/N"; return a sentence that says so."""
     part = Shard.parse(shard)
+    output = _table(options.output, options.names)
     tables = sources(options.files, options.dataset)
     count = 0
-    with _table(options.output, options.names) as table:
+    with output as table:
         parts = score_sources(tables, options.scorers, processes(options.jobs), part)
         for _, rows in _written(_of_the_run(parts, whole=False), table):
             count += len(rows)
