@@ -7,10 +7,10 @@ import pytest
 from pyarrow import parquet
 
 from gradeschool.errors import InputError
+from gradeschool.formats.tables import read_rows
 from gradeschool.scoring.samples import digest
 from gradeschool.scoring.shards import Shard
 from gradeschool.scoring.sources import choose_scorers, sources
-from gradeschool.tables import read_rows
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.real_rows import NAMES, jsonl, real_rows

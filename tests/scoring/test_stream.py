@@ -15,6 +15,7 @@ from pyarrow import parquet
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.samples import FileSample, Reference, faulty
+from gradeschool.formats.tables import Batch, everything, read_batches, read_rows
 from gradeschool.problem import Problem
 from gradeschool.scoring import stream
 from gradeschool.scoring.matching import Matcher
@@ -25,7 +26,6 @@ from gradeschool.scoring.sources import Source, choose_scorers, sources
 from gradeschool.scoring.stream import FileScorer, processes, score_sources
 from gradeschool.scoring.table import scored_table
 from gradeschool.scoring.totals import FileTally, Totals, total
-from gradeschool.tables import Batch, everything, read_batches, read_rows
 from tests.support.real_rows import NAMES, jsonl, real_rows
 
 PROBLEMS = tuple(

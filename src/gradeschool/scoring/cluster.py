@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
 from gradeschool.formats.read import Reader, RowBatch
+from gradeschool.formats.tables import BATCH_ROWS, Cells
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.shards import FilePlace
 from gradeschool.scoring.sources import DEFAULT_DATASET, sources
 from gradeschool.scoring.stream import FileScorer, Part
 from gradeschool.scoring.table import ScoredRow
-from gradeschool.tables import BATCH_ROWS, Cells
 
 STRETCH_ROWS = 32_768  # a task has about as many, or one row group where that has more
 CHUNK_ROWS = 16_384  # completions that are packed together

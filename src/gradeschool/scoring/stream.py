@@ -19,6 +19,7 @@ from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import GradeschoolError
 from gradeschool.formats.read import SampleBatch, sample_batches
 from gradeschool.formats.samples import FileSample
+from gradeschool.formats.tables import everything
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
@@ -29,7 +30,6 @@ from gradeschool.scoring.shards import FilePlace, Shard
 from gradeschool.scoring.sources import Source
 from gradeschool.scoring.table import ScoredRow, ScorerSet
 from gradeschool.signals import ignore_interrupts
-from gradeschool.tables import everything
 
 AHEAD = 3  # batches that wait for each process: reading goes on while it works
 
