@@ -132,10 +132,10 @@ def test_no_secret_and_no_address_leaves(
     file.write_text(json.dumps(fields))
     for name in samples_of:
         written = export(gradeschool, run, name, tmp_path)
-        everything = "".join(_contents(path) for path in written.rglob("*")) + _contents(written)
-        assert "beekeeper" in everything
-        assert CANARY not in everything
-        assert "inner.example" not in everything
+        every_row = "".join(_contents(path) for path in written.rglob("*")) + _contents(written)
+        assert "beekeeper" in every_row
+        assert CANARY not in every_row
+        assert "inner.example" not in every_row
 
 
 def _contents(path: Path) -> str:

@@ -162,7 +162,7 @@ def test_where_prompts_part_is_shown_by_kinds() -> None:
     theirs = [RecordedRequest(Prompt(text=f"Für Q: {at}\nAnswer:")) for at in range(3)] + [ours[3]]
     found = diff(side(["a"] * 4, asked=ours), side(["b"] * 4, asked=theirs))
     (kind,) = found.prompts
-    assert (kind.completions, kind.at, kind.a, kind.b) == (3, 11, ":", "nswer:")
+    assert (kind.completions, kind.shared, kind.a, kind.b) == (3, 11, ":", "nswer:")
     assert field(found, "prompt").explains == 3
     by_name = {one.name: one.texts for one in found.account.steps if one.name in STEPS_OF_TEXTS}
     assert list(by_name.values()) == [3, 1, 0]
