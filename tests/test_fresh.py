@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from gradeschool import Problem, judge, load_dataset
 from gradeschool.datasets.fresh import SPLITS, VERSION, fresh_problems
-from gradeschool.datasets.fresh.checks import check_annotations
-from gradeschool.datasets.fresh.named import row, rows_digest
-from gradeschool.datasets.fresh.nouns import (
+from gradeschool.datasets.fresh.generate import FAMILIES, FORWARD, SEARCH, row, rows_digest
+from gradeschool.datasets.fresh.story import check_annotations
+from gradeschool.datasets.fresh.wording import (
     BAKED,
     CLOTHES,
     FRUIT,
@@ -27,7 +27,6 @@ from gradeschool.datasets.fresh.nouns import (
     SMALL,
     TOYS,
 )
-from gradeschool.datasets.fresh.registry import FAMILIES, FORWARD, SEARCH
 from gradeschool.errors import InputError, UnknownNameError
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture

@@ -68,7 +68,7 @@ def load_dataset(name: str) -> Dataset:
     if name in SOURCES or name in ALIASES:
         return _load_source(ALIASES.get(name, name))
     if name == FRESH or name.startswith(f"{FRESH}:"):
-        from gradeschool.datasets.fresh.named import load_fresh
+        from gradeschool.datasets.fresh.generate import load_fresh
 
         return Dataset(*load_fresh(name))
     path = Path(name)

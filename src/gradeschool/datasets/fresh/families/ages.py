@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from gradeschool.datasets.fresh.nouns import Person
 from gradeschool.datasets.fresh.quantity import Quantity
-from gradeschool.datasets.fresh.relations import listed, share, times
-from gradeschool.datasets.fresh.story import Story, Unfit
-from gradeschool.datasets.fresh.wording import wordings
+from gradeschool.datasets.fresh.story import Story, Unfit, listed, share, times
+from gradeschool.datasets.fresh.wording import Person, wordings
 
 IS = wordings(
     """

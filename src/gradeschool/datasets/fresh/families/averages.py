@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gradeschool.datasets.fresh.quantity import Quantity
-from gradeschool.datasets.fresh.relations import listed
-from gradeschool.datasets.fresh.story import Story, Unfit
+from gradeschool.datasets.fresh.story import Story, Unfit, listed
 from gradeschool.datasets.fresh.wording import wordings
 
 GAMES = (("game", "points", 10, 60), ("test", "points", 50, 100), ("round", "points", 5, 40))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gradeschool.datasets.fresh.nouns import KEPT
 from gradeschool.datasets.fresh.quantity import Quantity
 from gradeschool.datasets.fresh.story import Story, Unfit
-from gradeschool.datasets.fresh.wording import Wordings, wordings
+from gradeschool.datasets.fresh.wording import KEPT, Wordings, wordings
 
 SOME = wordings(
     """

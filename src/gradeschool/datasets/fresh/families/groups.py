@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gradeschool.datasets.fresh.quantity import ATOM, Quantity
-from gradeschool.datasets.fresh.relations import Part, percent, share
-from gradeschool.datasets.fresh.story import Story, Unfit
+from gradeschool.datasets.fresh.story import Part, Story, Unfit, percent, share
 from gradeschool.datasets.fresh.wording import wordings
 
 

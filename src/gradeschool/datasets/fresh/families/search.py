@@ -6,10 +6,9 @@ not whole or that differs from one in the question.
 
 from __future__ import annotations
 
-from gradeschool.datasets.fresh.nouns import CLOTHES, FRUIT, HOME, SMALL, TOYS, Noun
 from gradeschool.datasets.fresh.quantity import leaf
 from gradeschool.datasets.fresh.story import Story, Unfit
-from gradeschool.datasets.fresh.wording import wordings
+from gradeschool.datasets.fresh.wording import CLOTHES, FRUIT, HOME, SMALL, TOYS, Noun, wordings
 
 TWO_PRICES = wordings(
     """
