@@ -23,14 +23,14 @@ from gradeschool.datasets.fresh.families.production import harvest, production
 from gradeschool.datasets.fresh.families.rates import reading, trips
 from gradeschool.datasets.fresh.families.ratios import ratios, recipes
 from gradeschool.datasets.fresh.families.search import legs, product, sharing, two_kinds
-from gradeschool.datasets.fresh.story import Story, Style, Unfit, aside
+from gradeschool.datasets.fresh.story import Story, StoryStyle, Unfit, aside
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.problem import Problem
 
 Teller = Callable[[Story], None]
 FORWARD: dict[str, Teller] = {
-    one.__name__: one
-    for one in (
+    name.__name__: name
+    for name in (
         ages,
         tickets,
         tanks,
@@ -51,12 +51,12 @@ FORWARD: dict[str, Teller] = {
         wages,
     )
 }
-SEARCH: dict[str, Teller] = {one.__name__: one for one in (legs, product, sharing, two_kinds)}
+SEARCH: dict[str, Teller] = {name.__name__: name for name in (legs, product, sharing, two_kinds)}
 FAMILIES = FORWARD | SEARCH
 # Families about a person {A} in which a stray fact about that person cannot be misread.
 WITH_ASIDES = frozenset(
-    one.__name__
-    for one in (averages, backward, collection, reading, recipes, savings, sharing, shopping)
+    name.__name__
+    for name in (averages, backward, collection, reading, recipes, savings, sharing, shopping)
 ) | {wages.__name__, tanks.__name__, two_kinds.__name__}
 
 
@@ -91,12 +91,12 @@ def fresh_stream(
     if split not in SPLITS:
         raise UnknownNameError("split of fresh problems", split, SPLITS)
     chosen = _families(families)
-    style = Style(*steps, wide=split == "test-numbers", held_out=split == "test-templates")
-    seen: set[str] = set()
+    style = StoryStyle(*steps, wide=split == "test-numbers", held_out=split == "test-templates")
+    earlier: set[str] = set()
     number = 0
     while True:
-        problem = _problem(seed, number, split, style, chosen, seen)
-        seen.add(problem.question)
+        problem = _problem(seed, number, split, style, chosen, earlier)
+        earlier.add(problem.question)
         number += 1
         yield problem
 
@@ -104,16 +104,21 @@ def fresh_stream(
 def _families(names: Sequence[str]) -> tuple[str, ...]:
     """Return the families of those names, each once; "forward" and "search" name all of a kind."""
     kinds = {"forward": FORWARD, "search": SEARCH}
-    found: dict[str, None] = {}
+    chosen: dict[str, None] = {}
     for name in names or FAMILIES:
         if name not in FAMILIES and name not in kinds:
             raise UnknownNameError("family of fresh problems", name, (*FAMILIES, *kinds))
-        found |= dict.fromkeys(kinds.get(name, (name,)))
-    return tuple(found)
+        chosen |= dict.fromkeys(kinds.get(name, (name,)))
+    return tuple(chosen)
 
 
 def _problem(
-    seed: int, number: int, split: str, style: Style, families: Sequence[str], seen: set[str]
+    seed: int,
+    number: int,
+    split: str,
+    style: StoryStyle,
+    families: Sequence[str],
+    earlier: set[str],
 ) -> Problem:
     """Draw until a problem fits: its numbers make sense and it belongs to the split."""
     family = ""
@@ -136,7 +141,7 @@ def _problem(
             solution, question = story.solution(), story.question()
         except Unfit:
             continue
-        if question not in seen:
+        if question not in earlier:
             return _finished(story, str(number), family, split, structure, question, solution)
     raise InputError(
         f"no problem of the families {sorted(families)!r} with {style.low} to {style.high} steps "
@@ -198,16 +203,16 @@ def load_fresh(name: str) -> Fresh:
 
     Raises InputError for a name of another form, UnknownNameError for a split that there is not.
     """
-    found = NAME.fullmatch(name)
-    if found is None:
+    match = NAME.fullmatch(name)
+    if match is None:
         raise InputError(
             f"{name!r} names no fresh problems; write fresh:SEED, fresh:SEED:SPLIT or "
             f"fresh:SEED:SPLIT:COUNT (splits: {', '.join(SPLITS)})"
         )
-    count = int(found[3] or COUNT)
+    count = int(match[3] or COUNT)
     if not 1 <= count <= MOST:
         raise InputError(f"{name!r} asks for {count:,} problems; ask for 1 to {MOST:,}")
-    problems = fresh_problems(int(found[1]), count, split=found[2] or "test")
+    problems = fresh_problems(int(match[1]), count, split=match[2] or "test")
     return Fresh(name, problems, rows_digest(problems))
 
 

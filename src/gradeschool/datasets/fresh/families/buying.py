@@ -108,12 +108,12 @@ def shopping(story: Story) -> None:
     items = chance.sample(SOLD, lines)
     if chance.hit(0.3):
         story.open(SHOP)
-    counts = [story.given(2, 9, "count", words=True) for _ in items]
+    counts = [story.draw(2, 9, "count", words=True) for _ in items]
     prices = _prices(story, items)
-    bought = [f"{{n{at} i{at}}}" for at in range(lines)]
+    bought = [f"{{n{index} i{index}}}" for index in range(lines)]
     things = listed(bought)
-    values = {f"n{at}": count for at, count in enumerate(counts)}
-    values |= {f"i{at}": item for at, item in enumerate(items)}  # type: ignore[misc]
+    values = {f"n{index}": count for index, count in enumerate(counts)}
+    values |= {f"i{index}": item for index, item in enumerate(items)}  # type: ignore[misc]
     (story.open if chance.hit(0.5) else story.event)(
         (f"{{A.he}} {{~buy}} {things}.", f"{{A}} {{~buy}} {things}."), **values
     )
@@ -126,28 +126,28 @@ def shopping(story: Story) -> None:
         total += cost
     if lines > 1:
         total = story.step("The total {~be} {=}.", total)
-    while story.left > 1:
+    while story.steps_left > 1:
         total = chance.pick((_coupon, _off, _delivery))(story, total)
         if story.distractors > 3:
             raise Unfit
         if chance.hit(0.4):
             break
-    chance.pick((_total, _change, _bills, _had, _short, _split))(story, total)
+    chance.pick((_total, _change, _bills, _start, _short, _split))(story, total)
 
 
 def _prices(story: Story, items: list[Noun]) -> list[Quantity]:
     prices: list[Quantity] = []
-    for at, item in enumerate(items):
-        relative = at > 0 and story.left > 2 and story.chance.hit(0.4)
+    for index, item in enumerate(items):
+        relative = index > 0 and story.steps_left > 2 and story.chance.hit(0.4)
         if not relative:
-            p = story.given(item.low, item.high, "price", money=True)
+            p = story.draw(item.low, item.high, "price", money=True)
             story.fact(PRICE, item=item, p=p)
             prices.append(p)
             continue
-        before = story.chance.below(at)
+        before = story.chance.below(index)
         other, base = items[before], prices[before]
         if story.chance.hit(0.5):
-            k = story.given(1, 9, "more", money=True)
+            k = story.draw(1, 9, "more", money=True)
             story.fact(PRICE_MORE, item=item, other=other, k=k)
             price = base + k
         else:
@@ -164,7 +164,7 @@ def _coupon(story: Story, total: Quantity) -> Quantity:
     if "coupon" in story.cast:
         raise Unfit
     story.cast["coupon"] = True
-    k = story.given(2, 15, "coupon", money=True)
+    k = story.draw(2, 15, "coupon", money=True)
     story.event(COUPON, k=k)
     return story.step("With the coupon, {A} {~pay} {=}.", total - k)
 
@@ -174,7 +174,7 @@ def _off(story: Story, total: Quantity) -> Quantity:
         raise Unfit
     story.cast["off"] = True
     part = percent(story, total, 10, 50)
-    story.event(OFF, part=part.said)
+    story.event(OFF, part=part.wording)
     less = story.step("The shop {~take} off {=}.", part.taken)
     return story.step("After that, {A} {~pay} {=}.", total - less)
 
@@ -183,7 +183,7 @@ def _delivery(story: Story, total: Quantity) -> Quantity:
     if "delivery" in story.cast:
         raise Unfit
     story.cast.update(delivery=True, coupon=True)
-    k = story.given(2, 12, "delivery", money=True)
+    k = story.draw(2, 12, "delivery", money=True)
     story.event(DELIVERY, k=k)
     return story.step("With delivery, {A} {~pay} {=}.", total + k)
 
@@ -196,34 +196,34 @@ def _change(story: Story, total: Quantity) -> None:
     fits = [n for n in (20, 50, 100, 200, 500) if total.value < n <= 4 * total.value]
     if not fits:
         raise Unfit
-    m = story.known(story.chance.pick(fits), "paid", money=True)
+    m = story.state(story.chance.pick(fits), "paid", money=True)
     story.ask(CHANGE, story.step("{A} {~get} back {=}.", m - total), m=m)
 
 
 def _bills(story: Story, total: Quantity) -> None:
-    m = story.known(story.chance.pick((10, 20, 50)), "bill", money=True)
+    m = story.state(story.chance.pick((10, 20, 50)), "bill", money=True)
     count = int(total.value // m.value) + 1
     if not 2 <= count <= 9:
         raise Unfit
-    k = story.known(count, "bills", words=True)
+    k = story.state(count, "bills", words=True)
     paid = story.step("{A} {~pay} with {=}.", k * m)
     story.ask(BILLS, story.step("{A} {~get} back {=}.", paid - total), m=m, k=k)
 
 
-def _had(story: Story, total: Quantity) -> None:
-    m = story.known(total.value + story.chance.between(3, 60), "had", money=True)
+def _start(story: Story, total: Quantity) -> None:
+    m = story.state(total.value + story.chance.between(3, 60), "had", money=True)
     story.ask(HAD, story.step("{A} {~have} {=} left.", m - total), m=m)
 
 
 def _short(story: Story, total: Quantity) -> None:
     if total.value < 8:
         raise Unfit
-    m = story.known(story.chance.between(2, int(total.value) - 2), "had", money=True)
+    m = story.state(story.chance.between(2, int(total.value) - 2), "had", money=True)
     story.ask(SHORT, story.step("{A} {~need} {=} more.", total - m), m=m)
 
 
 def _split(story: Story, total: Quantity) -> None:
-    k = story.known(story.chance.between(1, 5) + 1, "friends", words=True)
+    k = story.state(story.chance.between(1, 5) + 1, "friends", words=True)
     people = story.step("There {~~be} {=} people.", k + story.constant(1))
     each = story.step("Each of them {~pay} {=}.", total / people)
     story.ask(SPLIT, each, k=k)
@@ -329,7 +329,7 @@ def tickets(story: Story) -> None:
     story.in_present()
     story.connected = False
     story.cast["place"] = chance.pick(PLACES)
-    p = story.given(6, 30, "adult", by=chance.pick((1, 2, 4, 5)), money=True)
+    p = story.draw(6, 30, "adult", by=chance.pick((1, 2, 4, 5)), money=True)
     q = _child_price(story, p)
     a, c = _visitors(story)
     adults = story.step("The adults pay {=}.", a * p)
@@ -342,18 +342,18 @@ def tickets(story: Story) -> None:
         story.ask(MORE, answer, less=kinds[0], more=kinds[1])
         return
     money = story.step("Together they pay {=}.", adults + children)
-    if story.left == 1 and chance.hit(0.5):
-        d = story.given(2, 9, "days", words=True)
+    if story.steps_left == 1 and chance.hit(0.5):
+        d = story.draw(2, 9, "days", words=True)
         story.ask(TOTAL_DAYS, story.step("In {d} days, that is {=}.", money * d, d=d), d=d)
         return
     used = False
-    if story.left > 1 and chance.hit(0.6):
+    if story.steps_left > 1 and chance.hit(0.6):
         part = share(story, money) if chance.hit(0.5) else percent(story, money)
-        story.event(GIVES, part=part.said)
-        gone = story.step("That is {=} less.", part.taken)
-        money, used = story.step("Then {=} is left.", money - gone), True
-    if story.left > 0 and chance.hit(0.7):
-        k = story.given(40, 400, "cost", by=10, money=True)
+        story.event(GIVES, part=part.wording)
+        removed = story.step("That is {=} less.", part.taken)
+        money, used = story.step("Then {=} is left.", money - removed), True
+    if story.steps_left > 0 and chance.hit(0.7):
+        k = story.draw(40, 400, "cost", by=10, money=True)
         if k.value > money.value * 3 / 4:
             raise Unfit
         story.event(COSTS, k=k)
@@ -364,23 +364,23 @@ def tickets(story: Story) -> None:
 def _child_price(story: Story, p: Quantity) -> Quantity:
     kind = story.chance.below(3)
     if kind == 0:
-        q = story.known(story.chance.between(2, int(p.value) - 1), "child", money=True)
+        q = story.state(story.chance.between(2, int(p.value) - 1), "child", money=True)
         story.open(PRICES, p=p, q=q)
         return q
     if kind == 1:
         part = share(story, p)
-        story.open(PRICE_PART, p=p, part=part.said)
+        story.open(PRICE_PART, p=p, part=part.wording)
         return story.step("A child ticket costs {=}.", part.taken)
-    k = story.known(story.chance.between(1, int(p.value) - 3), "less", money=True)
+    k = story.state(story.chance.between(1, int(p.value) - 3), "less", money=True)
     story.open(PRICE_LESS, p=p, k=k)
     return story.step("A child ticket costs {=}.", p - k)
 
 
 def _visitors(story: Story) -> tuple[Quantity, Quantity]:
     kind = story.chance.below(4) if story.size > 3 else 0
-    a = story.given(5, 60, "adults")
+    a = story.draw(5, 60, "adults")
     if kind == 0:
-        c = story.given(5, 80, "children")
+        c = story.draw(5, 80, "children")
         story.fact(COUNTS, a=a, c=c)
         return a, c
     if kind == 1:
@@ -388,9 +388,9 @@ def _visitors(story: Story) -> tuple[Quantity, Quantity]:
         story.fact(COUNT_TIMES, a=a, t=t)
         return a, story.step("There are {=} children.", a * t)
     if kind == 2:
-        k = story.given(3, 40, "more")
+        k = story.draw(3, 40, "more")
         story.fact(COUNT_MORE, a=a, k=k)
         return a, story.step("There are {=} children.", a + k)
-    n = story.known(a.value + story.chance.between(5, 60), "visitors")
+    n = story.state(a.value + story.chance.between(5, 60), "visitors")
     story.fact(COUNT_WHOLE, a=a, n=n)
     return a, story.step("There are {=} children.", n - a)

@@ -183,7 +183,7 @@ def collection(story: Story) -> None:
     reserve = 0 if ending is _counted else 1
     while True:
         have = story.chance.pick(EVENTS)(story, have)
-        if story.left <= reserve:
+        if story.steps_left <= reserve:
             break
     ending(story, have)
 
@@ -195,19 +195,19 @@ def _start(story: Story) -> Quantity:
         story.open(HAS, n=n)
         return n
     if kind == 2:
-        k, m = story.given(3, 9, "boxes", words=True), story.given(4, 15, "each")
+        k, m = story.draw(3, 9, "boxes", words=True), story.draw(4, 15, "each")
         story.open(HAS_BOXES, k=k, m=m)
         return story.step("{A} {~have} {=} {item} in {box}.", k * m)
     if kind == 3:
         k, m, n = (
-            story.given(2, 9, "boxes", words=True),
-            story.given(4, 15, "each"),
-            story.given(2, 12),
+            story.draw(2, 9, "boxes", words=True),
+            story.draw(4, 15, "each"),
+            story.draw(2, 12),
         )
         story.open(HAS_BOXES, k=k, m=m)
         story.open(LOOSE, m=n)
-        held = story.step("The {box} {~~hold} {=} {item}.", k * m)
-        return story.step("{A} {~have} {=} {item} at the start.", held + n)
+        boxed = story.step("The {box} {~~hold} {=} {item}.", k * m)
+        return story.step("{A} {~have} {=} {item} at the start.", boxed + n)
     other, n = story.person(), round_number(story, 10, 50)
     story.open(OTHER_HAS, B=other, n=n)
     if kind == 4:
@@ -215,7 +215,7 @@ def _start(story: Story) -> Quantity:
         story.open(TIMES, B=other, k=factor)
         return story.step("{A} {~start} with {=} {item}.", n * factor)
     more = story.chance.hit(0.5)
-    k = story.given(3, 20, "more" if more else "fewer")
+    k = story.draw(3, 20, "more" if more else "fewer")
     story.open(MORE if more else FEWER, B=other, k=k)
     return story.step("{A} {~start} with {=} {item}.", n + k if more else n - k)
 
@@ -226,22 +226,22 @@ def _then(story: Story, have: Quantity, wordings: tuple[str, ...], **values: obj
 
 
 def _buys(story: Story, have: Quantity) -> Quantity:
-    k = story.given(3, 40, "gain")
+    k = story.draw(3, 40, "gain")
     if story.chance.hit(0.5):
         return _then(story, have + k, BUYS, k=k)
     return _then(story, have + k, IS_GIVEN, k=k, C=story.person())
 
 
 def _gives(story: Story, have: Quantity) -> Quantity:
-    k = story.given(3, 30, "loss")
+    k = story.draw(3, 30, "loss")
     return _then(story, have - k, GIVES, k=k, C=story.person())
 
 
 def _gives_part(story: Story, have: Quantity) -> Quantity:
     part = share(story, have) if story.chance.hit(0.7) else percent(story, have)
-    story.event(GIVES_PART, part=part.said, C=story.person())
-    gone = story.step("That {~be} {=} {item} less.", part.taken)
-    return story.step("Then {A} {~have} {=} {item}.", have - gone)
+    story.event(GIVES_PART, part=part.wording, C=story.person())
+    removed = story.step("That {~be} {=} {item} less.", part.taken)
+    return story.step("Then {A} {~have} {=} {item}.", have - removed)
 
 
 def _doubles(story: Story, have: Quantity) -> Quantity:
@@ -254,7 +254,7 @@ def _product(
     """Return an event of k times m things that come or go."""
 
     def happen(story: Story, have: Quantity) -> Quantity:
-        k, m = story.given(2, 6, role, words=True), story.given(2, 9, "each", words=True)
+        k, m = story.draw(2, 6, role, words=True), story.draw(2, 9, "each", words=True)
         story.event(wordings, k=k, m=m)
         moved = story.step(line, k * m)
         now = have + moved if sign > 0 else have - moved
@@ -292,20 +292,20 @@ def _shared(story: Story, have: Quantity) -> None:
     story.ask(SHARED, story.step("Each friend {~get} {=} {item}.", have / k), k=k)
 
 
-def _wanted(story: Story, have: Quantity) -> None:
+def _needed(story: Story, have: Quantity) -> None:
     gap = story.chance.between(3, 40)
-    k = story.known(have.value + gap, "goal")
+    k = story.state(have.value + gap, "goal")
     story.ask(WANTED, story.step("{A} {~need} {=} more {item}.", k - have), k=k)
 
 
 def _sold(story: Story, have: Quantity) -> None:
     item: Noun = story.cast["item"]
-    p = story.given(max(item.low, 2), max(item.high, 3), "price", money=True)
+    p = story.draw(max(item.low, 2), max(item.high, 3), "price", money=True)
     story.ask(SOLD, story.step("{A} {~get} {=}.", have * p), p=p)
 
 
 def _ahead(story: Story, have: Quantity) -> None:
-    k = story.given(5, 30, "other")
+    k = story.draw(5, 30, "other")
     person: Person = story.person()
     answer = story.step("{A} {~have} {=} more {item} than {D}.", have - k, D=person)
     story.ask(ENDED, answer, D=person, k=k)
@@ -316,7 +316,7 @@ ENDINGS: tuple[Callable[[Story, Quantity], None], ...] = (
     _counted,
     _packed,
     _shared,
-    _wanted,
+    _needed,
     _sold,
     _ahead,
 )

@@ -21,7 +21,7 @@ from gradeschool.datasets.fresh.wording import (
 )
 
 
-class Frame(NamedTuple):
+class ComparisonWordings(NamedTuple):
     """The wordings of each relation of {B} to {A} (and {C}), of a step, and of each question."""
 
     first: Wordings
@@ -34,16 +34,18 @@ class Frame(NamedTuple):
     both: Wordings
     step: Wordings
     total: Wordings
-    one: Wordings
+    number: Wordings
     difference: Wordings
 
 
-def _frame(text: str) -> Frame:
+def _comparison_wordings(text: str) -> ComparisonWordings:
     """Read a frame: one paragraph for each of its fields, in order."""
-    return Frame(*(wordings(paragraph) for paragraph in dedent(text).strip().split("\n\n")))
+    return ComparisonWordings(
+        *(wordings(paragraph) for paragraph in dedent(text).strip().split("\n\n"))
+    )
 
 
-PEOPLE = _frame(
+PEOPLE = _comparison_wordings(
     """
     {B} {~have} {n item}.
     {B} {~have} a total of {n item}.
@@ -92,7 +94,7 @@ PEOPLE = _frame(
     How many {item} more than {A} {~do} {B} have?
     """
 )
-COLORS = _frame(
+COLORS = _comparison_wordings(
     """
     There {~~be} {n} {B} {item} in a shop.
     A shop {~have} {n} {B} {item}.
@@ -141,7 +143,7 @@ COLORS = _frame(
     How many more {B} {item} {~~be} there than {A} ones?
     """
 )
-DAYS = _frame(
+DAYS = _comparison_wordings(
     """
     {P} {~act} {n item} on {B}.
     On {B}, {P.he} {~act} {n item}.
@@ -224,7 +226,7 @@ KINDS = ("more", "fewer", "times", "part", "mixed", "both", "direct")
 QUESTIONS = ("total", "total", "two", "difference", "one", "sold", "packed")
 
 
-class Node(NamedTuple):
+class Compared(NamedTuple):
     """A subject and its number."""
 
     subject: Any
@@ -239,26 +241,28 @@ def comparison(story: Story) -> None:
     count = min(max(2, story.size - chance.below(2)), 5)
     first = round_number(story, 6, 60)
     story.open(frame.first, B=subjects[0], n=first)
-    nodes = [Node(subjects[0], first)]
+    nodes = [Compared(subjects[0], first)]
     for subject in subjects[1:count]:
         nodes.append(_related(story, frame, subject, nodes))
     _ask(story, frame, nodes)
 
 
-def _scene(story: Story) -> tuple[list[Any], Frame, Noun]:
+def _scene(story: Story) -> tuple[list[Any], ComparisonWordings, Noun]:
     kind = story.chance.below(3)
     if kind == 0:
         return [story.person() for _ in range(5)], PEOPLE, story.chance.pick(KEPT)
     if kind == 1:
         items = SMALL[:6] + HOME
         return list(story.chance.sample(COLOR_WORDS, 5)), COLORS, story.chance.pick(items)
-    at = story.chance.below(3)
+    start = story.chance.below(3)
     act = story.chance.pick(("sell", "count", "make", "pack"))
     story.cast.update(P=story.person(), act=act)
-    return list(WEEK[at : at + 5]), DAYS, story.chance.pick(MADE)
+    return list(WEEK[start : start + 5]), DAYS, story.chance.pick(MADE)
 
 
-def _related(story: Story, frame: Frame, subject: Any, nodes: list[Node]) -> Node:
+def _related(
+    story: Story, frame: ComparisonWordings, subject: Any, nodes: list[Compared]
+) -> Compared:
     """State how a new subject compares with one before, and compute its number."""
     chance, other = story.chance, story.chance.pick(nodes)
     kind = chance.pick(KINDS)
@@ -267,45 +271,47 @@ def _related(story: Story, frame: Frame, subject: Any, nodes: list[Node]) -> Nod
     if kind == "direct":
         n = round_number(story, 6, 60)
         story.fact(frame.direct, B=subject, n=n)
-        return Node(subject, n)
+        return Compared(subject, n)
     if kind == "both":
         if len(nodes) < 2:
             raise Unfit
-        one, two = chance.sample(nodes, 2)
-        values.update(A=one.subject, C=two.subject)
-        value = one.value + two.value
+        first, second = chance.sample(nodes, 2)
+        values.update(A=first.subject, C=second.subject)
+        value = first.value + second.value
     if kind in ("times", "mixed"):
         values["t"] = times(story, 2, 4)
         value *= values["t"]
     if kind == "part":
         part = share(story, value)
-        values["part"], value = part.said, part.taken
+        values["part"], value = part.wording, part.taken
     if kind in ("more", "fewer", "mixed"):
-        values["k"] = story.given(2, 25, "fewer" if kind == "fewer" else "more")
+        values["k"] = story.draw(2, 25, "fewer" if kind == "fewer" else "more")
         value = value - values["k"] if kind == "fewer" else value + values["k"]
     if not 1 < value.value < 500 * (4 if story.style.wide else 1):
         raise Unfit
     story.fact(getattr(frame, kind), **values)
-    return Node(subject, story.step(frame.step[0], value, B=subject))
+    return Compared(subject, story.step(frame.step[0], value, B=subject))
 
 
-def _ask(story: Story, frame: Frame, nodes: list[Node]) -> None:
+def _ask(story: Story, frame: ComparisonWordings, nodes: list[Compared]) -> None:
     kind, last = story.chance.pick(QUESTIONS), nodes[-1]
     if kind == "one":
-        story.ask(frame.one, last.value, B=last.subject)
+        story.ask(frame.number, last.value, B=last.subject)
         return
     if kind == "difference":
-        less, more = sorted((story.chance.pick(nodes[:-1]), last), key=lambda one: one.value.value)
+        less, more = sorted(
+            (story.chance.pick(nodes[:-1]), last), key=lambda node: node.value.value
+        )
         answer = story.step("The difference {~be} {=} {item}.", more.value - less.value)
         story.ask(frame.difference, story.unstated(answer), B=more.subject, A=less.subject)
         return
-    asked = nodes if kind != "two" else [story.chance.pick(nodes[:-1]), last]
-    total = asked[0].value
-    for node in asked[1:]:
+    counted = nodes if kind != "two" else [story.chance.pick(nodes[:-1]), last]
+    total = counted[0].value
+    for node in counted[1:]:
         total += node.value
     total = story.step("In all there {~~be} {=} {item}.", total)
     if kind == "sold":
-        p = story.given(2, 9, "price", money=True)
+        p = story.draw(2, 9, "price", money=True)
         story.late(SOLD_FOR, p=p)
         story.ask(HOW_MUCH, story.step("All of the {item} {~~bring} {=}.", total * p))
     elif kind == "packed":
@@ -313,5 +319,5 @@ def _ask(story: Story, frame: Frame, nodes: list[Node]) -> None:
         story.late(PACKED, k=k)
         story.ask(HOW_MANY, story.step("This {~take} {=} {crate}.", total / k))
     else:
-        names = [str(getattr(node.subject, "name", node.subject)) for node in asked]
+        names = [str(getattr(node.subject, "name", node.subject)) for node in counted]
         story.ask(frame.total, total, all=listed(names))

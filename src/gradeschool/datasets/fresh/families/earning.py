@@ -129,61 +129,61 @@ def wages(story: Story) -> None:
     """Tell of somebody's work and what becomes of the money."""
     chance = story.chance
     story.cast.update(A=story.person(), place=chance.pick(PLACES))
-    rate = story.given(8, 25, "rate", money=True)
+    rate = story.draw(8, 25, "rate", money=True)
     story.open(RATE, r=rate)
     hours = _hours(story)
     money = story.step("{A} {~earn} {=}.", rate * hours)
     spent, kinds, extras = False, chance.shuffled(SPENDING), chance.shuffled(EARNING)
-    while story.left > 1:
+    while story.steps_left > 1:
         spent = spent or chance.hit(0.5)
         if not (kinds if spent else extras):
             break
         money = (kinds if spent else extras).pop()(story, money)
-        if story.left > 1 and chance.hit(0.15):
+        if story.steps_left > 1 and chance.hit(0.15):
             break
     if spent:
-        chance.pick((_left, _goal, _shared))(story, money, spent)
+        chance.pick((_remainder, _goal, _shared))(story, money, spent)
     else:
         chance.pick((_earned, _goal, _other, _shared))(story, money, spent)
 
 
 def _hours(story: Story) -> Quantity:
     kind = story.chance.below(4) if story.size > 2 else 0
-    h = story.given(3, 8, "hours", most=12, words=True)
+    h = story.draw(3, 8, "hours", most=12, words=True)
     if kind <= 1:
-        d = story.given(3, 6, "days", most=30, words=True)
+        d = story.draw(3, 6, "days", most=30, words=True)
         if kind == 0:
             story.open(DAILY, h=h, d=d)
             return story.step("{A} {~work} {=} hours.", d * h)
-        w = story.given(2, 6, "weeks", words=True)
+        w = story.draw(2, 6, "weeks", words=True)
         story.open(WAGES_WEEKLY, h=h, d=d, w=w)
         days = story.step("{A} {~work} {=} days.", w * d)
         return story.step("That {~be} {=} hours.", days * h)
-    one, two = "Saturday", "Sunday"
-    k = story.given(2, 4 if kind == 3 else 8, "hours", most=9, words=True)
+    first, second = "Saturday", "Sunday"
+    k = story.draw(2, 4 if kind == 3 else 8, "hours", most=9, words=True)
     if kind == 2:
-        story.open(TWO_DAYS, h=h, k=k, one=one, two=two)
+        story.open(TWO_DAYS, h=h, k=k, one=first, two=second)
         return story.step("{A} {~work} {=} hours.", h + k)
-    story.open(LONGER, h=h, k=k, one=one, two=two)
+    story.open(LONGER, h=h, k=k, one=first, two=second)
     second = story.step("On Sunday, {A} {~work} {=} hours.", h + k)
     return story.step("In all, {A} {~work} {=} hours.", h + second)
 
 
 def _extra(story: Story, money: Quantity) -> Quantity:
-    k, r = story.given(2, 9, "extra", words=True), story.given(15, 40, "extra rate", money=True)
+    k, r = story.draw(2, 9, "extra", words=True), story.draw(15, 40, "extra rate", money=True)
     story.event(EXTRA, k=k, r=r)
     more = story.step("The extra hours {~~pay} {=}.", k * r)
     return story.step("Then {A} {~have} {=}.", money + more)
 
 
 def _tips(story: Story, money: Quantity) -> Quantity:
-    k = story.given(5, 60, "tips", money=True)
+    k = story.draw(5, 60, "tips", money=True)
     story.event(TIPS, k=k)
     return story.step("With the tips, {A} {~have} {=}.", money + k)
 
 
 def _spends(story: Story, money: Quantity) -> Quantity:
-    k = story.given(5, 90, "spent", money=True)
+    k = story.draw(5, 90, "spent", money=True)
     story.cast["spent"] = True
     story.event(WAGES_SPENDS, k=k)
     return story.step("Then {A} {~have} {=} left.", money - k)
@@ -192,17 +192,17 @@ def _spends(story: Story, money: Quantity) -> Quantity:
 def _spends_part(story: Story, money: Quantity) -> Quantity:
     part = some(story, money)
     what = f"what {'was' if story.past else 'is'} left" if "spent" in story.cast else "the money"
-    story.event(WAGES_SPENDS_PART, part=part.said, what=what)
-    gone = story.step("{A} {~spend} or {~give} away {=}.", part.taken)
-    return story.step("Then {A} {~have} {=} left.", money - gone)
+    story.event(WAGES_SPENDS_PART, part=part.wording, what=what)
+    payment = story.step("{A} {~spend} or {~give} away {=}.", part.taken)
+    return story.step("Then {A} {~have} {=} left.", money - payment)
 
 
 def _spends_each(story: Story, money: Quantity) -> Quantity:
-    k, m = story.given(2, 6, "count", words=True), story.given(4, 18, "price", money=True)
+    k, m = story.draw(2, 6, "count", words=True), story.draw(4, 18, "price", money=True)
     story.cast["spent"] = True
     story.event(SPENDS_EACH, k=k, m=m)
-    gone = story.step("{A} {~spend} {=} on them.", k * m)
-    return story.step("Then {A} {~have} {=} left.", money - gone)
+    payment = story.step("{A} {~spend} {=} on them.", k * m)
+    return story.step("Then {A} {~have} {=} left.", money - payment)
 
 
 EARNING: tuple[Callable[[Story, Quantity], Quantity], ...] = (_extra, _tips)
@@ -213,13 +213,13 @@ def _earned(story: Story, money: Quantity, spent: bool) -> None:
     story.ask(EARNED, money)
 
 
-def _left(story: Story, money: Quantity, spent: bool) -> None:
+def _remainder(story: Story, money: Quantity, spent: bool) -> None:
     story.ask(LEFT, money)
 
 
 def _goal(story: Story, money: Quantity, spent: bool) -> None:
     thing, low, high = story.chance.pick(WAGES_GOALS)
-    k = story.known(money.value + story.chance.between(5, 120), "goal", money=True)
+    k = story.state(money.value + story.chance.between(5, 120), "goal", money=True)
     if story.style.wide or low <= k.value <= high:
         story.ask(GOAL, story.step("{A} {~need} {=} more.", k - money), thing=thing, k=k)
     else:
@@ -227,7 +227,7 @@ def _goal(story: Story, money: Quantity, spent: bool) -> None:
 
 
 def _other(story: Story, money: Quantity, spent: bool) -> None:
-    k, person = story.given(20, 200, "other", by=5, money=True), story.person()
+    k, person = story.draw(20, 200, "other", by=5, money=True), story.person()
     answer = story.step("{A} {~earn} {=} more than {B}.", money - k, B=person)
     story.ask(OTHER, answer, B=person, k=k)
 
@@ -319,33 +319,33 @@ def savings(story: Story) -> None:
     chance = story.chance
     story.cast.update(A=story.person(), thing=chance.pick(SAVINGS_GOALS),
                       givers=chance.shuffled(("mother", "aunt", "uncle")))  # fmt: skip
-    money = story.given(10, 90, "start", by=chance.pick((1, 5, 10)), money=True)
+    money = story.draw(10, 90, "start", by=chance.pick((1, 5, 10)), money=True)
     story.open(HAS, n=money)
     money = _saves(story, money)
-    while story.left > 1:
+    while story.steps_left > 1:
         money = _next(story, money)
         if chance.hit(0.1):
             break
     kind = chance.below(4)
-    if kind == 0 or story.left < 1:
+    if kind == 0 or story.steps_left < 1:
         story.ask(HOW_MUCH, money)
         return
-    m = story.given(4, 30, "weekly", money=True)
+    m = story.draw(4, 30, "weekly", money=True)
     if kind == 1:
         story.numbers.pop()
-        k = story.known(money.value + chance.between(5, 150), "goal", money=True)
+        k = story.state(money.value + chance.between(5, 150), "goal", money=True)
         story.ask(NEEDS, story.step("{A} {~need} {=} more.", k - money), k=k)
         return
-    k = story.known(money.value + m.value * chance.between(2, 12), "goal", money=True)
+    k = story.state(money.value + m.value * chance.between(2, 12), "goal", money=True)
     rest = story.step("{A} {~need} {=} more.", k - money)
     story.ask(WEEKS, story.step("That {~take} {=} weeks.", rest / m), k=k, m=m)
 
 
 def _saves(story: Story, money: Quantity) -> Quantity:
-    w = story.given(3, 10, "weeks", words=True)
-    k = story.given(8, 40, "weekly", money=True)
+    w = story.draw(3, 10, "weeks", words=True)
+    k = story.draw(8, 40, "weekly", money=True)
     if story.size > 3 and story.chance.hit(0.5):
-        m = story.known(story.chance.between(2, int(k.value) - 3), "spent weekly", money=True)
+        m = story.state(story.chance.between(2, int(k.value) - 3), "spent weekly", money=True)
         story.event(NET, k=k, m=m, w=w)
         k = story.step("{A} {~save} {=} a week.", k - m)
     else:
@@ -357,13 +357,13 @@ def _saves(story: Story, money: Quantity) -> Quantity:
 def _next(story: Story, money: Quantity) -> Quantity:
     kind = story.chance.below(4)
     if kind == 0:
-        k = story.given(5, 50, "gift", money=True)
+        k = story.draw(5, 50, "gift", money=True)
         if not story.cast["givers"]:
             raise Unfit
         story.event(GIFT, k=k, who=story.cast["givers"].pop())
         return story.step("Then {A} {~have} {=}.", money + k)
     if kind == 1:
-        k = story.given(5, 80, "spent", money=True)
+        k = story.draw(5, 80, "spent", money=True)
         story.event(SAVINGS_SPENDS, k=k)
         return story.step("Then {A} {~have} {=} left.", money - k)
     if kind == 2 and "doubled" not in story.cast:
@@ -373,6 +373,6 @@ def _next(story: Story, money: Quantity) -> Quantity:
         new = story.step("{A} {~get} {=}.", money * t)
         return story.step("Then {A} {~have} {=}.", money + new)
     part = some(story, money)
-    story.event(SAVINGS_SPENDS_PART, part=part.said)
-    gone = story.step("That {~be} {=} less.", part.taken)
-    return story.step("Then {A} {~have} {=} left.", money - gone)
+    story.event(SAVINGS_SPENDS_PART, part=part.wording)
+    payment = story.step("That {~be} {=} less.", part.taken)
+    return story.step("Then {A} {~have} {=} left.", money - payment)

@@ -146,17 +146,17 @@ def measures(story: Story) -> None:
     story.in_present()
     what = chance.pick(MEASURES)
     story.cast.update(what._asdict(), A=story.person(), B=story.person())
-    n = story.given(2, 9 if what.factor > 12 else 20, "large", words=True)
+    n = story.draw(2, 9 if what.factor > 12 else 20, "large", words=True)
     factor = story.constant(what.factor)
     small = story.step("{n} {large} {~~be} {=} {small}.", n * factor, n=n)
     if chance.hit(0.3):
-        k = story.given(what.by, what.factor - what.by, "small", by=what.by, most=what.factor - 1)
+        k = story.draw(what.by, what.factor - what.by, "small", by=what.by, most=what.factor - 1)
         story.open(HAS_BOTH, n=n, k=k)
         small = story.step("In all, that {~be} {=} {small}.", small + k)
     else:
         story.open(MEASURES_HAS, n=n)
     used = 0
-    while story.left > 1 and used < 3:
+    while story.steps_left > 1 and used < 3:
         small = _used(story, what, small, used)
         used += 1
     _end_measures(story, what, small, used)
@@ -167,22 +167,22 @@ def _used(story: Story, what: Measure, small: Quantity, used: int) -> Quantity:
     kind, timed = story.chance.below(3), what.factor == 60
     if kind == 0 and "given" not in story.cast:
         story.cast["given"] = True
-        k = story.given(what.by, 5 * what.high, "used", by=what.by)
+        k = story.draw(what.by, 5 * what.high, "used", by=what.by)
         story.event(GIVES_TIME if timed else GIVES, k=k)
         return story.step(line, small - k)
     if kind == 1 and not timed:
         part = share(story, small)
-        story.event(GIVES_REST if used else GIVES_PART, part=part.said)
-        gone = story.step("That {~be} {=} {small} less.", part.taken)
-        return story.step(line, small - gone)
+        story.event(GIVES_REST if used else GIVES_PART, part=part.wording)
+        removed = story.step("That {~be} {=} {small} less.", part.taken)
+        return story.step(line, small - removed)
     if "made" in story.cast:
         raise Unfit
     story.cast["made"] = True
-    m = story.given(2, 9, "pieces", words=True)
-    k = story.given(what.low, what.high, "each", by=what.by)
+    m = story.draw(2, 9, "pieces", words=True)
+    k = story.draw(what.low, what.high, "each", by=what.by)
     story.event(PLAYS if timed else USES, k=k, m=m)
-    gone = story.step("The {pieces} {~~take} {=} {small}.", m * k)
-    return story.step(line, small - gone)
+    removed = story.step("The {pieces} {~~take} {=} {small}.", m * k)
+    return story.step(line, small - removed)
 
 
 def _end_measures(story: Story, what: Measure, small: Quantity, used: int) -> None:
@@ -313,14 +313,14 @@ def tanks(story: Story) -> None:
     story.cast.update(A=story.person(), tank=tank)
     room: Quantity | None = None
     if chance.hit(0.6):
-        room = story.given(20 * low, 20 * high, "room", by=20)
+        room = story.draw(20 * low, 20 * high, "room", by=20)
         story.open(HOLDS, n=room)
     if room and chance.hit(0.4):
         part = share(story, room)
-        story.open(FULL, part=part.said)
+        story.open(FULL, part=part.wording)
         water = story.step("At first, there are {=} liters in the {tank}.", part.taken)
     else:
-        water = story.given(4 * low, 10 * high, "start", by=chance.pick((1, 2, 10)))
+        water = story.draw(4 * low, 10 * high, "start", by=chance.pick((1, 2, 10)))
         story.open(TANKS_HAS, k=water, a="the" if room else "a")
     if room and water.value >= room.value:
         raise Unfit
@@ -329,7 +329,7 @@ def tanks(story: Story) -> None:
         water = _change(story, water, low, high)
         if room and water.value >= room.value:
             raise Unfit
-        if story.left <= reserve:
+        if story.steps_left <= reserve:
             break
     _end_tanks(story, water, room, low)
 
@@ -337,39 +337,39 @@ def tanks(story: Story) -> None:
 def _change(story: Story, water: Quantity, low: int, high: int) -> Quantity:
     line, kind = "Then there are {=} liters in the {tank}.", story.chance.below(6)
     if kind <= 1:
-        r, t = story.given(low, high, "rate"), story.given(3, 15, "minutes", words=True)
+        r, t = story.draw(low, high, "rate"), story.draw(3, 15, "minutes", words=True)
         story.event(OUT if kind else IN, r=r, t=t)
         moved = story.step("In {t} minutes, that is {=} liters.", r * t, t=t)
         return story.step(line, water - moved if kind else water + moved)
     if kind == 2:
-        r, t = story.given(low + 2, high, "rate"), story.given(3, 15, "minutes", words=True)
-        s = story.known(story.chance.between(2, int(r.value) - 2), "out")
+        r, t = story.draw(low + 2, high, "rate"), story.draw(3, 15, "minutes", words=True)
+        s = story.state(story.chance.between(2, int(r.value) - 2), "out")
         story.event(BOTH, r=r, s=s, t=t)
         net = story.step("Each minute, there are {=} liters more.", r - s)
         moved = story.step("In {t} minutes, that is {=} liters.", net * t, t=t)
         return story.step(line, water + moved)
     if kind == 3:
-        b, m = story.given(2, 9, "buckets", words=True), story.given(4, 12, "bucket", words=True)
+        b, m = story.draw(2, 9, "buckets", words=True), story.draw(4, 12, "bucket", words=True)
         story.event(BUCKETS, b=b, m=m)
         moved = story.step("The buckets hold {=} liters.", b * m)
         return story.step(line, water + moved)
     if kind == 4:
-        k = story.given(low, 4 * high, "taken")
+        k = story.draw(low, 4 * high, "taken")
         story.event(TAKES, k=k)
         return story.step(line, water - k)
     part = share(story, water) if story.chance.hit(0.6) else percent(story, water)
-    story.event(TAKES_PART, part=part.said)
-    gone = story.step("{A} takes {=} liters.", part.taken)
-    return story.step(line, water - gone)
+    story.event(TAKES_PART, part=part.wording)
+    removed = story.step("{A} takes {=} liters.", part.taken)
+    return story.step(line, water - removed)
 
 
 def _end_tanks(story: Story, water: Quantity, room: Quantity | None, low: int) -> None:
     kind = story.chance.below(4)
-    if kind == 0 or story.left < 1:
+    if kind == 0 or story.steps_left < 1:
         story.ask(HOW_MUCH, water)
     elif room and kind <= 2:
         rest = story.step("There is room for {=} more liters.", room - water)
-        if kind == 1 or story.left < 1:
+        if kind == 1 or story.steps_left < 1:
             story.ask(ROOM, rest)
             return
         r = story.divisor(rest, low, 40, "rate")

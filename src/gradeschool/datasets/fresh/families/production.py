@@ -133,17 +133,17 @@ def production(story: Story) -> None:
     place, maker = chance.pick(MAKERS)
     story.cast.update(place=place, maker=maker, item=chance.pick(CLOTHES + HOME + TOYS),
                       rest="all the", crate=chance.pick(PACKING))  # fmt: skip
-    made = _made(story)
-    if story.left > 1 and chance.hit(0.5):  # first, so that it is clear what the part is of
-        made = _gone_part(story, made)
-    for event in chance.sample((_gone, _used, _old), 2):
-        if story.left > 1 and chance.hit(0.5):
-            made = event(story, made)
-    chance.pick(ENDINGS if story.left > 0 else (_counted,))(story, made)
+    output = _production(story)
+    if story.steps_left > 1 and chance.hit(0.5):  # first, so that it is clear what the part is of
+        output = _thrown_away(story, output)
+    for event in chance.sample((_given_away, _used, _old), 2):
+        if story.steps_left > 1 and chance.hit(0.5):
+            output = event(story, output)
+    chance.pick(ENDINGS if story.steps_left > 0 else (_counted,))(story, output)
 
 
-def _made(story: Story) -> Quantity:
-    kind, m = story.chance.below(4), story.given(4, 20, "rate")
+def _production(story: Story) -> Quantity:
+    kind, m = story.chance.below(4), story.draw(4, 20, "rate")
     if kind == 0 or story.size < 4:
         story.open(ONE, m=m)
         hourly = m
@@ -153,76 +153,76 @@ def _made(story: Story) -> Quantity:
         new = story.step("The new {maker.one} {~make} {=} {item} an hour.", m * k)
         hourly = story.step("Together they {~~make} {=} {item} an hour.", m + new)
     else:
-        k = story.given(2, 9, "machines", words=True)
+        k = story.draw(2, 9, "machines", words=True)
         story.open(HAVE, m=m, k=k)
         hourly = story.step("In an hour, the {maker} {~~make} {=} {item}.", k * m)
-    h = story.given(3, 9, "hours", most=20, words=True)
-    if story.left < 2 or story.chance.hit(0.3):
+    h = story.draw(3, 9, "hours", most=20, words=True)
+    if story.steps_left < 2 or story.chance.hit(0.3):
         story.open(THIS_LONG, h=h)
         return story.step("In that time, {=} {item} {~~be} made.", hourly * h)
     story.open(HOURS, h=h)
-    d = story.given(3, 6, "days", most=7, words=True)
+    d = story.draw(3, 6, "days", most=7, words=True)
     story.open(DAYS, d=d)
     daily = story.step("In a day, {=} {item} {~~be} made.", hourly * h)
     return story.step("In {d} days, {=} {item} {~~be} made.", daily * d, d=d)
 
 
-def _gone_part(story: Story, made: Quantity) -> Quantity:
+def _thrown_away(story: Story, output: Quantity) -> Quantity:
     story.cast["gone"] = True
-    part = some(story, made)
-    story.event(GONE, k=part.said)
-    gone = story.step("Of them, {=} {~~be} thrown away.", part.taken)
-    return story.step("That {~leave} {=} {item}.", made - gone)
+    part = some(story, output)
+    story.event(GONE, k=part.wording)
+    removed = story.step("Of them, {=} {~~be} thrown away.", part.taken)
+    return story.step("That {~leave} {=} {item}.", output - removed)
 
 
-def _gone(story: Story, made: Quantity) -> Quantity:
+def _given_away(story: Story, output: Quantity) -> Quantity:
     story.cast["gone"] = True
-    k = story.given(5, 40, "gone")
+    k = story.draw(5, 40, "gone")
     story.event(GONE[1:], k=k)
-    return story.step("Then there {~~be} {=} {item} left.", made - k)
+    return story.step("Then there {~~be} {=} {item} left.", output - k)
 
 
-def _used(story: Story, made: Quantity) -> Quantity:
+def _used(story: Story, output: Quantity) -> Quantity:
     story.cast["gone"] = True
-    k = story.given(5, 60, "given")
+    k = story.draw(5, 60, "given")
     story.event(USED[1:], k=k)
-    return story.step("Then there {~~be} {=} {item} left.", made - k)
+    return story.step("Then there {~~be} {=} {item} left.", output - k)
 
 
-def _old(story: Story, made: Quantity) -> Quantity:
-    k = story.given(5, 60, "old")
+def _old(story: Story, output: Quantity) -> Quantity:
+    k = story.draw(5, 60, "old")
     story.event(OLD, k=k)
-    return story.step("With the older ones there {~~be} {=} {item}.", made + k)
+    return story.step("With the older ones there {~~be} {=} {item}.", output + k)
 
 
-def _counted(story: Story, made: Quantity) -> None:
-    story.ask(PRODUCTION_HOW_MANY, made)
+def _counted(story: Story, output: Quantity) -> None:
+    story.ask(PRODUCTION_HOW_MANY, output)
 
 
-def _boxed(story: Story, made: Quantity) -> Quantity:
-    k = story.divisor(made, 2, 20, "each")
+def _boxed(story: Story, output: Quantity) -> Quantity:
+    k = story.divisor(output, 2, 20, "each")
     story.late(BOXED, k=k)
-    return story.step("They {~~fill} {=} {crate}.", made / k)
+    return story.step("They {~~fill} {=} {crate}.", output / k)
 
 
-def _boxes(story: Story, made: Quantity) -> None:
-    story.ask(PRODUCTION_HOW_MANY_BOXES, _boxed(story, made))
+def _boxes(story: Story, output: Quantity) -> None:
+    story.ask(PRODUCTION_HOW_MANY_BOXES, _boxed(story, output))
 
 
-def _sold(story: Story, made: Quantity) -> None:
-    if story.left > 1 and story.chance.hit(0.7):
-        units = _boxed(story, made)
-        unit, p = story.cast["crate"], story.given(5, 30, "price", money=True)
+def _sold(story: Story, output: Quantity) -> None:
+    if story.steps_left > 1 and story.chance.hit(0.7):
+        units = _boxed(story, output)
+        unit, p = story.cast["crate"], story.draw(5, 30, "price", money=True)
     else:
-        units, unit = made, story.cast["item"]
+        units, unit = output, story.cast["item"]
         story.cast["rest"] = "all the other" if "gone" in story.cast else "all the"
-        p = story.given(max(2, unit.low // 2), max(5, unit.high // 2), "price", money=True)
+        p = story.draw(max(2, unit.low // 2), max(5, unit.high // 2), "price", money=True)
     story.late(PRODUCTION_PRICE, unit=unit, p=p)
     money = story.step("The {unit} {~~bring} in {=}.", units * p, unit=unit)
-    if story.left > 0 and story.chance.hit(0.7):
+    if story.steps_left > 0 and story.chance.hit(0.7):
         if money.value < 40:
             raise Unfit
-        k = story.given(20, min(int(money.value) * 3 // 4, 900), "cost", by=10, money=True)
+        k = story.draw(20, min(int(money.value) * 3 // 4, 900), "cost", by=10, money=True)
         story.late(COSTS, k=k)
         money = story.step("The {place} {~have} {=} left.", money - k)
         story.ask(PROFIT, money, unit=unit)
@@ -349,9 +349,9 @@ def harvest(story: Story) -> None:
     story.cast.update(item=chance.pick(FRUIT), crate=chance.pick(crates))
     fruit = _fruit(story)
     less = False
-    if story.left > 1 and chance.hit(0.6):
+    if story.steps_left > 1 and chance.hit(0.6):
         fruit, less = _bad(story, fruit), True
-    if story.left > 1 and chance.hit(0.5):
+    if story.steps_left > 1 and chance.hit(0.5):
         fruit, less = _kept(story, fruit), True
     _end(story, fruit, less)
 
@@ -359,21 +359,21 @@ def harvest(story: Story) -> None:
 def _fruit(story: Story) -> Quantity:
     chance = story.chance
     if chance.hit(0.3):
-        k, h = story.given(2, 9, "people", words=True), story.given(2, 8, "hours", words=True)
-        m = story.given(12, 60, "rate", by=2)
+        k, h = story.draw(2, 9, "people", words=True), story.draw(2, 8, "hours", words=True)
+        m = story.draw(12, 60, "rate", by=2)
         story.open(PICKERS, k=k, m=m, h=h)
         hourly = story.step("In an hour, they {~~pick} {=} {item}.", k * m)
         return story.step("In all, they {~~pick} {=} {item}.", hourly * h)
     if chance.hit(0.6):
-        r, t = story.given(3, 9, "rows", words=True), story.given(4, 15, "trees")
+        r, t = story.draw(3, 9, "rows", words=True), story.draw(4, 15, "trees")
         story.open(ROWS, r=r, t=t)
         trees = story.step("There {~~be} {=} trees.", r * t)
     else:
-        trees = story.given(12, 60, "trees", by=chance.pick((1, 2, 5)))
+        trees = story.draw(12, 60, "trees", by=chance.pick((1, 2, 5)))
         story.open(TREES, t=trees)
-    m = story.given(10, 60, "each", by=chance.pick((1, 2, 5)))
-    if story.left > 2 and chance.hit(0.4):
-        k = story.given(2, 9, "dead", words=True)
+    m = story.draw(10, 60, "each", by=chance.pick((1, 2, 5)))
+    if story.steps_left > 2 and chance.hit(0.4):
+        k = story.draw(2, 9, "dead", words=True)
         story.open(DEAD[1:], k=k)
         trees = story.step("There {~~be} {=} trees with fruit.", trees - k)
         story.open(EACH, m=m)
@@ -384,19 +384,19 @@ def _fruit(story: Story) -> Quantity:
 
 def _bad(story: Story, fruit: Quantity) -> Quantity:
     part = some(story, fruit)
-    story.event(BAD, part=part.said)
-    gone = story.step("That {~be} {=} {item} less.", part.taken)
-    return story.step("Then {=} {item} {~~be} left.", fruit - gone)
+    story.event(BAD, part=part.wording)
+    removed = story.step("That {~be} {=} {item} less.", part.taken)
+    return story.step("Then {=} {item} {~~be} left.", fruit - removed)
 
 
 def _kept(story: Story, fruit: Quantity) -> Quantity:
-    k = story.given(5, 80, "kept")
+    k = story.draw(5, 80, "kept")
     story.event(KEPT, k=k)
     return story.step("Then {=} {item} {~~be} left.", fruit - k)
 
 
 def _end(story: Story, fruit: Quantity, less: bool) -> None:
-    if story.left < 1 and less:
+    if story.steps_left < 1 and less:
         story.ask(HARVEST_HOW_MANY, fruit)
         return
     if not less and story.chance.hit(0.3):
@@ -406,14 +406,14 @@ def _end(story: Story, fruit: Quantity, less: bool) -> None:
         story.ask(BOTH_YEARS, story.step("In both years, there {~~be} {=} {item}.", fruit + before))
         return
     unit, units = story.cast["item"], fruit
-    if less and story.left > 0 and story.chance.hit(0.7):
+    if less and story.steps_left > 0 and story.chance.hit(0.7):
         k = story.divisor(fruit, 5, 40, "per box")
         story.event(PACKED, k=k)
         unit, units = story.cast["crate"], story.step("They {~~fill} {=} {crate}.", fruit / k)
-        if story.left < 1 or story.chance.hit(0.3):
+        if story.steps_left < 1 or story.chance.hit(0.3):
             story.ask(HARVEST_HOW_MANY_BOXES, units)
             return
-    p = story.given(2, 3 if unit is story.cast["item"] else 20, "price", money=True)
-    left = " that is left" if less and unit is story.cast["item"] else ""
-    story.event(HARVEST_PRICE, unit=unit, p=p, left=left)
+    p = story.draw(2, 3 if unit is story.cast["item"] else 20, "price", money=True)
+    remark = " that is left" if less and unit is story.cast["item"] else ""
+    story.event(HARVEST_PRICE, unit=unit, p=p, left=remark)
     story.ask(HARVEST_HOW_MUCH, story.step("The farmer {~get} {=}.", units * p))

@@ -84,49 +84,49 @@ def reading(story: Story) -> None:
     chance = story.chance
     act, thing, unit, low, high, slow, fast = chance.pick(TASKS)
     story.cast.update(A=story.person(), act=act, thing=thing, unit=unit)
-    n = story.given(low, high, "whole", by=chance.pick((1, 5, 10)))
+    n = story.draw(low, high, "whole", by=chance.pick((1, 5, 10)))
     story.open(BEGIN, n=n)
-    k, d = story.given(slow, fast, "rate"), story.given(2, 7, "days", words=True)
+    k, d = story.draw(slow, fast, "rate"), story.draw(2, 7, "days", words=True)
     story.event(READING_DAILY, k=k, d=d)
-    done = story.step("In {d} days, {A} {~act} {=} {unit}.", d * k, d=d)
-    left = story.step("Then {=} {unit} {~~be} left.", n - done)
-    while story.left > 1 and chance.hit(0.85):
-        left = _next(story, left, k)
+    read = story.step("In {d} days, {A} {~act} {=} {unit}.", d * k, d=d)
+    remaining = story.step("Then {=} {unit} {~~be} left.", n - read)
+    while story.steps_left > 1 and chance.hit(0.85):
+        remaining = _next(story, remaining, k)
     kind = chance.below(3)
-    if kind == 0 or story.left < 1:
-        story.ask(READING_LEFT, left)
+    if kind == 0 or story.steps_left < 1:
+        story.ask(READING_LEFT, remaining)
     elif kind == 1:
-        k = story.divisor(left, slow, 2 * fast, "rate")
-        story.ask(DAYS, story.step("{A} {~need} {=} more days.", left / k), k=k)
+        k = story.divisor(remaining, slow, 2 * fast, "rate")
+        story.ask(DAYS, story.step("{A} {~need} {=} more days.", remaining / k), k=k)
     else:
-        k = story.divisor(left, 2, 12, "days", words=True)
+        k = story.divisor(remaining, 2, 12, "days", words=True)
         line = "Each day, {A} {~have} to {act} {=} {unit}."
-        story.ask(PER_DAY, story.step(line, left / k), k=k)
+        story.ask(PER_DAY, story.step(line, remaining / k), k=k)
 
 
-def _next(story: Story, left: Quantity, rate: Quantity) -> Quantity:
+def _next(story: Story, remaining: Quantity, rate: Quantity) -> Quantity:
     line = "Then {=} {unit} {~~be} left."
     kind = story.chance.below(4)
     if kind == 0:
-        part = share(story, left) if story.chance.hit(0.6) else percent(story, left)
-        story.event(PART, part=part.said)
-        gone = story.step("That {~be} {=} {unit} less.", part.taken)
-        return story.step(line, left - gone)
+        part = share(story, remaining) if story.chance.hit(0.6) else percent(story, remaining)
+        story.event(PART, part=part.wording)
+        removed = story.step("That {~be} {=} {unit} less.", part.taken)
+        return story.step(line, remaining - removed)
     if kind == 1 or len(story.steps) > 2:  # "than before" is clear at the start alone
-        k = story.given(3, 30, "more")
+        k = story.draw(3, 30, "more")
         story.event(SOME, k=k)
-        return story.step(line, left - k)
-    d = story.given(2, 5, "days", words=True)
+        return story.step(line, remaining - k)
+    d = story.draw(2, 5, "days", words=True)
     if kind == 2:
         t = times(story, 2, 3)
         story.event(TIMES, t=t, d=d)
         daily = story.step("That {~be} {=} {unit} a day.", rate * t)
     else:
-        k = story.given(2, 10, "more", words=True)
+        k = story.draw(2, 10, "more", words=True)
         story.event(MORE, k=k, d=d)
         daily = story.step("That {~be} {=} {unit} a day.", rate + k)
-    gone = story.step("In {d} days, that {~be} {=} {unit}.", d * daily, d=d)
-    return story.step(line, left - gone)
+    removed = story.step("In {d} days, that {~be} {=} {unit}.", d * daily, d=d)
+    return story.step(line, remaining - removed)
 
 
 class Way(NamedTuple):
@@ -243,83 +243,85 @@ def trips(story: Story) -> None:
     story.cast.update(A=story.person(), act=way.verb)
     if chance.hit(0.25):
         story.open(START)
-    h, s = story.given(2, 6, "hours", words=True, most=12), story.given(
+    h, s = story.draw(2, 6, "hours", words=True, most=12), story.draw(
         way.low, way.high, "speed", by=5 if way.fuel else 1, most=2 * way.high)  # fmt: skip
     story.event(STAGE, h=h, s=s)
-    gone = story.step("{A} first {~act} {=} miles.", h * s)
+    distance = story.step("{A} first {~act} {=} miles.", h * s)
     speed = s
-    for at in range(4):
-        if story.left < 2:
+    for turn in range(4):
+        if story.steps_left < 2:
             break
-        kind = chance.below(4) if at == 0 else chance.between(1, 3)
+        kind = chance.below(4) if turn == 0 else chance.between(1, 3)
         if kind == 0:  # at once, so that it is clear what "before" is
-            gone, speed = _changed(story, way, gone, speed)
+            distance, speed = _changed(story, way, distance, speed)
         elif kind == 1:
-            k = story.given(way.low, 2 * way.high, "miles")
+            k = story.draw(way.low, 2 * way.high, "miles")
             story.event(MILES, k=k)
-            gone = story.step("Then {A} {~have} gone {=} miles.", gone + k)
+            distance = story.step("Then {A} {~have} gone {=} miles.", distance + k)
         elif kind == 2:
-            gone = _again(story, way, gone)
+            distance = _again(story, way, distance)
         else:
             k, d = (
-                story.given(way.low, 4 * way.high, "miles"),
-                story.given(2, 6, "days", words=True),
+                story.draw(way.low, 4 * way.high, "miles"),
+                story.draw(2, 6, "days", words=True),
             )
             story.event(TRIPS_DAILY, k=k, d=d)
             more = story.step("In those days, {A} {~act} {=} miles.", k * d)
-            gone = story.step("Then {A} {~have} gone {=} miles.", gone + more)
-    if not way.fuel and gone.value > 12 * way.high:
+            distance = story.step("Then {A} {~have} gone {=} miles.", distance + more)
+    if not way.fuel and distance.value > 12 * way.high:
         raise Unfit
-    _end(story, way, gone)
+    _end(story, way, distance)
 
 
-def _changed(story: Story, way: Way, gone: Quantity, speed: Quantity) -> tuple[Quantity, Quantity]:
+def _changed(
+    story: Story, way: Way, distance: Quantity, speed: Quantity
+) -> tuple[Quantity, Quantity]:
     faster = story.chance.hit(0.5)
     low, role = 2 if way.high < 20 else 5, "faster" if faster else "slower"
-    k = story.given(low, max(3, way.low // 2), role, most=way.high)
-    h = story.given(2, 5, "hours", words=True, most=10)
+    k = story.draw(low, max(3, way.low // 2), role, most=way.high)
+    h = story.draw(2, 5, "hours", words=True, most=10)
     story.event(FASTER if faster else SLOWER, k=k, h=h)
     speed = story.step("The new speed {~be} {=} miles an hour.", speed + k if faster else speed - k)
     if not way.low <= speed.value <= 1.3 * way.high:
         raise Unfit
     more = story.step("At that speed, {A} {~act} {=} miles.", h * speed)
-    return story.step("Then {A} {~have} gone {=} miles.", gone + more), speed
+    return story.step("Then {A} {~have} gone {=} miles.", distance + more), speed
 
 
-def _again(story: Story, way: Way, gone: Quantity) -> Quantity:
+def _again(story: Story, way: Way, distance: Quantity) -> Quantity:
     if story.chance.hit(0.5):
         k = times(story, 2, 3)
         story.event(AGAIN, part=k.spoken)
-        more = gone * k
+        more = distance * k
     else:
-        part = share(story, gone)
-        story.event(AGAIN, part=part.said)
+        part = share(story, distance)
+        story.event(AGAIN, part=part.wording)
         more = part.taken
     line = "Then {A} {~act} {=} miles."
     new = story.step(line, more)
-    return story.step("Then {A} {~have} gone {=} miles.", gone + new)
+    return story.step("Then {A} {~have} gone {=} miles.", distance + new)
 
 
-def _end(story: Story, way: Way, gone: Quantity) -> None:
+def _end(story: Story, way: Way, distance: Quantity) -> None:
     kind = story.chance.below(7) if way.fuel else story.chance.below(5)
-    if story.left < 1 or kind == 0:
-        story.ask(TOTAL, gone)
+    if story.steps_left < 1 or kind == 0:
+        story.ask(TOTAL, distance)
     elif kind <= 2:
-        k = story.known(gone.value + story.chance.between(3, 60), "whole")
-        story.ask(TRIPS_LEFT, story.step("{=} miles {~~be} left.", k - gone), k=k)
+        k = story.state(distance.value + story.chance.between(3, 60), "whole")
+        story.ask(TRIPS_LEFT, story.step("{=} miles {~~be} left.", k - distance), k=k)
     elif kind == 3:
-        story.ask(BACK, story.step("That {~be} {=} miles in all.", gone + gone))
+        story.ask(BACK, story.step("That {~be} {=} miles in all.", distance + distance))
     elif kind == 4:
-        hours = story.divisor(gone, 3, 12, "hours")
-        if not way.low / 2 <= gone.value / hours.value <= 1.2 * way.high:
+        hours = story.divisor(distance, 3, 12, "hours")
+        if not way.low / 2 <= distance.value / hours.value <= 1.2 * way.high:
             raise Unfit
         line = "The average speed {~be} {=} miles an hour."
-        story.ask(SPEED, story.step(line, gone / hours), k=hours)
+        story.ask(SPEED, story.step(line, distance / hours), k=hours)
     else:
-        k = story.divisor(gone, 15, 50, "mileage")
-        gallons = story.step("{A} {~need} {=} gallons.", gone / k)
+        k = story.divisor(distance, 15, 50, "mileage")
+        gallons = story.step("{A} {~need} {=} gallons.", distance / k)
         if kind == 5:
             story.ask(GALLONS, gallons, k=k)
             return
-        p = story.given(2, 5, "price", money=True)
+        p = story.draw(2, 5, "price", money=True)
         story.ask(GAS_COST, story.step("The gas {~cost} {=}.", gallons * p), k=k, p=p)

@@ -94,23 +94,23 @@ def ratios(story: Story) -> None:
     a, b = chance.sample(COLOR_WORDS, 2)
     item: Noun = chance.pick(SMALL[:7] + HOME)
     story.cast.update(A=story.person(), a=a, b=b, item=item)
-    p, q = story.given(2, 7, "part"), story.given(3, 9, "part")
+    p, q = story.draw(2, 7, "part"), story.draw(3, 9, "part")
     if p.value >= q.value or gcd(int(p.value), int(q.value)) > 1:
         raise Unfit
     if chance.hit(0.6):
         story.open(WHERE)
-    one, known = _one_part(story, p, q)
-    first = known or story.step("There {~~be} {=} {a} {item}.", one * p)
-    second = story.step("There {~~be} {=} {b} {item}.", one * q)
+    part, stated = _one_part(story, p, q)
+    first = stated or story.step("There {~~be} {=} {a} {item}.", part * p)
+    second = story.step("There {~~be} {=} {b} {item}.", part * q)
     side = chance.below(2)
     values, kinds = [first, second], [a, b]
     changed = False
-    while story.left > 1 and chance.hit(0.75):
-        at, k = chance.below(2), story.given(2, 20, "change")
+    while story.steps_left > 1 and chance.hit(0.75):
+        which, k = chance.below(2), story.draw(2, 20, "change")
         sold = chance.hit(0.5)
-        story.event(GONE if sold else NEW, k=k, kind=kinds[at])
-        now = values[at] - k if sold else values[at] + k
-        values[at] = story.step("Then there {~~be} {=} {kind} {item}.", now, kind=kinds[at])
+        story.event(GONE if sold else NEW, k=k, kind=kinds[which])
+        now = values[which] - k if sold else values[which] + k
+        values[which] = story.step("Then there {~~be} {=} {kind} {item}.", now, kind=kinds[which])
         changed = True
     _ask(story, values, kinds, side, changed)
 
@@ -121,14 +121,14 @@ def _one_part(story: Story, p: Quantity, q: Quantity) -> tuple[Quantity, Quantit
     story.widened |= unit > 15
     kind = story.chance.below(3)
     if kind == 0:
-        n = story.known(unit * (p.value + q.value), "whole")
+        n = story.state(unit * (p.value + q.value), "whole")
         story.fact(WHOLE, n=n)
         parts = story.step("There {~~be} {=} parts in all.", p + q)
     elif kind == 1:
-        n, parts = story.known(unit * p.value, "one"), p
+        n, parts = story.state(unit * p.value, "one"), p
         story.fact(ONE, n=n)
     else:
-        n = story.known(unit * (q.value - p.value), "gap")
+        n = story.state(unit * (q.value - p.value), "gap")
         if n.value < 2:
             raise Unfit
         story.fact(GAP, n=n)
@@ -145,7 +145,7 @@ def _ask(story: Story, values: list[Quantity], kinds: list[str], side: int, chan
         total = story.step("In all there {~~be} {=} {item}.", values[0] + values[1])
         story.ask(ALL, total)
     elif kind == 1 and not changed:
-        p = story.given(2, 20, "price", money=True)
+        p = story.draw(2, 20, "price", money=True)
         cost = story.step("They {~~cost} {=}.", values[side] * p)
         story.ask(MONEY, cost, kind=kinds[side], p=p)
     else:
@@ -162,8 +162,8 @@ class Stuff(NamedTuple):
     high: int
 
 
-def _of(one: str, many: str, stuff: str) -> Noun:
-    return Noun(f"{one} of {stuff}", f"{many} of {stuff}")
+def _of(singular: str, plural: str, stuff: str) -> Noun:
+    return Noun(f"{singular} of {stuff}", f"{plural} of {stuff}")
 
 
 def _stuff(unit: Noun, holder: str, what: str, low: int, high: int) -> Stuff:
@@ -256,37 +256,37 @@ COST = wordings(
 def recipes(story: Story) -> None:
     """Tell of somebody who bakes from a recipe."""
     chance = story.chance
-    one, two = chance.sample(STUFFS, 2)
-    story.cast.update(A=story.person(), item=chance.pick(BAKED), stuff=one.unit,
-                      other=two.unit, pack=one.pack, holder=one.holder)  # fmt: skip
-    n = story.given(6, 24, "per recipe", by=chance.pick((2, 4, 6)))
-    by = 10 if one.low > 10 else 1  # grams are round
-    k = story.given(one.low, one.high, "each", words=by == 1, by=by)
+    main, second = chance.sample(STUFFS, 2)
+    story.cast.update(A=story.person(), item=chance.pick(BAKED), stuff=main.unit,
+                      other=second.unit, pack=main.pack, holder=main.holder)  # fmt: skip
+    n = story.draw(6, 24, "per recipe", by=chance.pick((2, 4, 6)))
+    by = 10 if main.low > 10 else 1  # grams are round
+    k = story.draw(main.low, main.high, "each", words=by == 1, by=by)
     if chance.hit(0.35):
-        step = 10 if two.low > 10 else 1
-        j = story.given(two.low, two.high, "distractor", words=step == 1, by=step)
+        step = 10 if second.low > 10 else 1
+        j = story.draw(second.low, second.high, "distractor", words=step == 1, by=step)
         story.distractors += 1
         story.open(RECIPE_TWO, n=n, k=k, j=j)
     else:
         story.open(RECIPE, n=n, k=k)
-    total = _wanted(story, n)
+    total = _amount(story, n)
     batches = story.step("{A} {~make} the recipe {=} times.", total / n)
     need = story.step("{A} {~need} {=} {stuff}.", batches * k)
     more = False
-    if story.left > 0 and chance.hit(0.7) and need.value > 4:
+    if story.steps_left > 0 and chance.hit(0.7) and need.value > 4:
         top = int(need.value) - 2
-        h = story.known(chance.between(2, top) // by * by, "has")
+        h = story.state(chance.between(2, top) // by * by, "has")
         story.fact(HAS, h=h)
         need = story.step("{A} {~need} {=} more {stuff}.", need - h)
         more = True
-    if story.left > 0 and chance.hit(0.8):
+    if story.steps_left > 0 and chance.hit(0.8):
         h = story.divisor(need, 2, 30, "per pack") if by == 1 else story.divisor(need, 100, 500)
         if h.value % by:
             raise Unfit
-        p = story.given(2, 7, "price", money=True)
+        p = story.draw(2, 7, "price", money=True)
         story.late(PACKS, h=h, p=p)
         packs = story.step("{A} {~need} {=} {pack}.", need / h)
-        if story.left > 0 and chance.hit(0.8):
+        if story.steps_left > 0 and chance.hit(0.8):
             story.ask(COST, story.step("The {pack} {~~cost} {=}.", packs * p))
         else:
             story.ask(NEED_PACKS, packs)
@@ -294,17 +294,17 @@ def recipes(story: Story) -> None:
         story.ask(NEED_MORE if more else NEED, need)
 
 
-def _wanted(story: Story, n: Quantity) -> Quantity:
+def _amount(story: Story, n: Quantity) -> Quantity:
     """State how many are to be baked: a multiple of the recipe's number."""
     if story.size > 3 and story.chance.hit(0.5):
-        g, m = story.given(4, 20, "guests"), story.given(2, 6, "each guest", words=True)
+        g, m = story.draw(4, 20, "guests"), story.draw(2, 6, "each guest", words=True)
         total = g.value * m.value
         if total % n.value or total == n.value:
             raise Unfit
         story.open(GUESTS, g=g, m=m)
         return story.step("{A} {~want} to bake {=} {item}.", g * m)
     top = 6 if not story.style.wide else 30
-    t = story.known(n.value * story.chance.between(2, top), "wanted")
+    t = story.state(n.value * story.chance.between(2, top), "wanted")
     story.widened |= t.value > 6 * n.value
     story.open(WANTS, t=t)
     return t
