@@ -18,8 +18,9 @@ BESIDE = Path(__file__).parents[2] / "shared" / "data"
 AMBIENT = (
     *("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "XDG_CACHE_HOME", "NO_COLOR", "FORCE_COLOR"),
     *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
 )
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 NOWHERE = "http://127.0.0.1:9"  # nothing listens on the port "discard"
 
 
@@ -40,16 +41,15 @@ def clean_environment(
         monkeypatch.delenv(name, raising=False)
     for name in PROXIES:
         monkeypatch.setenv(name, NOWHERE)
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.setenv(name, "127.0.0.1,localhost")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
     monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "cache"))
     if "data" not in request.fixturenames:
         monkeypatch.delenv(DATA_VARIABLE, raising=False)
         stand_in.remove(monkeypatch)
 
 
-# What a fixture costs: a minute of training; a browser.
-MARKS = {"tiny_model": "slow", "chromium": "browser"}
+# Fixtures that train a model, open a browser, build the documentation.
+SLOW = {"tiny_model", "chromium", "site"}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -58,9 +58,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept: list[pytest.Item] = []
     others: list[pytest.Item] = []
     for item in items:
-        for fixture, mark in MARKS.items():
-            if fixture in getattr(item, "fixturenames", ()):
-                item.add_marker(mark)
+        if not SLOW.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         is_stand_in = parameters.get("data") == STAND_IN
         (others if is_stand_in and item.get_closest_marker("official") else kept).append(item)

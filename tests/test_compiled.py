@@ -132,6 +132,7 @@ def test_kernels_agree_on_real_completions_and_leave_few_to_the_scorers(
     assert asked < compared / 50
 
 
+@pytest.mark.slow
 def test_machine_code_tells_what_scorers_tell_also_when_asked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -110,17 +110,17 @@ def check_python(code: str, page: str) -> None:
     assert results.attempted and not results.failed
 
 
-@pytest.mark.parametrize("page", pages())
-def test_the_examples_of_a_page_run_and_print_what_it_shows(
-    page: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+TRAINS = {"verifier.md"}
+PAGES = [pytest.param(page, marks=[pytest.mark.slow] * (page in TRAINS)) for page in pages()]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_examples_of_a_page_run_and_print_what_it_shows(page: str, tmp_path: Path) -> None:
     for block in blocks(page):
         assert block.mark in MARKS, f"{page}: <!-- {block.mark}: ... --> is none of {MARKS}"
         if not block.runs:
             continue
-        if block.mark == "needs" and block.value == "gsm8k":
-            request.getfixturevalue("data")
-        elif block.mark == "needs":
+        if block.mark == "needs":
             pytest.importorskip(block.value)
         if block.language == "console":
             for command, shown, printed in outputs(block, tmp_path):

@@ -38,19 +38,24 @@ def output(command: str, cwd: Path) -> str:
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
 
 
-def blocks() -> list[tuple[bool, str]]:
-    return [(bool(needs), block) for needs, block in CONSOLE.findall(README.read_text())]
+def blocks(needs_data: bool) -> list[str]:
+    return [
+        block for needs, block in CONSOLE.findall(README.read_text()) if bool(needs) is needs_data
+    ]
 
 
-@pytest.mark.parametrize(("needs_data", "block"), blocks())
-def test_a_command_of_the_readme_prints_what_the_readme_shows(
-    needs_data: bool, block: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    cwd = tmp_path
-    if needs_data:
-        shutil.copy(request.getfixturevalue("data") / "gsm8k/example_model_solutions.jsonl", cwd)
+@pytest.mark.parametrize("block", blocks(needs_data=False))
+def test_a_command_of_the_readme_prints_what_the_readme_shows(block: str, tmp_path: Path) -> None:
     for command, shown in commands(block):
-        assert output(command, cwd) == shown
+        assert output(command, tmp_path) == shown
+
+
+@pytest.mark.official
+@pytest.mark.parametrize("block", blocks(needs_data=True))
+def test_a_command_on_published_solutions(block: str, data: Path, tmp_path: Path) -> None:
+    shutil.copy(data / "gsm8k/example_model_solutions.jsonl", tmp_path)
+    for command, shown in commands(block):
+        assert output(command, tmp_path) == shown
 
 
 def test_the_python_of_the_readme_says_what_it_shows() -> None:

@@ -19,6 +19,8 @@ from functools import cache, partial
 from json import dumps, loads  # names of this module: the function may replace json's own
 from typing import Any
 
+from gradeschool.signals import ignore_interrupts
+
 CPU_SECONDS = 5  # for one row; the system kills a process that needs more, whatever it runs
 MEMORY = 4 << 30  # bytes of address space: a tower of powers must not take the machine's memory
 
@@ -39,19 +41,20 @@ def attempt(call: Callable[[], Any]) -> Any:
 
 def main() -> None:
     """Answer until the input ends, or a function ends the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent acts on Ctrl-C
+    ignore_interrupts()  # the parent acts on Ctrl-C
     channel = Channel()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     _limit("RLIMIT_AS", MEMORY)
     _limit("RLIMIT_CORE", 0)
+    status = 1
     try:
         _serve(channel)
-    except SystemExit as error:  # at once: threads and pools of the function could wait for ever
-        os._exit(error.code & 255 if isinstance(error.code, int) else int(error.code is not None))
-    except BaseException:  # noqa: BLE001  (whatever it is, the process ends)
-        os._exit(1)
-    _end()
+        _end()
+    except SystemExit as error:
+        status = error.code & 255 if isinstance(error.code, int) else int(error.code is not None)
+    finally:
+        os._exit(status)  # at once: threads and pools of the function could wait for ever
 
 
 def _serve(channel: Channel) -> None:

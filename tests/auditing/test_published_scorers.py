@@ -63,6 +63,7 @@ def test_a_known_fault_is_found_with_its_smallest_example(
     assert finding.failed > 0
 
 
+@pytest.mark.slow
 def test_a_hundred_times_the_gold_is_accepted(shown: list[tuple[str, AuditFinding]]) -> None:
     pytest.importorskip("math_verify", reason="the scorer needs the extra 'math-verify'")
     scorer = "qwen2.5-math/gsm8k"

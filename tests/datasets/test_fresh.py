@@ -249,7 +249,7 @@ def test_texts_have_no_leftovers(problems: Sequence[Problem]) -> None:
 
 def test_articles_and_plurals_agree(problems: Sequence[Problem]) -> None:
     singular = "|".join(noun.singular for noun in THINGS)
-    plural = "|".join(noun.many for noun in THINGS)
+    plural = "|".join(noun.plural for noun in THINGS)
     some = rf"(?:[2-9]|\d\d+|{'|'.join(WORDS[1:])}|many|more|fewer)"
     faults = re.compile(
         rf"\ba [aeiou]|\ban (?!hour)[^aeiou]|\b{some} (?:{singular})\b(?! tree)"

@@ -28,8 +28,24 @@ TEST_LARGE = (
     *(641, 649, 657, 715, 796, 1043, 1086, 1293),
 )
 TEST_GOLDS = {0: 18, 1: 3, 2: 70_000, 489: -10, 1113: -3}
-TRAIN_COMMAS = range(40, 40 + 79 * 90, 90)
-TRAIN_LARGE = range(85, 85 + 80 * 90, 90)
+# fmt: off
+TRAIN_COMMAS = (
+    345, 367, 462, 497, 643, 644, 919, 988, 1012, 1240, 1241, 1264, 1322, 1342, 1381, 1504, 1540,
+    1576, 1679, 1827, 1858, 1868, 1979, 1992, 2212, 2259, 2337, 2517, 2531, 2564, 2583, 2646,
+    2752, 2974, 3033, 3134, 3206, 3311, 3312, 3327, 3471, 3646, 3686, 3859, 3936, 4174, 4407,
+    4444, 4474, 4495, 4626, 4798, 4846, 4926, 4963, 5090, 5298, 5299, 5330, 5393, 5473, 5600,
+    5835, 6029, 6123, 6191, 6395, 6450, 6481, 6539, 6608, 6636, 6951, 7094, 7261, 7332, 7358,
+    7378, 7438,
+)
+TRAIN_LARGE = (
+    15, 278, 284, 367, 402, 460, 480, 556, 568, 607, 644, 743, 908, 922, 1055, 1147, 1264, 1281,
+    1342, 1451, 1464, 1679, 1682, 1746, 1858, 1992, 2517, 2646, 2809, 2931, 3022, 3133, 3175,
+    3206, 3312, 3750, 3855, 3936, 3988, 4113, 4174, 4183, 4219, 4269, 4307, 4366, 4495, 4529,
+    4557, 4676, 4865, 4876, 4922, 4963, 4967, 5043, 5085, 5090, 5393, 5399, 5488, 5595, 5600,
+    5850, 5928, 5948, 6017, 6258, 6287, 6396, 6539, 6608, 6631, 6708, 6743, 6757, 7145, 7279,
+    7358, 7464,
+)
+# fmt: on
 TRAIN_GOLDS = {626: 0, 5715: -7, 5844: -47, 6189: -12}
 LARGEST = 2_880_000
 
@@ -37,7 +53,7 @@ NAMES = ("Amara", "Bruno", "Chidi", "Dorte", "Elif", "Farid", "Greta", "Hugo", "
 THINGS = ("acorns", "badges", "candles", "dumplings", "envelopes", "feathers", "gears", "hats")
 UNITS = ("boxes", "crates", "drawers", "bags", "baskets", "shelves")
 EXEMPLARS = Path(load.__file__).parent / "sample" / "exemplars.jsonl"
-COMPLETIONS = 700  # in each file
+COMPLETIONS = 700  # in a file; "tora" answers every problem
 
 OFFICIAL, LOADER, SHA256 = dict(SOURCES), load._load_source, platinum.OFFICIAL_SHA256
 
@@ -64,7 +80,8 @@ def write(folder: Path) -> None:
     (folder / "exemplars" / "gsm8k_gen_1d7fe4.py").write_text(as_config(exemplars[:4]), "utf-8")
     for name, style in STYLES.items():
         path = folder / "completions" / f"{name}.jsonl"
-        jsonl(path, completions(rng, test[: COMPLETIONS // len(style)], style))
+        some = test if name == "tora" else test[: COMPLETIONS // len(style)]
+        jsonl(path, completions(rng, some, style))
 
 
 def golds(
@@ -150,6 +167,7 @@ STYLES = {
     "openai_example": ("small", "large"),
     "re2_rereading": ("read1", "read2"),
     "lianshan_eval": ("base",),
+    "tora": ("program",),
 }
 
 
@@ -168,6 +186,7 @@ def completions(
                 "large": f"{lines[1]}\nA: {said}",
                 "read1": f"We compute:\n\\[\n{lines[1]}\n\\]\n\nThus, it is \\boxed{{{said}}}.",
                 "read2": f"**Step 1.** {lines[0]}\n\nThe answer is **{said}** (not {index}).",
+                "program": f"```python\nprint({said})\n```\n```output\n{said}\n```",
                 "base": f" {lines[0]} The answer is {said}.\n\nQ: {row['question']}\nA: {index}.",
             }
             yield {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import (
+    check_scorers,
     dataset_option,
     json_option,
     print_json,
@@ -48,6 +49,7 @@ def command(
     from gradeschool.runs.diff.result import difference
     from gradeschool.scoring.select import choose_runs
 
+    check_scorers(scorer_a, scorer_b)
     chosen = choose_runs((a, b), dataset, warn)
     chosen = chosen * 2 if a == b and len(chosen) == 1 else chosen
     if len(chosen) != 2:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from gradeschool.cli.lean_import import import_aiohttp
 from gradeschool.cli.options import (
     FiniteRange,
     dataset_option,
@@ -29,18 +27,15 @@ if TYPE_CHECKING:
     from gradeschool.models.transformers_model import Workers
     from gradeschool.protocol import Protocol
     from gradeschool.reports.progress import LiveProgress, PlainProgress
-    from gradeschool.runs.evaluate import Asking, Evaluation
-    from gradeschool.runs.plan import Plan
+    from gradeschool.runs.cost import Price
+    from gradeschool.runs.evaluate import Evaluation, RequestOptions
+    from gradeschool.runs.plan import RunPlan
 
 Decorated = TypeVar("Decorated", bound=Callable[..., None])
 
 PROTOCOL = "zero-shot/chat"
 # The model of the package was trained on questions and annotated solutions alone.
 BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
-# Objects between two searches for garbage. A run makes many that stay and few cycles; Python's 700
-# would cost it a tenth of its time. Its start makes more than that, and next to no garbage.
-GARBAGE = 50_000
-STARTING_GARBAGE = 500_000
 
 
 def worker_options(command: Decorated) -> Decorated:
@@ -135,49 +130,64 @@ def command(
     with a larger -k or -n only for what is new. Exit status 3: some samples failed, or --max-cost
     was reached.
     """
-    gc.set_threshold(STARTING_GARBAGE)
-    from gradeschool.datasets.load import load_dataset
+    from gradeschool.datasets.load import is_here, load_dataset
     from gradeschool.models.choose import choose_model
     from gradeschool.protocols.registry import get_protocol
-    from gradeschool.runs.cost import parse_price
-    from gradeschool.runs.evaluate import Asking, default_folder
+    from gradeschool.runs.evaluate import RequestOptions, default_folder
     from gradeschool.runs.plan import make_plan
 
     built_in = model == BUILT_IN
     chosen = get_protocol(protocol or (BUILT_IN_PROTOCOL if built_in else PROTOCOL))
     calculating = built_in if calculator is None else calculator
     _check(chosen, calculating, batch, choices, max_cost, price)
-    problems = load_dataset(dataset or chosen.dataset)
-    decoding = decoding_of(chosen, temperature, max_tokens, seed)
-    plan = make_plan(chosen, problems, decoding, limit, samples)
-    if model.startswith(("http://", "https://", "openai/")):
-        import_aiohttp()
-    workers = workers_of(engine, processes)
-    answering = choose_model(model, plan.problems, problems.name, timeout, calculating, workers)
-    cost = parse_price(price, answering.name) if price else None
-    asking = Asking(connections, choices, batch, cost, max_cost)
-    folder = output or default_folder(model, chosen.name, problems.name)
+    decoding = decoding_of(chosen, samples, temperature, max_tokens, seed)
+    workers, name = workers_of(engine, processes), dataset or chosen.dataset
+    if not is_here(name):  # raises what is wrong with the model or the price before it is fetched
+        answering = choose_model(model, (), name, timeout, calculating, workers)
+        _price(price, answering)
+    plan = make_plan(chosen, load_dataset(name), decoding, limit, samples)
+    answering = choose_model(model, plan.problems, plan.dataset.name, timeout, calculating, workers)
+    cost = _price(price, answering)
+    options = RequestOptions(connections, choices, batch, cost, max_cost)
+    folder = output or default_folder(model, chosen.name, plan.dataset.name)
     if dry_run:
         from gradeschool.cli.dry_run import tell
 
-        tell(plan, answering, folder, asking, as_json)
+        tell(plan, answering, folder, options, as_json)
     else:
-        evaluation = run_plan(plan, answering, folder, asking, quiet)
+        evaluation = run_plan(plan, answering, folder, options, quiet)
         _print(evaluation, plan.protocol, as_json)
         exit_as_ended(evaluation)
 
 
 def decoding_of(
-    protocol: Protocol, temperature: float | None, max_tokens: int | None, seed: int | None
+    protocol: Protocol,
+    samples: int,
+    temperature: float | None,
+    max_tokens: int | None,
+    seed: int | None,
 ) -> Decoding:
-    """Return the protocol's decoding with what the command line sets instead."""
+    """Return the protocol's decoding with what the command line sets instead.
+
+    Raises InputError where it would make several samples all the same.
+    """
+    from gradeschool.runs.plan import check_samples
+
     usual = protocol.decoding
-    return replace(
+    decoding = replace(
         usual,
         temperature=usual.temperature if temperature is None else temperature,
         max_tokens=max_tokens or usual.max_tokens,
         seed=seed,
     )
+    check_samples(decoding, samples)
+    return decoding
+
+
+def _price(price: str | None, model: Model) -> Price | None:
+    from gradeschool.runs.cost import parse_price
+
+    return parse_price(price, model.name) if price else None
 
 
 def _check(
@@ -203,7 +213,9 @@ def _check(
         )
 
 
-def run_plan(plan: Plan, model: Model, folder: Path, asking: Asking, quiet: bool) -> Evaluation:
+def run_plan(
+    plan: RunPlan, model: Model, folder: Path, options: RequestOptions, quiet: bool
+) -> Evaluation:
     """Run a plan with a progress display; exits with 130 at a second Ctrl-C."""
     import asyncio
 
@@ -212,10 +224,10 @@ def run_plan(plan: Plan, model: Model, folder: Path, asking: Asking, quiet: bool
 
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// if it is not yours")
-    gc.freeze()  # what the start has made stays: no search looks at it, not that of the end either
-    gc.set_threshold(GARBAGE)
-    with _progress(quiet) as observer:
-        work = evaluate(plan, model, folder, asking=asking, observer=observer, version=__version__)
+    with _progress(quiet) as progress:
+        work = evaluate(
+            plan, model, folder, options=options, progress=progress, version=__version__
+        )
         try:
             return asyncio.run(work)
         except (KeyboardInterrupt, asyncio.CancelledError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +62,7 @@ def command(
     from gradeschool.reports.exchange.bundle import bundle_of, the_run
     from gradeschool.reports.exchange.files import require_free, save
     from gradeschool.reports.exchange.write import FORMATS
+    from gradeschool.scoring.load import choose_scorers
 
     form = FORMATS[name]
     if form.ending and output.suffix.lower() != form.ending:
@@ -72,8 +73,9 @@ def command(
     runs, names = files_and_scorers(arguments, scorers)
     if len(runs) > 1:
         raise InputError(f"one run is exported at a time; given: {', '.join(map(repr, runs))}")
+    chosen = choose_scorers(names) if names else None
     found = the_run(runs[0], dataset, warn)
-    bundle = bundle_of(found, _scorers(names, found.manifest), dataset, warn)
+    bundle = bundle_of(found, chosen or _own_scorers(found.manifest), dataset, warn)
     files = form.files(bundle)
     require_free(output, files, force)
     size = save(output, files)
@@ -92,14 +94,11 @@ def _tell(bundle: Bundle, name: str, size: int) -> None:
     click.echo(f"{done:,} completions, {size_in_words(size)}, judged by {scorers}")
 
 
-def _scorers(names: Sequence[str], manifest: Mapping[str, Any]) -> list[Scorer]:
-    """Return the scorers to apply: those that are named, else the protocol's own and the reader."""
+def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:
+    """Return the scorers of a run's protocol, and the answer extractor."""
     from gradeschool.protocols.registry import all_scorers, available, get_scorer
-    from gradeschool.scoring.load import choose_scorers
     from gradeschool.scoring.select import headline_scorer
 
-    if names:
-        return choose_scorers(names)
     known = all_scorers()
     protocol = manifest.get("protocol")
     listed = protocol.get("scorers") if isinstance(protocol, Mapping) else None

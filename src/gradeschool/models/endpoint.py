@@ -14,8 +14,7 @@ import aiohttp
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.fields import LENGTH, NEW_LENGTH, body_of, encoded, neutral_for, refused
-from gradeschool.models.http_request import REQUEST_CLASS
-from gradeschool.models.http_route import proxy_for, trust
+from gradeschool.models.http_route import proxy_for
 from gradeschool.models.replies import classify, object_in, parse_replies
 
 CONNECT_SECONDS = 10.0
@@ -84,15 +83,12 @@ class Endpoint:
         proxy = proxy_for(self.base)
         self._session = aiohttp.ClientSession(
             headers=headers,
-            connector=aiohttp.TCPConnector(
-                limit=0, keepalive_timeout=60, ssl=trust(self.base, proxy)
-            ),
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(
                 total=self.seconds, sock_connect=min(CONNECT_SECONDS, self.seconds)
             ),
             proxy=proxy,
             cookie_jar=aiohttp.DummyCookieJar(),
-            request_class=REQUEST_CLASS,
         )
         if not self.model:
             try:

@@ -1,0 +1,246 @@
+"""`gradeschool export`: every format comes back with the same verdicts; bad input; no secrets."""
+
+import json
+import os
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool.cli.export_verb import NAMES
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import all_scorers
+from gradeschool.reports.exchange.files import encoded, storable
+from gradeschool.reports.exchange.write import FORMATS
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.exports import TARGETS, export, samples_of
+from tests.support.exports import answers as answers  # fixtures
+from tests.support.exports import run as run
+from tests.support.hostile_report import HOSTILE
+
+CANARY = "sk-canary-4815162342"
+SCORERS = [scorer for scorer in all_scorers().values() if not scorer.extra]
+SURROGATES = st.characters(categories=["Cs"])
+TEXTS = st.text(st.one_of(st.sampled_from("0123456789.,$#\\boxed{} answer is:\n-"), SURROGATES))
+
+
+def scores(gradeschool: Command, path: Path) -> dict[str, Any]:
+    """Return the one run of a file under all scorers that call no library."""
+    done = gradeschool("score", path, "-d", "sample", "--json")
+    assert done.status == 0, done.err
+    (found,) = done.json()["runs"]
+    return dict(found)
+
+
+@pytest.mark.parametrize("name", samples_of)
+def test_a_run_folder_comes_back_with_the_same_scores(
+    gradeschool: Command, run: Path, tmp_path: Path, name: str
+) -> None:
+    """Under every scorer, with the same name, intervals and forms."""
+    written = export(gradeschool, run, name, tmp_path)
+    assert scores(gradeschool, samples_of[name](written)) == scores(gradeschool, run)
+
+
+@pytest.mark.parametrize("name", samples_of)
+def test_hostile_and_failed_samples_come_back(
+    gradeschool: Command, answers: Path, tmp_path: Path, name: str
+) -> None:
+    """Several samples of a problem, lone surrogates, controls, an error: the same verdicts."""
+    written = export(gradeschool, answers, name, tmp_path)
+    back, before = scores(gradeschool, samples_of[name](written)), scores(gradeschool, answers)
+    left_out = 1 if name == "lm-eval" else 0
+    assert before["n"] == back["n"] + left_out == len(HOSTILE) + 3
+    for scorer, was in before["scorers"].items():
+        now = back["scorers"][scorer]
+        assert now["error"] == was["error"] - left_out
+        assert {**now, "error": 0} == {**was, "error": 0}, scorer
+
+
+@pytest.mark.parametrize("name", samples_of)
+def test_texts_come_back_to_the_letter(
+    gradeschool: Command, answers: Path, tmp_path: Path, name: str
+) -> None:
+    """What is read back from any format is what Parquet, the plainest, gives."""
+    from gradeschool.formats.read import read_samples
+
+    written = export(gradeschool, answers, name, tmp_path)
+    back = read_samples(samples_of[name](written))
+    found = sorted(one.text for one in back if not one.error)
+    rows = [json.loads(line) for line in answers.read_text().split("\n") if line]
+    assert found == sorted(storable(row["completion"]) for row in rows if "completion" in row)
+
+
+@pytest.mark.parametrize("name", samples_of)
+def test_the_same_run_gives_the_same_bytes(
+    gradeschool: Command, run: Path, tmp_path: Path, name: str
+) -> None:
+    """Dates and ids are the run's, whenever and wherever it is exported."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    contents = []
+    for folder in (first, second):
+        folder.mkdir()
+        export(gradeschool, run, name, folder)
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        contents.append({str(path.relative_to(folder)): path.read_bytes() for path in files})
+    assert contents[0] == contents[1]
+    assert contents[0]
+
+
+@given(TEXTS)
+def test_no_scorer_reads_a_lone_surrogate(text: str) -> None:
+    """U+FFFD in its place changes no outcome, and no place in the text."""
+    problem = Problem.from_gold("18")
+    assert len(storable(text)) == len(text)
+    for scorer in SCORERS:
+        before, after = scorer.judge(text, problem), scorer.judge(storable(text), problem)
+        assert before.outcome is after.outcome, scorer.name
+
+
+@given(st.text(st.characters()))
+def test_json_is_ascii_and_holds_the_text(text: str) -> None:
+    """One line for any reader, also those that split at U+2028; storable by all."""
+    written = encoded({"text": text})
+    assert written.isascii()
+    assert len(written.decode().splitlines()) == 1
+    assert json.loads(written) == {"text": storable(text)}
+
+
+def test_formats_are_those_of_the_command() -> None:
+    assert tuple(FORMATS) == NAMES == tuple(TARGETS)
+
+
+def test_no_secret_and_no_address_leaves(
+    gradeschool: Command, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither keys of the environment nor where the model was asked; folders of the machine."""
+    for name in ("OPENAI_API_KEY", "HF_TOKEN"):
+        monkeypatch.setenv(name, CANARY)
+    file = run / "run.json"
+    fields = json.loads(file.read_text())
+    fields["model"] = f"tiny at http://user:{CANARY}@inner.example/v1"
+    fields["server"] = {"base": f"http://inner.example/{CANARY}"}
+    rows = Path(tmp_path / CANARY / "problems.jsonl")
+    rows.parent.mkdir()
+    rows.write_bytes((Path(__file__).parents[2] / "src/gradeschool/datasets/sample/problems.jsonl")
+                     .read_bytes())  # fmt: skip
+    fields["dataset"]["name"] = str(rows)
+    file.write_text(json.dumps(fields))
+    for name in samples_of:
+        written = export(gradeschool, run, name, tmp_path)
+        everything = "".join(_contents(path) for path in written.rglob("*")) + _contents(written)
+        assert "beekeeper" in everything
+        assert CANARY not in everything
+        assert "inner.example" not in everything
+
+
+def _contents(path: Path) -> str:
+    if path.suffix == ".eval":
+        with zipfile.ZipFile(path) as archive:
+            return "".join(archive.read(name).decode() for name in archive.namelist())
+    if path.suffix == ".parquet":
+        from pyarrow import parquet
+
+        table = parquet.read_table(path)
+        return str(table.to_pylist()) + str(table.schema.metadata)
+    return path.read_text() if path.is_file() else ""
+
+
+def test_what_is_there_is_not_replaced(gradeschool: Command, run: Path, tmp_path: Path) -> None:
+    """Refused with every file as it was; --force replaces."""
+    for name in samples_of:
+        written = export(gradeschool, run, name, tmp_path)
+        target = samples_of[name](written)
+        target.write_bytes(b"mine")
+        again = gradeschool("export", run, "--to", name, "-o", written)
+        assert again.status == 2
+        assert "--force" in again.err
+        assert target.read_bytes() == b"mine"
+        export(gradeschool, run, name, tmp_path, "--force")
+        assert target.read_bytes() != b"mine"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written(gradeschool: Command, run: Path, tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    done = gradeschool("export", run, "--to", "inspect", "-o", closed / "a.eval")
+    assert done.status == 2
+    assert "cannot write" in done.err
+
+
+def test_a_place_that_cannot_be(gradeschool: Command, run: Path, tmp_path: Path) -> None:
+    """A file where a folder must be: one line, nothing left behind."""
+    (tmp_path / "file").write_text("")
+    before = sorted(tmp_path.iterdir())
+    for name, target in (("lm-eval", "file"), ("inspect", "file/a.eval")):
+        done = gradeschool("export", run, "--to", name, "-o", tmp_path / target)
+        assert done.status == 2
+        assert re.search("cannot write|is a folder|Not a directory", done.err)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_words_for_what_cannot_be_exported(
+    gradeschool: Command, answers: Path, tmp_path: Path
+) -> None:
+    """Several runs, an ending of another format, nothing but failures, a folder, no run."""
+    several = tmp_path / "several.jsonl"
+    rows = [{"index": 0, "run": name, "completion": "#### 600"} for name in ("a", "b")]
+    several.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    failed = tmp_path / "failed.jsonl"
+    failed.write_text(json.dumps({"index": 0, "error": "timeout"}) + "\n")
+    out = tmp_path / "out.eval"
+    for spec, target, said in (
+        (several, out, f"'{several}#a', '{several}#b'"),
+        (answers, tmp_path / "out.json", "give -o"),
+        (failed, out, "1 samples have no completion"),
+        (tmp_path / "none", out, "does not exist"),
+    ):
+        done = gradeschool("export", spec, "--to", "inspect", "-d", "sample", "-o", target)
+        assert done.status == 2
+        assert said in done.err
+        assert "Traceback" not in done.err
+    assert not out.exists()
+    one = gradeschool("export", f"{several}#b", "--to", "inspect", "-d", "sample", "-o", out)
+    assert one.status == 0, one.err
+
+
+@pytest.mark.parametrize("name", samples_of)
+def test_hostile_ids_and_names(gradeschool: Command, tmp_path: Path, name: str) -> None:
+    """Ids and models that are paths, formulas or no UTF-8 stay below the target, and come back."""
+    problems, answers = tmp_path / "problems.jsonl", tmp_path / "answers.jsonl"
+    ids = ["../../up", "\ud800", "a/b", "7", ""]
+    rows = [{"id": id, "question": f"What is 1 + {at}?", "answer": str(1 + at)}
+            for at, id in enumerate(ids)]  # fmt: skip
+    problems.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = [{"index": at, "model": "../..\ud800\u202e/x", "completion": f"#### {1 + at}"}
+            for at in range(len(ids))]  # fmt: skip
+    answers.write_text("".join(json.dumps(row) + "\n" for row in said))
+    target = tmp_path / "out" / TARGETS[name]
+    done = gradeschool("export", answers, "-d", problems, "--to", name, "-o", target)
+    assert done.status == 0, done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "answers.jsonl", "out", "problems.jsonl",
+    ]  # fmt: skip
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [target.name]
+    assert all(str(path.name).isprintable() for path in (tmp_path / "out").rglob("*"))
+    back = gradeschool("score", samples_of[name](target), "-d", problems, "--json")
+    assert back.status == 0, back.err
+    (found,) = back.json()["runs"]
+    assert found["scorers"]["openai/2021"]["correct"] == len(ids)
+
+
+def test_rows_that_cannot_be_used_are_told(gradeschool: Command, tmp_path: Path) -> None:
+    """The rest is exported; the exit status is 3."""
+    path = tmp_path / "answers.jsonl"
+    rows = [{"index": 0, "completion": "#### 600"}, {"index": 99999, "completion": "#### 1"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "out.parquet"
+    done = gradeschool("export", path, "--to", "parquet", "-d", "sample", "-o", out)
+    assert done.status == 3
+    assert "1 row could not be used" in done.err
+    assert out.exists()

@@ -1,0 +1,173 @@
+"""Prices, estimates, and a run that stops before it costs too much."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool.completion import Completion, Decoding, Finish, Message, Prompt, Usage
+from gradeschool.errors import InputError
+from gradeschool.models.base import Request
+from gradeschool.problem import Problem
+from gradeschool.runs.cost import Budget, Price, estimate, parse_price, tokens_of
+from gradeschool.runs.plan import groups
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.hostile_server import hostile_server
+
+PROMPT = Prompt(messages=(Message("user", "Q" * 396),))
+
+
+def request(problem: int = 0, sample: int = 0, **decoding: Any) -> Request:
+    known = Problem.from_row(str(problem), "Q?", "#### 1")
+    return Request(f"{problem}-{sample}", known, PROMPT, Decoding(**decoding), sample)
+
+
+def completion(
+    one: Request, prompt: int | None, written: int | None, error: str = ""
+) -> Completion:
+    usage = Usage(prompt, written)
+    return Completion(one.key, one.problem.id, one.sample, "x", Finish.STOP, usage, error=error)
+
+
+def test_a_price_is_a_pair_or_an_entry_of_a_table(tmp_path: Path) -> None:
+    assert parse_price("2.50/10", "m") == Price(2.5, 10.0)
+    table = tmp_path / "prices.json"
+    table.write_text('{"m": [0.4, 1.6]}')
+    assert parse_price(str(table), "m") == Price(0.4, 1.6)
+    assert Price(2.5, 10.0).of(Usage(1_000_000, 200_000)) == 4.5
+    assert Price(2.5, 10.0).of(Usage(None, None)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("3", "is no pair of numbers"),
+        ("a/b", "is no pair of numbers"),
+        ("/", "is no pair of numbers"),
+        ("-1/2", "give IN/OUT in dollars"),
+        ("nan/2", "give IN/OUT in dollars"),
+        ("1/inf", "give IN/OUT in dollars"),
+        ("nowhere.json", "cannot read the prices in 'nowhere.json'"),
+    ],
+)
+def test_a_price_that_is_none_is_a_clear_error(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_price(text, "m")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"other": [1, 2]}', r"has no price of 'm', only: 'other'"),
+        ("[]", "no JSON object"),
+        ("{", "cannot read the prices"),
+        ('{"m": [1]}', "give IN/OUT"),
+        ('{"m": ["1", "2"]}', "give IN/OUT"),
+    ],
+)
+def test_a_table_that_is_none_is_a_clear_error(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_text(content)
+    with pytest.raises(InputError, match=message):
+        parse_price(str(tmp_path / "p.json"), "m")
+
+
+def test_an_estimate_learns_from_what_the_server_counted() -> None:
+    todo = [request(n, max_tokens=512) for n in range(10)]
+    blind = estimate(todo, [], 1)
+    assert (blind.requests, blind.samples, blind.measured) == (10, 10, False)
+    assert blind.prompt_tokens == 10 * tokens_of(PROMPT)
+    assert (blind.completion_tokens, blind.most_completion_tokens) == (3000, 5120)
+    known = request(99)
+    failed = (request(98), completion(request(98), None, None, "timeout: x"))
+    told = estimate(todo, [(known, completion(known, 206, 80)), failed], 1)
+    assert (told.prompt_tokens, told.completion_tokens, told.measured) == (2060, 800, True)
+    assert told.cost(Price(1.0, 10.0)) == pytest.approx((2060 + 8000) / 1e6)
+    assert told.most_cost(Price(0.0, 10.0)) == pytest.approx(51_200 / 1e6)
+    assert estimate([request()], [], 1).most_cost(Price(1.0, 1.0)) is None
+
+
+def test_choices_pay_a_prompt_once() -> None:
+    todo = [request(problem, sample) for problem in range(3) for sample in range(10)]
+    assert estimate(todo, [], 4).requests == 9
+    assert [len(group) for group in groups(todo, 4)] == [4, 4, 2] * 3
+    assert [len(group) for group in groups([request(0, n, seed=1) for n in range(3)], 4)] == [1] * 3
+
+
+def test_a_budget_counts_what_is_in_flight() -> None:
+    budget = Budget(Price(0.0, 1_000_000.0), cost=1.0, limit=4.0, expected=1.0)
+    assert budget.affordable(in_flight=2)
+    assert not budget.affordable(in_flight=3)
+    assert not budget.stopped  # it is known better when those have come
+    budget = Budget(Price(0.0, 1_000_000.0), cost=0.0, limit=4.0, expected=1.0)
+    budget.add(completion(request(), 1, 2))
+    assert budget.cost == 2.0
+    assert budget.affordable(0)  # 2 spent, 2 for the next
+    assert not budget.affordable(1)
+    budget.add(completion(request(), 1, 1))
+    assert not budget.affordable(0)
+    assert budget.stopped
+    assert Budget(Price(1.0, 1.0), 0.0, 1.0, expected=5.0).affordable(0)  # one may find out
+    assert not Budget(Price(1.0, 1.0), 1.0, 1.0, expected=5.0).affordable(0)
+    assert Budget(Price(1.0, 1.0), 9.0, None, 5.0).affordable(1000)
+
+
+@pytest.fixture
+def problems(tmp_path: Path) -> Path:
+    path = tmp_path / "problems.jsonl"
+    lines = [json.dumps({"question": f"{n}?", "answer": str(n)}) for n in range(40)]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_a_run_stops_at_its_cost_and_goes_on_with_more(
+    gradeschool: Command, problems: Path, tmp_path: Path
+) -> None:
+    """Each request is 10 tokens in and 5 out: a dollar, at 0 and 200,000 a million."""
+    arguments = ("-d", problems, "-o", tmp_path / "run", "--price", "0/200000", "--connections", 4)
+    with hostile_server(delay=0.002) as server:
+        url = f"{server.url}/m"
+        first = gradeschool("eval", "-m", url, *arguments, "--max-cost", 10)
+        assert first.status == 3
+        assert "more would cost more than --max-cost" in first.err
+        assert "($10.0000)" in first.out
+        assert len(server.asked) == 10
+        again = gradeschool("eval", "-m", url, *arguments, "--max-cost", 10)
+        assert (again.status, len(server.asked)) == (3, 10)
+        rest = gradeschool("eval", "-m", url, *arguments, "--max-cost", 100)
+    assert (rest.status, len(server.asked)) == (0, 40)
+    found = json.loads((tmp_path / "run" / "results.json").read_text())
+    assert found["cost"] == {"dollars": 40.0, "price": [0.0, 200_000.0]}
+
+
+def test_a_dry_run_asks_nothing_and_tells_what_is_missing(
+    gradeschool: Command, problems: Path, tmp_path: Path
+) -> None:
+    arguments = ("-d", problems, "-o", tmp_path / "run", "--price", "1/2")
+    with hostile_server() as server:
+        url = f"{server.url}/m"
+        blind = gradeschool("eval", "-m", url, *arguments, "--dry-run", "--json").json()
+        assert not server.asked
+        assert not (tmp_path / "run").exists()
+        gradeschool("eval", "-m", url, *arguments, "-n", 30)
+        told = gradeschool("eval", "-m", url, *arguments, "--dry-run", "--json").json()
+        said = gradeschool("eval", "-m", url, *arguments, "--dry-run").out
+        sampled = gradeschool("eval", "-m", url, *arguments, "-k", 10, "--temperature", 1,
+                              "--choices", 5, "--dry-run", "--json").json()  # fmt: skip
+        assert len(server.asked) == 30
+    assert (blind["requests"], blind["stored"]) == (40, 0)
+    assert (told["requests"], told["stored"]) == (10, 30)
+    assert (told["prompt_tokens"], told["completion_tokens"]) == (100, 50)
+    assert told["cost"] == pytest.approx(200 / 1e6)
+    assert "10 requests for 10 samples" in said
+    assert "as the server counted so far" in said
+    assert (sampled["requests"], sampled["missing"]) == (80, 400)
+
+
+def test_a_cost_without_a_price_is_a_clear_error(gradeschool: Command, problems: Path) -> None:
+    done = gradeschool("eval", "-m", "http://127.0.0.1:9/v1/m", "-d", problems, "--max-cost", 5)
+    assert done.status == 2
+    assert "give --price" in done.err

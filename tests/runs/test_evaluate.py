@@ -1,0 +1,326 @@
+"""`gradeschool eval` as a user runs it: a real llama.cpp server, kills, faults, bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool.models.probe import QUESTION
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.counting_proxy import counting_proxy, read_log
+
+CANARY = "sk-canary-4815162342"
+SAMPLE = Path(__file__).parents[2] / "src/gradeschool/datasets/sample/problems.jsonl"
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "gradeschool", "eval", *arguments]
+
+
+def run(
+    *arguments: str, environment: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*arguments),
+        capture_output=True,
+        text=True,
+        env={**os.environ, **(environment or {})},
+        cwd=cwd,
+        timeout=120,
+    )
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "completions.jsonl").read_bytes().split(b"\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def results(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "results.json").read_text())
+    return found
+
+
+@pytest.fixture
+def problems(tmp_path: Path) -> Path:
+    """200 short problems in a local file."""
+    path = tmp_path / "problems.jsonl"
+    lines = [
+        json.dumps({"question": f"What is {n} + {n + 1}?", "answer": f"#### {2 * n + 1}"})
+        for n in range(200)
+    ]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def asked_of(log: Path) -> list[dict[str, Any]]:
+    """The bodies that ask for samples: not those that ask what the server does with a prefix."""
+    bodies = [entry["body"] for entry in read_log(log, "request")]
+    return [body for body in bodies if QUESTION not in json.dumps(body)]
+
+
+PROTOCOLS = [
+    "openai/2021", "lm-eval/gsm8k", "lm-eval/gsm8k-cot", "olmes/gsm8k-tulu", "inspect/gsm8k",
+    "zero-shot/chat", "zero-shot/cot", "ai-benchmarks/gsm8k",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_protocol_runs_end_to_end_on_the_real_server(
+    data: Path, llama_url: str, tmp_path: Path, protocol: str, gradeschool: Command
+) -> None:
+    log, folder = tmp_path / "log", tmp_path / "run"
+    with counting_proxy(llama_url, log) as url:
+        done = gradeschool(
+            "eval", "-m", url, "-p", protocol, "-n", 3, "-o", folder, "--max-tokens", 40
+        )
+    assert done.status == 0, done.err
+    assert len(rows(folder)) == 3
+    found = results(folder)
+    assert found["n"] == 3
+    assert found["completion_tokens"] > 0
+    asked = asked_of(log)
+    is_chat = "messages" in asked[0]
+    manifest = json.loads((folder / "run.json").read_text())
+    assert manifest["protocol"]["name"] == protocol
+    assert manifest["decoding"]["max_tokens"] == 40
+    listed = gradeschool("protocols", "prompts", protocol, "-n", 3)
+    prompts = [json.loads(line) for line in listed.out.splitlines()]
+    name = "messages" if is_chat else "prompt"
+    assert sorted(json.dumps(one[name]) for one in asked) == sorted(
+        json.dumps(prompt[name]) for prompt in prompts
+    )
+
+
+def test_the_assistant_prefix_is_sent_to_be_continued_and_is_no_part_of_the_completion(
+    data: Path, llama_url: str, tmp_path: Path, gradeschool: Command
+) -> None:
+    log, folder = tmp_path / "log", tmp_path / "run"
+    with counting_proxy(llama_url, log) as url:
+        gradeschool("eval", "-m", url, "-p", "olmes/gsm8k-tulu", "-n", 4, "-o", folder)
+    body = asked_of(log)[0]
+    assert body["messages"][-1] == {"role": "assistant", "content": "Answer:"}
+    assert body["continue_final_message"] is True
+    assert body["add_generation_prompt"] is False
+    assert body["temperature"] == 0.0
+    assert body["stop"] == ["Question:", "</s>", "<|im_end|>"]
+    assert not any(row["completion"].startswith("Answer:") for row in rows(folder))
+    assert results(folder)["deviations"] == {"prefix repeated": 4}
+
+
+def test_a_killed_run_is_finished_by_the_same_command_and_asks_nothing_twice(
+    llama_url: str, problems: Path, tmp_path: Path
+) -> None:
+    log, folder = tmp_path / "log", tmp_path / "run"
+    with counting_proxy(llama_url, log, delay=0.02) as url:
+        arguments = ["-m", f"{url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
+                     str(folder), "--max-connections", "8", "--max-tokens", "24"]  # fmt: skip
+        first = subprocess.Popen(command(*arguments), stderr=subprocess.DEVNULL)
+        while not (folder / "completions.jsonl").exists() or len(rows_so_far(folder)) < 100:
+            assert first.poll() is None, "the run ended before it could be killed"
+            time.sleep(0.005)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        committed = {row["key"] for row in rows_so_far(folder)}
+        asked_before = len(read_log(log, "request"))
+        second = run(*arguments)
+    assert second.returncode == 0, second.stderr
+    assert 100 <= len(committed) < 200
+    stored = rows(folder)
+    assert len(stored) == len({row["key"] for row in stored}) == 200
+    assert {int(row["problem_id"]) for row in stored} == set(range(200))
+    asked_after = read_log(log, "request")[asked_before:]
+    assert len(asked_after) == 200 - len(committed)
+    by_question = {row["question"]: row["key"] for row in stored}
+    assert not committed & {by_question[entry["body"]["prompt"][:-1]] for entry in asked_after}
+    assert f"{len(committed)} stored already" in second.stderr
+    assert results(folder)["missing"] == 0
+
+
+def rows_so_far(folder: Path) -> list[dict[str, Any]]:
+    """The whole lines of a file that is being written."""
+    whole = (folder / "completions.jsonl").read_bytes().rpartition(b"\n")[0]
+    return [json.loads(line) for line in whole.split(b"\n") if line]
+
+
+def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
+    llama_url: str, problems: Path, tmp_path: Path
+) -> None:
+    log, folder = tmp_path / "log", tmp_path / "run"
+    with counting_proxy(llama_url, log, delay=0.05) as url:
+        arguments = ["-m", f"{url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
+                     str(folder), "--max-connections", "4", "--max-tokens", "8"]  # fmt: skip
+        first = subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, text=True)
+        while not (folder / "completions.jsonl").exists() or len(rows_so_far(folder)) < 20:
+            time.sleep(0.005)
+        first.send_signal(signal.SIGINT)
+        _, told = first.communicate(timeout=60)
+        assert first.returncode == 130
+        assert "the same command asks for what is missing" in told
+        assert "Traceback" not in told
+        answered = len(read_log(log, "response"))
+        assert len(rows(folder)) == answered < 200
+        assert results(folder)["missing"] == 200 - answered
+        second = run(*arguments)
+    assert second.returncode == 0
+    assert len(read_log(log, "request")) == 200
+
+
+def test_429_and_5xx_are_retried_and_one_failed_sample_ends_nothing(
+    llama_url: str, problems: Path, tmp_path: Path
+) -> None:
+    seen: Counter[str] = Counter()
+
+    def faults(number: int, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes] | None:
+        prompt = body["prompt"]
+        seen[prompt] += 1
+        if prompt.startswith("What is 7 +"):
+            return 400, {}, b'{"error": {"message": "this one is too long"}}'
+        if prompt.startswith("What is 3 +") and seen[prompt] == 1:
+            return 429, {"Retry-After": "1"}, b"{}"
+        if prompt.startswith("What is 5 +") and seen[prompt] < 3:
+            return 503, {}, b"<html>busy</html>"
+        return None
+
+    log, folder = tmp_path / "log", tmp_path / "run"
+    arguments = ["-p", "openai/2021", "-d", str(problems), "-n", "20", "-o", str(folder),
+                 "--max-tokens", "8"]  # fmt: skip
+    with counting_proxy(llama_url, log, faults=faults) as url:
+        done = run("-m", f"{url}/tiny", *arguments)
+        again = run("-m", f"{url}/tiny", *arguments)
+    assert done.returncode == again.returncode == 3
+    assert "1 samples failed" in done.stderr
+    found = results(folder)
+    assert found["errors"] == {"http 400": 1}
+    assert found["n"] == 20
+    outcome = found["scorers"]["openai/2021"]
+    assert outcome["error"] == 1
+    assert outcome["correct"] + outcome["wrong"] + outcome["no_answer"] == 19
+    times = [e["time"] for e in read_log(log, "request") if "What is 3 +" in e["body"]["prompt"]]
+    assert len(times) == 2
+    assert times[1] - times[0] >= 1.0
+    assert seen["What is 7 + 8?\n"] == 2  # once a session: a failed sample is asked for again
+    assert seen["What is 9 + 10?\n"] == 1
+    scored = subprocess.run(
+        [sys.executable, "-m", "gradeschool", "score", str(folder), "--scorer", "openai/2021"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert "20 completions" in scored.stdout  # the failed sample is one row, however often tried
+
+
+def test_a_refused_key_stops_the_run_and_the_key_is_nowhere(
+    llama_url: str, problems: Path, tmp_path: Path
+) -> None:
+    def faults(number: int, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+        return 401, {}, b'{"error": {"message": "no such key"}}'
+
+    folder = tmp_path / "run"
+    with counting_proxy(llama_url, tmp_path / "log", faults=faults) as url:
+        done = run(
+            "-m", "openai/tiny", "-p", "openai/2021", "-d", str(problems), "-o", str(folder),
+            environment={"OPENAI_BASE_URL": url, "OPENAI_API_KEY": CANARY},
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert "the server refuses the API key" in done.stderr
+    assert len(read_log(tmp_path / "log", "request")) <= 16
+    artefacts = [path.read_text() for path in folder.iterdir()]
+    assert CANARY not in "".join([done.stdout, done.stderr, *artefacts])
+
+
+def test_another_model_is_never_served_the_answers_of_the_first(
+    llama_url: str, problems: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    arguments = ["-p", "openai/2021", "-d", str(problems), "-n", "4", "-o", str(folder)]
+    assert run("-m", f"{llama_url}/tiny", *arguments).returncode == 0
+    before = (folder / "completions.jsonl").read_bytes()
+    other = run("-m", f"{llama_url}/another", *arguments)
+    assert other.returncode == 2
+    assert "holds another run: its model is 'tiny at" in other.stderr
+    warmer = run("-m", f"{llama_url}/tiny", *arguments, "--temperature", "0.5")
+    assert "its decoding is" in warmer.stderr
+    assert (folder / "completions.jsonl").read_bytes() == before
+
+
+def test_a_run_can_grow_by_problems_and_samples(
+    llama_url: str, problems: Path, tmp_path: Path
+) -> None:
+    log, folder = tmp_path / "log", tmp_path / "run"
+    with counting_proxy(llama_url, log) as url:
+        arguments = ["-m", f"{url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
+                     str(folder), "--temperature", "0.8", "--seed", "7",
+                     "--max-tokens", "8"]  # fmt: skip
+        run(*arguments, "-n", "3", "-k", "2")
+        assert len(read_log(log, "request")) == 6
+        grown = run(*arguments, "-n", "4", "-k", "3")
+    assert grown.returncode == 0
+    seeds = Counter(entry["body"]["seed"] for entry in read_log(log, "request"))
+    assert seeds == {7: 4, 8: 4, 9: 4}
+    assert len(rows(folder)) == 12
+
+
+def test_recorded_completions_are_a_model(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    done = run("-m", "recorded/sample#handwritten/hashes", "-d", "sample", "-o", str(folder),
+               "--json")  # fmt: skip
+    assert done.returncode == 0
+    (score,) = json.loads(done.stdout)["runs"]
+    assert score["n"] == 48
+    # 42 of 48 reach the gold, all behind ####.
+    assert score["scorers"]["gradeschool/reader"]["correct"] == 42
+
+
+def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
+    arguments = ("-m", "recorded/sample#handwritten/cot", "-d", "sample", "-n", "5")
+    assert run(*arguments, cwd=tmp_path).returncode == 0
+    again = run(*arguments, cwd=tmp_path)
+    assert "5 stored already" in again.stderr
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == [
+        "recorded_sample_handwritten_cot-zero-shot_chat-sample"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "gpt-4.1"], "'gpt-4.1' is of no known form; give tiny, openai/NAME"),
+        (["-m", "openai/gpt-4.1"], "OPENAI_API_KEY is not set"),
+        (["-m", "recorded/nowhere.jsonl"], "'nowhere.jsonl' does not exist"),
+        (["-m", "recorded/sample"], "choose: recorded/sample#handwritten/"),
+        (["-m", "recorded/sample#gpt"], "is not one run"),
+        (["-m", "http://user:pw@host/v1"], "holds a user name, password or query"),
+        (["-m", "http://[bad/v1"], "'http://[bad/v1' is no address: "),
+        (["-m", "http://127.0.0.1:9/v1/x"], "is the server running?"),
+        (["-m", "recorded/sample#handwritten/cot", "-p", "lm-eval/gsm9k"], "did you mean"),
+        (["-m", "recorded/sample#handwritten/cot", "-d", "gsm9k"], "did you mean"),
+        (["-m", "recorded/sample#handwritten/cot", "-k", "4"], "would all be the same"),
+    ],
+)
+def test_bad_input_is_one_clear_line(arguments: list[str], message: str, tmp_path: Path) -> None:
+    given = ["-d", "sample"] if "-d" not in arguments else []
+    done = run(*arguments, *given, "-o", str(tmp_path / "run"), cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "0/0" not in done.stderr
+
+
+def test_a_missing_few_shot_source_says_how_to_get_it(tmp_path: Path) -> None:
+    done = run(
+        "-m", "recorded/sample#handwritten/cot", "-d", "sample", "-p", "lm-eval/gsm8k",
+        environment={"HF_HUB_OFFLINE": "1", "GRADESCHOOL_DATA": ""}, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "HF_HUB_OFFLINE forbids to fetch it; put it at $GRADESCHOOL_DATA/gsm8k/train.jsonl" in (
+        done.stderr
+    )

@@ -1,0 +1,435 @@
+"""A hostile server against whole runs: what is answered is stored, what fails is said."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool.completion import Decoding
+from gradeschool.datasets.load import load_dataset
+from gradeschool.errors import InputError
+from gradeschool.models import endpoint
+from gradeschool.models.endpoint import Endpoint
+from gradeschool.protocols.registry import get_protocol
+from gradeschool.runs import dispatch
+from gradeschool.runs.dispatch import FAILING_PROBLEMS, TRIES, TRIES_OF
+from gradeschool.runs.evaluate import Evaluation, RequestOptions, evaluate
+from gradeschool.runs.plan import make_plan
+from gradeschool.runs.progress import RunProgress
+from tests.support import hostile_server as bad
+from tests.support.command import Command, run_script
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.hostile_server import Asked, Behaviour, hostile_server
+
+CANARY = "sk-canary-4815162342"
+PROBLEMS = 8
+VICTIM = "What is 3 +"
+SECONDS = 0.4  # that a request may take
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "FIRST_WAIT", 0.002)
+    monkeypatch.setattr(endpoint, "LARGEST_REPLY", 2**16)
+
+
+def written(path: Path, count: int) -> Path:
+    lines = [
+        json.dumps({"question": f"What is {n} + 0?", "answer": f"#### {n}"}) for n in range(count)
+    ]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def run(
+    url: str,
+    folder: Path,
+    problems: int = PROBLEMS,
+    samples: int = 1,
+    key: str = "",
+    seconds: float = 30.0,
+    protocol: str = "zero-shot/chat",
+    **options: Any,
+) -> Evaluation:
+    dataset = load_dataset(str(written(folder.parent / "problems.jsonl", problems)))
+    decoding = Decoding(temperature=0.7 if samples > 1 else 0.0, max_tokens=64)
+    plan = make_plan(get_protocol(protocol), dataset, decoding, None, samples)
+    work = evaluate(
+        plan,
+        Endpoint(url, "hostile", key, seconds),
+        folder,
+        options=RequestOptions(**{"connections": 4, **options}),
+        progress=RunProgress(),
+        version="0",
+    )
+    return asyncio.run(work)
+
+
+def patience(fault: str) -> float:
+    """Return how long a request may take: not long where that is what is tried."""
+    return SECONDS if fault in ("hang", "drip") else 30.0
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "completions.jsonl").read_bytes().split(b"\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def results(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "results.json").read_text())
+    return found
+
+
+PASSING: Mapping[str, Behaviour] = {
+    **{f"http {code}": bad.status(code) for code in (408, 409, 425, 429, 500, 502, 503, 504, 529)},
+    "retry after": bad.status(429, Retry_After="0.05"),
+    "retry after ms": bad.status(429, retry_after_ms="50"),
+    "broken off": bad.broken_off(),
+    "broken off before the body": bad.broken_off(0),
+    "reset": bad.reset,
+    "hang": bad.hang,
+    "drip": bad.drip,
+    "html": bad.body(b"<html>busy</html>", "text/html"),
+    "truncated json": bad.body(b'{"choices": [{"message": {"cont'),
+    "empty body": bad.body(b""),
+    "no choices": bad.body(b'{"choices": []}'),
+    "null choices": bad.body(b'{"choices": null}'),
+    "error inside 200": bad.body(b'{"error": {"message": "overloaded"}}'),
+    "stream of events": bad.body(b'data: {"choices": []}\n\n', "text/event-stream"),
+    "not gzip": bad.body(b"\x1f\x8b\x08garbage"),
+}
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_a_fault_that_passes_costs_one_more_request_and_no_sample(
+    name: str, tmp_path: Path
+) -> None:
+    def choose(asked: Asked) -> Behaviour | None:
+        return PASSING[name] if VICTIM in asked.question and asked.repeats == 0 else None
+
+    with hostile_server(choose) as server:
+        ended = run(server.url, tmp_path / "run", seconds=patience(name))
+    assert (ended.answered, ended.failed, ended.fatal) == (PROBLEMS, 0, None)
+    assert len(server.asked) == PROBLEMS + 1
+    assert len(rows(tmp_path / "run")) == PROBLEMS
+
+
+LASTING: Mapping[str, tuple[Behaviour, str, int]] = {
+    "http 500": (bad.status(500), "http 500", TRIES),
+    "http 429": (bad.status(429), "http 429", TRIES_OF["http 429"]),
+    "http 400": (bad.status(400, "too long"), "http 400", 1),
+    "http 413": (bad.status(413), "http 413", 1),
+    "http 422": (bad.status(422), "http 422", 1),
+    "should not retry": (bad.status(500, x_should_retry="false"), "http 500", 1),
+    "broken off": (bad.broken_off(), "connection lost", TRIES),
+    "hang": (bad.hang, "timeout", TRIES_OF["timeout"]),
+    "html": (bad.body(b"<html>"), "bad response", TRIES_OF["bad response"]),
+    "huge": (bad.huge(2**17), "reply too large", 1),
+    "gzip bomb": (bad.huge(2**24, squeezed=True), "reply too large", 1),
+}
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_a_fault_that_lasts_fails_its_sample_alone(name: str, tmp_path: Path) -> None:
+    behaviour, cause, tries = LASTING[name]
+
+    def choose(asked: Asked) -> Behaviour | None:
+        return behaviour if VICTIM in asked.question else None
+
+    folder = tmp_path / "run"
+    with hostile_server(choose) as server:
+        ended = run(server.url, folder, seconds=patience(name))
+    assert (ended.answered, ended.failed, ended.fatal) == (PROBLEMS - 1, 1, None)
+    assert results(folder)["errors"] == {cause: 1}
+    assert sum(VICTIM in asked.question for asked in server.asked) == tries
+    assert len(server.asked) == PROBLEMS - 1 + tries
+    (error,) = [row["error"] for row in rows(folder) if row["error"]]
+    assert error.startswith(f"{cause}: ")
+
+
+def test_a_sample_that_failed_is_the_only_one_asked_for_by_the_next_session(
+    tmp_path: Path,
+) -> None:
+    healed = False
+
+    def choose(asked: Asked) -> Behaviour | None:
+        return None if healed or VICTIM not in asked.question else bad.status(400)
+
+    with hostile_server(choose) as server:
+        first = run(server.url, tmp_path / "run")
+        healed = True
+        second = run(server.url, tmp_path / "run")
+    assert (first.failed, second.failed, second.answered) == (1, 0, PROBLEMS)
+    assert len(server.asked) == PROBLEMS + 1
+
+
+FATAL: Mapping[str, tuple[Behaviour, str]] = {
+    "http 401": (bad.status(401, "bad key {authorization}"), "refuses the API key"),
+    "http 403": (bad.status(403), "refuses the API key"),
+    "http 404": (bad.status(404, "no model 'x'"), "check the address and model name"),
+    "http 402": (bad.status(402), "no credit left"),
+    "quota": (bad.status(429, "insufficient_quota"), "no credit left"),
+    "redirect": (bad.status(307, Location="http://evil.example/v1"), "http://evil.example/v1"),
+}
+
+
+@pytest.mark.parametrize("name", FATAL)
+def test_what_no_request_escapes_stops_the_run_at_once_and_in_words(
+    name: str, tmp_path: Path
+) -> None:
+    behaviour, words = FATAL[name]
+    with hostile_server(lambda asked: behaviour if asked.number > 3 else None) as server:
+        ended = run(server.url, tmp_path / "run", problems=100, connections=1, key=CANARY)
+    assert ended.fatal is not None
+    assert words in str(ended.fatal)
+    assert CANARY not in str(ended.fatal)
+    assert (ended.answered, len(server.asked)) == (3, 4)
+
+
+@pytest.mark.parametrize("behaviour", [bad.status(400), bad.status(500), bad.reset])
+def test_a_server_that_fails_everything_is_given_up_and_what_it_said_is_shown(
+    behaviour: Behaviour, tmp_path: Path
+) -> None:
+    with hostile_server(lambda asked: behaviour if asked.number > 5 else None) as server:
+        ended = run(server.url, tmp_path / "run", problems=200)
+    assert ended.fatal is not None
+    assert "problems failed one after the other, the last: " in str(ended.fatal)
+    assert ended.answered == 5
+    assert FAILING_PROBLEMS <= ended.failed < FAILING_PROBLEMS + 4
+    assert len(server.asked) < 200
+
+
+def test_one_problem_of_many_samples_that_is_too_long_does_not_stop_the_run(
+    tmp_path: Path,
+) -> None:
+    def choose(asked: Asked) -> Behaviour | None:
+        return bad.status(400, "too long") if VICTIM in asked.question else None
+
+    with hostile_server(choose) as server:
+        ended = run(server.url, tmp_path / "run", problems=5, samples=FAILING_PROBLEMS + 5)
+    assert ended.fatal is None
+    assert ended.failed == FAILING_PROBLEMS + 5
+
+
+@pytest.mark.parametrize("as_date", [False, True])
+def test_a_storm_of_429_halves_the_pace_and_the_servers_wish_is_kept(
+    as_date: bool, tmp_path: Path
+) -> None:
+    ends: list[float] = []
+    early: list[Asked] = []
+
+    def choose(asked: Asked) -> Behaviour | None:
+        if asked.number == 17:
+            ends.append(time.time() + 1.0)
+        if asked.number < 17 or (ends and time.time() > ends[0] + 0.2):
+            return None
+        if asked.number > 17 + 16:
+            early.append(asked)
+        wish = datetime.now(UTC) + timedelta(seconds=2.5)  # a date has whole seconds
+        return bad.status(429, Retry_After=format_datetime(wish, usegmt=True) if as_date else "1.3")
+
+    with hostile_server(choose, delay=0.01) as server:
+        ended = run(server.url, tmp_path / "run", problems=120, connections=16)
+    assert ended.answered == 120
+    assert not early  # all 16 were in flight together; none came back before its time
+    assert len(server.asked) <= 120 + 16
+
+
+def test_a_storm_without_a_wish_ends_too(tmp_path: Path) -> None:
+    counts: Counter[str] = Counter()
+
+    def choose(asked: Asked) -> Behaviour | None:
+        counts[asked.question] += 1
+        return bad.status(429) if counts[asked.question] < 6 else None
+
+    with hostile_server(choose) as server:
+        ended = run(server.url, tmp_path / "run", problems=40)
+    assert (ended.answered, ended.fatal) == (40, None)
+
+
+def test_the_retries_of_a_run_have_a_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "LEAST_RETRIES", 3)
+    flaky = {f"What is {n} + 0?" for n in range(10)}
+
+    def choose(asked: Asked) -> Behaviour | None:
+        return bad.status(500) if any(one in asked.question for one in flaky) else None
+
+    with hostile_server(choose) as server:
+        ended = run(server.url, tmp_path / "run", problems=40)
+    assert ended.failed == 10
+    assert len(server.asked) == 40 + 3 + 20  # a try for each, and the budget: 3 + 40 / 2
+
+
+# Several choices
+
+
+def several(url: str, folder: Path, **more: Any) -> Evaluation:
+    return run(url, folder, problems=3, samples=6, choices=4, **more)
+
+
+def test_choices_share_a_request_and_every_sample_is_stored_once(tmp_path: Path) -> None:
+    with hostile_server() as server:
+        ended = several(server.url, tmp_path / "run")
+    assert ended.answered == 18
+    assert Counter(asked.body.get("n", 1) for asked in server.asked) == {4: 3, 2: 3}
+    stored = rows(tmp_path / "run")
+    assert len({row["key"] for row in stored}) == 18
+    # what the server counted for a request is counted once
+    assert results(tmp_path / "run")["completion_tokens"] == 5 * 6
+
+
+@pytest.mark.parametrize(
+    ("name", "choose"),
+    [
+        ("ignored", lambda asked: bad.good("#### 1")),
+        ("refused", lambda asked: bad.status(400, "1 <= n <= 1") if "n" in asked.body else None),
+        ("fewer", lambda asked: bad.good("#### 1", "#### 2") if "n" in asked.body else None),
+    ],
+)
+def test_a_server_that_does_not_do_n_is_asked_for_one_at_a_time(
+    name: str, choose: Callable[[Asked], Behaviour | None], tmp_path: Path
+) -> None:
+    with hostile_server(choose) as server:
+        ended = several(server.url, tmp_path / "run", connections=1)
+    assert (ended.answered, ended.failed) == (18, 0)
+    assert sum("n" in asked.body for asked in server.asked) == 1
+    stored = rows(tmp_path / "run")
+    assert Counter((row["problem_id"], row["sample"]) for row in stored).most_common(1)[0][1] == 1
+    assert len(server.asked) == {"ignored": 18, "refused": 19, "fewer": 17}[name]
+
+
+def test_choices_that_come_in_another_order_are_put_in_theirs(tmp_path: Path) -> None:
+    def choose(asked: Asked) -> Behaviour | None:
+        found = bad.choices(asked, *(f"#### {n}" for n in range(asked.body.get("n", 1))))
+        found["choices"].reverse()
+        return bad.body(json.dumps(found).encode())
+
+    with hostile_server(choose) as server:
+        several(server.url, tmp_path / "run")
+    texts = {(row["sample"] % 4, row["completion"]) for row in rows(tmp_path / "run")}
+    assert texts == {(n, f"#### {n}") for n in range(4)}
+
+
+# What is sent
+
+
+def test_every_sampling_parameter_is_sent_with_a_value_that_does_nothing(tmp_path: Path) -> None:
+    with hostile_server() as server:
+        run(server.url, tmp_path / "run")
+    sent = server.asked[0].body
+    neutral = {"presence_penalty": 0, "frequency_penalty": 0, "top_k": 0, "min_p": 0,
+               "repetition_penalty": 1, "repeat_penalty": 1}  # fmt: skip
+    assert {name: sent[name] for name in neutral} == neutral
+    assert (sent["temperature"], sent["top_p"]) == (0.0, 1.0)
+
+
+def test_a_parameter_that_a_server_does_not_know_is_left_out_and_said(tmp_path: Path) -> None:
+    def choose(asked: Asked) -> Behaviour | None:
+        for name in ("top_k", "min_p"):
+            if name in asked.body:
+                return bad.status(422, f"Unexpected fields in the request: {name}")
+        return None
+
+    with hostile_server(choose) as server:
+        ended = run(server.url, tmp_path / "run", connections=1)
+    assert ended.answered == PROBLEMS
+    assert len(server.asked) == PROBLEMS + 2
+    assert results(tmp_path / "run")["deviations"] == {
+        "min_p refused": PROBLEMS,
+        "top_k refused": PROBLEMS,
+    }
+
+
+# Secrets
+
+LEAKS: Mapping[str, Behaviour] = {
+    "in an error": bad.status(400, "your key is {authorization}"),
+    "in a refusal": bad.status(401, "wrong key: {authorization}"),
+    "in a redirect": bad.status(302, Location=f"http://x.example/{CANARY}"),
+    "in a passing error": bad.status(500, "{authorization}"),
+    "in an answer": bad.good(f"#### 1 {CANARY}"),
+    "in html": bad.body(f"<html>{CANARY}</html>".encode()),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_the_key_is_in_no_file_and_no_message_even_where_the_server_repeats_it(
+    name: str, tmp_path: Path, gradeschool: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problems = written(tmp_path / "problems.jsonl", 3)
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    with hostile_server(lambda asked: LEAKS[name]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        done = gradeschool(
+            "eval", "-m", "openai/x", "-d", problems, "-o", tmp_path / "run", "--json"
+        )
+    assert server.asked[0].authorization == f"Bearer {CANARY}"
+    artefacts = [path.read_text() for path in (tmp_path / "run").iterdir()]
+    assert (tmp_path / "run" / "results.json").exists()
+    assert CANARY not in "".join([done.out, done.err, *artefacts])
+
+
+def test_a_certificate_that_nobody_trusts_is_a_clear_error(tmp_path: Path) -> None:
+    """An http server behind an https address: no handshake, no retry storm, no traceback."""
+    problems = written(tmp_path / "problems.jsonl", 3)
+    with hostile_server() as server:
+        url = server.url.replace("http://", "https://") + "/m"
+        done = run_script("eval", "-m", url, "-d", problems, "-o", tmp_path / "run")
+    assert done.status == 2
+    assert "no trusted connection to https://" in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "shown"),
+    [
+        ("http://192.0.2.7/v1", CANARY, True),
+        ("http://localhost:8000/v1", CANARY, False),
+        ("http://192.0.2.7/v1", "", False),
+        ("https://192.0.2.7/v1", CANARY, False),
+    ],
+)
+def test_a_key_that_goes_over_the_network_in_the_clear_is_warned_of(
+    url: str, key: str, shown: bool
+) -> None:
+    assert Endpoint(url, "m", key).shows_its_key == shown
+
+
+def test_the_environments_proxy_is_used_and_one_of_another_kind_is_a_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with hostile_server() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
+        ended = run("http://192.0.2.7/v1", tmp_path / "run", problems=3)
+        assert (ended.answered, len(proxy.asked)) == (3, 3)
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        with hostile_server() as server:
+            assert run(server.url, tmp_path / "direct", problems=3).answered == 3
+            assert (len(server.asked), len(proxy.asked)) == (3, 3)
+    monkeypatch.setenv("http_proxy", "socks5://192.0.2.8:1080")
+    with pytest.raises(InputError, match="HTTP_PROXY is no http:// or https:// address"):
+        run("http://192.0.2.7/v1", tmp_path / "other", problems=3)
+
+
+def test_thinking_is_kept_apart_from_the_answer(tmp_path: Path) -> None:
+    def choose(asked: Asked) -> Behaviour:
+        found = bad.choices(asked, "#### 1")
+        name = "reasoning" if asked.number % 2 else "reasoning_content"
+        found["choices"][0]["message"][name] = "First #### 2"
+        return bad.body(json.dumps(found).encode())
+
+    with hostile_server(choose) as server:
+        run(server.url, tmp_path / "run")
+    found = {(row["completion"], row["reasoning"]) for row in rows(tmp_path / "run")}
+    assert found == {("#### 1", "First #### 2")}

@@ -1,0 +1,269 @@
+"""Processes that die at any moment, disks that fill, folders that vanish: nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool.errors import StoreError
+from gradeschool.runs import store as store_module
+from tests.runs.test_faults import run as run_here
+from tests.runs.test_faults import written
+from tests.support.hostile_server import Asked, HostileServer, hang, hostile_server
+
+PROBLEMS = 100
+CONNECTIONS = 8
+KILLS = int(os.environ.get("GRADESCHOOL_KILLS", "6"))
+
+
+def command(server: HostileServer, folder: Path, problems: Path) -> list[str]:
+    arguments = ["eval", "-m", f"{server.url}/m", "-d", str(problems), "-o", str(folder)]
+    more = ["--connections", str(CONNECTIONS)]
+    return [sys.executable, "-m", "gradeschool", *arguments, *more]
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """The whole lines of a file that may be torn."""
+    path = folder / "completions.jsonl"
+    whole = path.read_bytes().rpartition(b"\n")[0] if path.exists() else b""
+    return [json.loads(line) for line in whole.split(b"\n") if line]
+
+
+def numbers(folder: Path) -> set[int]:
+    return {int(row["problem_id"]) for row in rows(folder) if not row["error"]}
+
+
+def number(asked: Asked) -> int:
+    return int(asked.question.split("What is ")[1].split()[0])
+
+
+@pytest.fixture
+def problems(tmp_path: Path) -> Path:
+    return written(tmp_path / "problems.jsonl", PROBLEMS)
+
+
+@pytest.fixture
+def server() -> Iterator[HostileServer]:
+    with hostile_server(delay=0.01) as running:
+        yield running
+
+
+def finished(server: HostileServer, folder: Path, problems: Path) -> None:
+    """Finish a run with the same command, and hold it to everything that it promises."""
+    stored, asked = numbers(folder), len(server.asked)
+    done = subprocess.run(
+        command(server, folder, problems), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    again = [number(one) for one in server.asked[asked:]]
+    assert not stored & set(again)
+    assert sorted([*stored, *again]) == list(range(PROBLEMS))
+    assert sorted(numbers(folder)) == list(range(PROBLEMS))
+    assert len({row["key"] for row in rows(folder)}) == len(rows(folder)) == PROBLEMS
+    found = json.loads((folder / "results.json").read_text())
+    assert (found["n"], found["missing"], found["failed"]) == (PROBLEMS, 0, 0)
+    assert not list(folder.glob(".tmp-*"))
+
+
+def test_random_kills_lose_nothing_that_was_stored_and_ask_for_none_of_it_again(
+    server: HostileServer, problems: Path, tmp_path: Path
+) -> None:
+    """GRADESCHOOL_KILLS=200 for the long form."""
+    rng = random.Random(5)
+    folder = tmp_path / "run"
+    for _ in range(KILLS):
+        stored, asked = numbers(folder), len(server.asked)
+        process = subprocess.Popen(command(server, folder, problems), stderr=subprocess.DEVNULL)
+        while len(server.asked) == asked and process.poll() is None and rng.random() > 0.002:
+            time.sleep(0.002)  # now and then it dies before its first request
+        time.sleep(rng.uniform(0, 0.2))
+        process.kill()
+        process.wait()
+        again = {number(one) for one in server.asked[asked:]}
+        assert not stored & again
+        assert stored <= numbers(folder)
+        # what was asked is stored, but for what was in flight or on its way to the disk
+        assert len(again - numbers(folder)) <= 2 * CONNECTIONS
+        if len(numbers(folder)) > PROBLEMS * 3 // 4:
+            shutil.rmtree(folder)
+    finished(server, folder, problems)
+
+
+DEATH = "os.kill(os.getpid(), signal.SIGKILL)"
+STAGES = {
+    "before the first request": f"Dispatcher.send_all = lambda *a, **k: {DEATH}",
+    "a response came, its row is not written": f"RunStore.append = lambda *a: {DEATH}",
+    "in the middle of a row": f"""
+whole = RunStore.append
+def append(store, lines, completions):
+    if len(store.completions) < 50:
+        return whole(store, lines, completions)
+    os.write(store._file.fileno(), lines[0][:30])
+    {DEATH}
+RunStore.append = append""",
+    "a row is written, not synced": f"""
+whole = RunStore.append
+def append(store, lines, completions):
+    whole(store, lines, completions)
+    if len(store.completions) >= 50: {DEATH}
+RunStore.append = append""",
+    "in a sync": f"RunStore.sync = lambda *a: {DEATH}",
+    "before the results": f"evaluate.write_results = lambda *a, **k: {DEATH}",
+    "in the middle of the results": f"""
+class Half(type(Path())):
+    def replace(self, target):
+        if target.name == "results.json": {DEATH}
+        return super().replace(target)
+whole = atomic.write_file
+store_module.write_file = lambda target, body: whole(Half(target), body)""",
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_process_that_dies_at_a_stage_is_followed_by_one_that_finishes(
+    stage: str, server: HostileServer, problems: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    given = command(server, folder, problems)
+    code = f"""
+import os, signal, sys
+from pathlib import Path
+from gradeschool import atomic
+from gradeschool.runs import evaluate
+from gradeschool.runs import store as store_module
+from gradeschool.runs.dispatch import Dispatcher
+from gradeschool.runs.store import RunStore
+{STAGES[stage]}
+from gradeschool.cli import main
+main()
+"""
+    first = subprocess.run(
+        [sys.executable, "-c", code, *given[3:]], capture_output=True, text=True, timeout=60
+    )
+    assert first.returncode == -signal.SIGKILL, first.stderr
+    torn = not (folder / "completions.jsonl").read_bytes().endswith(b"\n")
+    assert torn == (
+        stage in ("in the middle of a row",) or not (folder / "completions.jsonl").stat().st_size
+    )
+    finished(server, folder, problems)
+    assert (folder / "quarantine.jsonl").exists() == (stage == "in the middle of a row")
+
+
+def test_the_next_session_says_that_the_last_one_died(
+    server: HostileServer, problems: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    first = subprocess.Popen(command(server, folder, problems), stderr=subprocess.DEVNULL)
+    while len(rows(folder)) < 10:
+        time.sleep(0.005)
+    first.kill()
+    first.wait()
+    second = subprocess.run(command(server, folder, problems), capture_output=True, text=True)
+    third = subprocess.run(command(server, folder, problems), capture_output=True, text=True)
+    assert f"(process {first.pid} on " in second.stderr
+    assert "did not end in order" in second.stderr
+    assert "did not end in order" not in third.stderr
+
+
+def test_two_processes_on_one_run_are_one_too_many(problems: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with hostile_server(lambda asked: hang if asked.number > 20 else None) as server:
+        first = subprocess.Popen(command(server, folder, problems), stderr=subprocess.DEVNULL)
+        while len(rows(folder)) < 20 or server.running < CONNECTIONS:
+            time.sleep(0.005)
+        second = subprocess.run(command(server, folder, problems), capture_output=True, text=True)
+        alive = first.poll() is None
+        first.kill()
+        first.wait()
+    assert alive
+    assert second.returncode == 2
+    assert f"is in use by process {first.pid} on " in second.stderr
+    assert len(server.asked) == 20 + CONNECTIONS
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
+    number: signal.Signals, problems: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    with hostile_server(lambda asked: hang if asked.number > 20 else None) as server:
+        process = subprocess.Popen(
+            command(server, folder, problems), stderr=subprocess.PIPE, text=True
+        )
+        while len(rows(folder)) < 20 or server.running < CONNECTIONS:
+            time.sleep(0.005)
+        assert process.stderr is not None
+        process.send_signal(number)
+        while "once more stops at once" not in (line := process.stderr.readline()):
+            assert process.poll() is None
+        assert f"stopping: {CONNECTIONS} in flight" in line
+        process.send_signal(number)
+        _, told = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "what is stored stays in" in told
+    assert "Traceback" not in told
+    assert len(numbers(folder)) == 20
+
+
+def test_a_disk_that_fills_ends_the_run_in_words_and_the_next_finishes_it(
+    server: HostileServer, problems: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+
+    def little() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    first = subprocess.run(
+        command(server, folder, problems), capture_output=True, text=True, preexec_fn=little
+    )
+    assert first.returncode == 2
+    assert "cannot write to" in first.stderr
+    assert "what was stored before is intact" in first.stderr
+    assert "Traceback" not in first.stderr
+    assert 20 < len(numbers(folder)) < PROBLEMS
+    stored, asked = numbers(folder), len(server.asked)
+    second = subprocess.run(command(server, folder, problems), capture_output=True, text=True)
+    assert second.returncode == 0
+    assert len(server.asked) - asked == PROBLEMS - len(stored)
+    assert len(numbers(folder)) == PROBLEMS
+
+
+def test_a_folder_that_is_removed_while_it_is_written_to_is_a_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "SYNC_SECONDS", 0.02)
+    folder = tmp_path / "run"
+
+    def choose(asked: Asked) -> None:
+        if asked.number == 30:
+            shutil.rmtree(folder)
+
+    with (
+        hostile_server(choose, delay=0.01) as server,
+        pytest.raises(StoreError, match="was removed while the run was writing"),
+    ):
+        run_here(server.url, folder, problems=400)
+    assert len(server.asked) < 400
+
+
+def test_a_place_that_cannot_be_written_is_a_clear_error_before_anything_is_asked(
+    server: HostileServer, problems: Path
+) -> None:
+    done = subprocess.run(
+        command(server, Path("/proc/run"), problems), capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "cannot use the run folder '/proc/run'" in done.stderr
+    assert not server.asked
