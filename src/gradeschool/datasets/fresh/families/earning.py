@@ -159,12 +159,12 @@ def _hours(story: Story) -> Quantity:
         story.open(WAGES_WEEKLY, h=h, d=d, w=w)
         days = story.step("{A} {~work} {=} days.", w * d)
         return story.step("That {~be} {=} hours.", days * h)
-    first, second = "Saturday", "Sunday"
+    weekend = {"one": "Saturday", "two": "Sunday"}
     k = story.draw(2, 4 if kind == 3 else 8, "hours", most=9, words=True)
     if kind == 2:
-        story.open(TWO_DAYS, h=h, k=k, one=first, two=second)
+        story.open(TWO_DAYS, h=h, k=k, **weekend)
         return story.step("{A} {~work} {=} hours.", h + k)
-    story.open(LONGER, h=h, k=k, one=first, two=second)
+    story.open(LONGER, h=h, k=k, **weekend)
     second = story.step("On Sunday, {A} {~work} {=} hours.", h + k)
     return story.step("In all, {A} {~work} {=} hours.", h + second)
 
