@@ -10,9 +10,9 @@ import pytest
 
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
-from gradeschool.scoring.compare import Outcomes, Tally, compare
-from gradeschool.scoring.paired import holm, mcnemar
-from gradeschool.scoring.pairs import all_pairs, is_cheap
+from gradeschool.scoring.compare import Outcomes, all_pairs, compare, is_cheap
+from gradeschool.scoring.statistics import holm, mcnemar
+from gradeschool.scoring.table import Tally
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 

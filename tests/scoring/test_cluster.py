@@ -11,12 +11,21 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from gradeschool.errors import InputError
-from gradeschool.scoring.cluster import ClusterSource, cluster_sources, in_order, parts_of
-from gradeschool.scoring.cluster_tasks import Chunk, OnRay, Stretch, packed, stretches, unpacked
-from gradeschool.scoring.load import choose_scorers
-from gradeschool.scoring.sources import sources
+from gradeschool.scoring.cluster import (
+    Chunk,
+    ClusterSource,
+    OnRay,
+    Stretch,
+    cluster_sources,
+    in_order,
+    packed,
+    parts_of,
+    stretches,
+    unpacked,
+)
+from gradeschool.scoring.sources import choose_scorers, sources
 from gradeschool.scoring.stream import Part, score_sources
-from gradeschool.scoring.verdicts import Scored
+from gradeschool.scoring.table import ScoredRow
 from tests.support.real_rows import NAMES
 
 SCORERS = choose_scorers(NAMES)
@@ -37,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def here(name: str) -> list[tuple[str, int, Scored]]:
+def here(name: str) -> list[tuple[str, int, ScoredRow]]:
     return placed(score_sources(sources([name], "sample"), SCORERS))
 
 
@@ -50,7 +59,7 @@ def chunks(source: ClusterSource, found: Sequence[Stretch]) -> Iterator[Chunk]:
             yield Chunk(*values)
 
 
-def placed(parts: Iterator[Part]) -> list[tuple[str, int, Scored]]:
+def placed(parts: Iterator[Part]) -> list[tuple[str, int, ScoredRow]]:
     return [(place.file, place.part, one) for place, scored in parts for one in scored]
 
 
@@ -60,8 +69,8 @@ def test_stretches_of_any_size(folder: Path, size: int, chunk: int, batch: int) 
     """Verdicts, faults and the numbers of rows in their files are those of this machine."""
     [source] = cluster_sources([f"{folder}/*.parquet"], "sample")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gradeschool.scoring.cluster_tasks.CHUNK_ROWS", chunk)
-        patch.setattr("gradeschool.scoring.cluster_tasks.BATCH_ROWS", batch)
+        patch.setattr("gradeschool.scoring.cluster.CHUNK_ROWS", chunk)
+        patch.setattr("gradeschool.scoring.cluster.BATCH_ROWS", batch)
         divided = stretches(source.parts, size)
         found = placed(parts_of(chunks(source, divided), source, divided, 1))
     assert found == here(f"{folder}/*.parquet")
@@ -84,8 +93,8 @@ def test_chunks_in_any_order(lasts: list[int], data: st.DataObject) -> None:
 def test_packed_completions_come_back() -> None:
     """None, the empty text and bytes that are no UTF-8 too."""
     some = [
-        Scored(2**40, "m", "0", "é", None, "stop", 2**64 - 1, "", b"\xff\x00", b""),
-        Scored(1, "", None, "", -3, "", 1, "no text", b"", b"\x01"),
+        ScoredRow(2**40, "m", "0", "é", None, "stop", 2**64 - 1, "", b"\xff\x00", b""),
+        ScoredRow(1, "", None, "", -3, "", 1, "no text", b"", b"\x01"),
     ]
     assert unpacked(packed(some)) == some
     assert unpacked(packed([])) == []

@@ -8,10 +8,9 @@ from pyarrow import parquet
 
 from gradeschool.errors import InputError
 from gradeschool.formats.tables import read_rows
-from gradeschool.scoring.load import choose_scorers
+from gradeschool.scoring.samples import digest
 from gradeschool.scoring.shards import Shard
-from gradeschool.scoring.sources import sources
-from gradeschool.scoring.verdicts import digest
+from gradeschool.scoring.sources import choose_scorers, sources
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.real_rows import NAMES, jsonl, real_rows

@@ -11,12 +11,13 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
 from gradeschool.formats.samples import FileSample, Reference, faulty
 from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.scoring.collect import Run, Sample, collect
-from gradeschool.scoring.explain import disagreements
-from gradeschool.scoring.load import choose_scorers, load_runs
+from gradeschool.scoring.explain import cases
 from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.score import ScorerResult, score_run
+from gradeschool.scoring.samples import Run, Sample, collect
+from gradeschool.scoring.score import ScorerResult, score_table
+from gradeschool.scoring.sources import choose_scorers, load_runs
 from gradeschool.scoring.statistics import clustered_wilson, wilson
+from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Answer
 
 PROBLEMS = [
@@ -184,7 +185,7 @@ def test_faults_are_errors_with_their_row() -> None:
         (True, 2),
         (True, 3),
     ]
-    score = score_run(run, [READER]).scorers[0]
+    score = score_table(scored_table(run, [READER])).scorers[0]
     assert (score.correct, score.wrong, score.no_answer, score.error) == (1, 0, 0, 2)
     assert score.accuracy == 1.0
     assert notes[0] == "row 2 of 'f.jsonl' is bad"
@@ -221,7 +222,7 @@ def scored(*outcomes: tuple[int, Outcome]) -> ScorerResult:
 
     scorer = Scorer("test", "", "", lambda _: "", read, lambda value, _: value == Outcome.CORRECT)
     samples = [Sample(PROBLEMS[at], 0, outcome, "", 1) for at, outcome in outcomes]
-    return score_run(Run("r", samples), [scorer]).scorers[0]
+    return score_table(scored_table(Run("r", samples), [scorer])).scorers[0]
 
 
 RIGHT, WRONG, SILENT, ERROR = Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR
@@ -256,15 +257,15 @@ def test_a_gold_that_a_scorer_cannot_read_is_an_error() -> None:
 
     scorer = Scorer("test", "", "", reference, lambda *_: None, lambda *_: True)
     samples = [Sample(PROBLEMS[0], 0, "a", "", 1), Sample(PROBLEMS[0], 1, "", "timeout", 2)]
-    assert score_run(Run("r", samples), [scorer]).scorers[0].error == 2
-    assert score_run(Run("r", samples), [READER]).scorers[0].error == 1
+    assert score_table(scored_table(Run("r", samples), [scorer])).scorers[0].error == 2
+    assert score_table(scored_table(Run("r", samples), [READER])).scorers[0].error == 1
 
 
 def test_score_as_json() -> None:
     """The shape that `gradeschool score --json` promises."""
     run = Run("r", [Sample(PROBLEMS[3], 0, "#### 3", "", 1), Sample(None, 0, "", "bad", 2)])
     low, high = wilson(1, 1)
-    assert score_run(run, [READER]).as_json() == {
+    assert score_table(scored_table(run, [READER])).as_json() == {
         "run": "r",
         "n": 2,
         "forms": {"n": 1, "empty": 0, "truncated": 0, "run_on": 0, "thinking": 0},
@@ -373,7 +374,7 @@ def test_disagreements() -> None:
     samples = [Sample(PROBLEMS[at], 0, text, "", at + 1) for at, text in enumerate(texts)]
     unusable = [Sample(None, 0, "", "bad", 9), Sample(PROBLEMS[6], 0, "6", "timeout", 10)]
     scorers = choose_scorers(["openai/2021", "lm-eval/gsm8k/flexible-extract"])
-    found = list(disagreements([Run("r", [*samples, *unusable])], scorers))
+    found = list(cases([Run("r", [*samples, *unusable])], scorers, disagreements=True))
     assert [(one.row, one.kind) for one in found] == [
         (2, "no_answer / correct"),
         (4, "wrong / correct"),
@@ -392,7 +393,7 @@ def test_disagreements() -> None:
 def published(data: Path) -> dict[str, dict[str, ScorerResult]]:
     """Every scorer over the solutions that OpenAI published: run -> scorer -> score."""
     runs = load_runs(data / "completions" / "openai_example.jsonl", None, pytest.fail)
-    scores = [score_run(run, choose_scorers([])) for run in runs]
+    scores = [score_table(scored_table(run, choose_scorers([]))) for run in runs]
     return {score.run: {scorer.scorer: scorer for scorer in score.scorers} for score in scores}
 
 

@@ -15,8 +15,8 @@ from gradeschool import Problem, get_scorer
 from gradeschool.answers.failures import is_right
 from gradeschool.datasets.platinum import platinum_changes, platinum_problems
 from gradeschool.scoring.causes import Side, explain_verdict, view
-from gradeschool.scoring.collect import Run, Sample
 from gradeschool.scoring.forms import Forms, notes_from, words_of
+from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.suspects import suspects
 from tests.formats.test_read import jsonl
 from tests.support.command import Command

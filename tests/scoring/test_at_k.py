@@ -14,8 +14,9 @@ from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scoring.at_k import Ballot, ballots_of, curve, pass_at_k, steps, vote
-from gradeschool.scoring.collect import Run, Sample
+from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.statistics import wilson
+from gradeschool.scoring.table import scored_table
 
 BALLOTS = st.lists(
     st.sampled_from([None, "1", "2", "3"]).map(lambda answer: Ballot(answer, answer == "1")),
@@ -106,7 +107,9 @@ def test_ballots_are_what_the_scorer_compares_in_the_order_of_samples() -> None:
     texts = ["#### 1,000", "nothing", "#### 1000", "#### 5"]
     samples = [Sample(problem, number, text, "", number) for number, text in enumerate(texts)]
     failed = Sample(problem, 9, "", "timeout", 9)
-    ballots = ballots_of(Run("r", [*reversed(samples), failed]), get_scorer("openai/2021"))
+    ballots = ballots_of(
+        scored_table(Run("r", [*reversed(samples), failed]), [get_scorer("openai/2021")])
+    )
     assert ballots == {
         "7": [Ballot("1000", True), Ballot(None, False), Ballot("1000", True), Ballot("5", False)]
     }

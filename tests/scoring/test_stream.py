@@ -18,18 +18,14 @@ from gradeschool.formats.samples import FileSample, Reference, faulty
 from gradeschool.formats.tables import Batch, everything, read_batches, read_rows
 from gradeschool.problem import Problem
 from gradeschool.scoring import stream
-from gradeschool.scoring.collect import collect
-from gradeschool.scoring.load import choose_scorers
 from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.matrix import Matrix
-from gradeschool.scoring.repeats import Repeats
-from gradeschool.scoring.score import Columns, score_run
+from gradeschool.scoring.samples import Repeats, collect
+from gradeschool.scoring.score import score_table
 from gradeschool.scoring.shards import Shard
-from gradeschool.scoring.sources import Source, sources
-from gradeschool.scoring.stream import processes, score_sources
-from gradeschool.scoring.tally import FileTally
-from gradeschool.scoring.totals import Totals, total
-from gradeschool.scoring.verdicts import Judge
+from gradeschool.scoring.sources import Source, choose_scorers, sources
+from gradeschool.scoring.stream import FileScorer, processes, score_sources
+from gradeschool.scoring.table import scored_table
+from gradeschool.scoring.totals import FileTally, Totals, total
 from tests.support.real_rows import NAMES, jsonl, real_rows
 
 PROBLEMS = tuple(
@@ -37,7 +33,6 @@ PROBLEMS = tuple(
 )
 NUMBERS = Dataset("numbers", PROBLEMS, "")
 SCORERS = choose_scorers(NAMES)
-COLUMNS = Columns(NAMES, Matrix(SCORERS).group_of)
 
 
 def source(path: Path, dataset: Dataset = NUMBERS) -> Source:
@@ -48,7 +43,7 @@ def scores(found: Sequence[Source], jobs: int = 1) -> tuple[Totals, list[str]]:
     notes: list[str] = []
     parts = score_sources(found, SCORERS, jobs)
     runs = {one.name: one.run for one in found}
-    return total(parts, COLUMNS, runs.__getitem__, notes.append), notes
+    return total(parts, NAMES, runs.__getitem__, notes.append), notes
 
 
 # What repeats
@@ -129,7 +124,7 @@ def test_a_stream_counts_what_a_collection_holds(
     rows = [row for row in rows if (row[2] is None) == numbered[row[0]]]
     notes: tuple[list[str], list[str]] = [], []
     tally = FileTally("f", "f")
-    for one in Judge(PROBLEMS, "numbers", SCORERS).judge(recorded(rows)):
+    for one in FileScorer(PROBLEMS, "numbers", SCORERS).score(recorded(rows)):
         tally.add(one, "f")
     try:
         named = [one if one.run else faulty(one.row, "f", one.fault) for one in recorded(rows)]
@@ -144,8 +139,8 @@ def test_a_stream_counts_what_a_collection_holds(
         assert str(caught.value) == str(error)
     else:
         totals = Totals()
-        totals.add(tally, COLUMNS, notes[1].append)
-        assert totals.scores == [score_run(run, SCORERS) for run in held]
+        totals.add(tally, NAMES, notes[1].append)
+        assert totals.scores == [score_table(scored_table(run, SCORERS)) for run in held]
         assert totals.faults == sum(run.faults for run in held)
     assert notes[0] == notes[1]
 
@@ -260,7 +255,7 @@ def die(*_: object) -> None:
 
 def test_a_process_that_dies(answers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One error that says so, and no hanging."""
-    monkeypatch.setattr(stream, "_judged", die)
+    monkeypatch.setattr(stream, "_scored_columns", die)
     with pytest.raises(GradeschoolError, match="one of the 2 processes that score died"):
         scores([source(answers)], jobs=2)
 

@@ -201,7 +201,8 @@ def test_one_id_for_two_problems_is_refused(
     """Runs that carry different problems of their own under one id are not paired."""
     from gradeschool.errors import InputError
     from gradeschool.problem import Problem
-    from gradeschool.scoring.compare import Outcomes, Tally, compare
+    from gradeschool.scoring.compare import Outcomes, compare
+    from gradeschool.scoring.table import Tally
 
     def run(gold: str) -> Outcomes:
         problem = Problem("7", f"What is {gold}?", gold, f"#### {gold}")

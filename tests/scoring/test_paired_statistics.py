@@ -7,19 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.scoring.paired import (
+from gradeschool.scoring.statistics import (
+    Z95,
     Pair,
     holm,
     mcnemar,
     mean_difference,
+    minimum_detectable,
     paired_bootstrap,
     paired_interval,
+    paired_power,
     paired_test,
+    problems_needed,
+    spread,
     tango,
     unpaired,
 )
-from gradeschool.scoring.power import minimum_detectable, paired_power, problems_needed, spread
-from gradeschool.scoring.statistics import Z95
 
 FLIPS = [(0, 0), (0, 1), (6, 0), (3, 9), (21, 24), (64, 293), (500, 1)]
 PAIRS = st.lists(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from gradeschool import Problem
 from gradeschool.errors import InputError
 from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
-from gradeschool.scoring.collect import Run, Sample
-from gradeschool.scoring.votes import elections, score_vote
+from gradeschool.scoring.at_k import elections, score_vote
+from gradeschool.scoring.samples import Run, Sample
 from gradeschool.verdict import Outcome
 from tests.formats.test_read import jsonl
 from tests.support.command import Command
