@@ -15,7 +15,7 @@ import pytest
 
 from gradeschool import Problem, get_scorer, load_dataset, load_gsm8k, parse_gsm8k_answer
 from gradeschool.datasets import files, load
-from gradeschool.datasets.sources import ALIASES, SOURCES, Source
+from gradeschool.datasets.sources import ALIASES, SOURCES, DatasetSource
 from gradeschool.errors import DataError, InputError, UnknownNameError
 
 BODY = b'{"question": "1 + 1?", "answer": "1 + 1 = 2\\n#### 2"}\n'
@@ -183,9 +183,9 @@ def origin() -> Iterator[Origin]:
 
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> Source:
+def tiny(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> DatasetSource:
     """A source of one problem that lies at the origin and nowhere else."""
-    source = Source(
+    source = DatasetSource(
         name="tiny",
         summary="one problem",
         path="tiny/test.jsonl",
@@ -205,7 +205,7 @@ def cached() -> list[Path]:
 
 
 def test_a_missing_dataset_is_fetched_once_and_then_read_from_the_cache(
-    tiny: Source, origin: Origin
+    tiny: DatasetSource, origin: Origin
 ) -> None:
     assert files.find_file(tiny) is None
     assert files.locate(tiny).where == "fetched"
@@ -219,7 +219,7 @@ def test_a_missing_dataset_is_fetched_once_and_then_read_from_the_cache(
 
 
 def test_a_file_that_the_user_gives_goes_before_cache_and_origin(
-    tiny: Source, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: DatasetSource, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "test.jsonl").write_bytes(BODY)
@@ -229,7 +229,7 @@ def test_a_file_that_the_user_gives_goes_before_cache_and_origin(
 
 
 def test_what_the_given_folder_does_not_hold_is_fetched(
-    tiny: Source, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: DatasetSource, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
     assert files.locate(tiny).where == "fetched"
@@ -237,7 +237,7 @@ def test_what_the_given_folder_does_not_hold_is_fetched(
 
 
 def test_a_wrong_digest_from_the_origin_is_an_error_and_nothing_is_kept(
-    tiny: Source, origin: Origin
+    tiny: DatasetSource, origin: Origin
 ) -> None:
     origin.body = BODY.replace(b"2", b"3")
     with pytest.raises(DataError, match=r"expected [0-9a-f]{64}; nothing was kept"):
@@ -246,7 +246,7 @@ def test_a_wrong_digest_from_the_origin_is_an_error_and_nothing_is_kept(
 
 
 def test_a_body_that_breaks_off_is_an_error_and_nothing_is_kept(
-    tiny: Source, origin: Origin
+    tiny: DatasetSource, origin: Origin
 ) -> None:
     origin.claimed_length = 10 * len(BODY)
     origin.body = BODY[:20]
@@ -255,7 +255,9 @@ def test_a_body_that_breaks_off_is_an_error_and_nothing_is_kept(
     assert cached() == []
 
 
-def test_a_damaged_cache_is_an_error_that_says_what_to_remove(tiny: Source, origin: Origin) -> None:
+def test_a_damaged_cache_is_an_error_that_says_what_to_remove(
+    tiny: DatasetSource, origin: Origin
+) -> None:
     path = files.locate(tiny).path
     path.write_bytes(BODY[:-1])
     with pytest.raises(DataError, match="remove it"):
@@ -265,7 +267,7 @@ def test_a_damaged_cache_is_an_error_that_says_what_to_remove(tiny: Source, orig
 
 
 def test_a_file_with_another_number_of_rows_is_an_error(
-    tiny: Source, monkeypatch: pytest.MonkeyPatch
+    tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(SOURCES, "tiny", replace(tiny, rows=2))
     with pytest.raises(DataError, match="holds 1 problems, not 2"):
@@ -275,7 +277,7 @@ def test_a_file_with_another_number_of_rows_is_an_error(
 @pytest.mark.parametrize("variable", files.OFFLINE_VARIABLES)
 @pytest.mark.parametrize("value", ["1", "true", "ON", " yes "])
 def test_nothing_is_fetched_where_the_user_is_offline(
-    tiny: Source, origin: Origin, variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+    tiny: DatasetSource, origin: Origin, variable: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(DataError, match=rf"{variable} forbids .*tiny/test\.jsonl"):
@@ -285,7 +287,7 @@ def test_nothing_is_fetched_where_the_user_is_offline(
 
 @pytest.mark.parametrize("value", ["0", "", "false"])
 def test_an_offline_variable_that_says_no_does_not_forbid(
-    tiny: Source, origin: Origin, value: str, monkeypatch: pytest.MonkeyPatch
+    tiny: DatasetSource, origin: Origin, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", value)
     assert len(load_dataset("tiny")) == 1
@@ -293,7 +295,7 @@ def test_an_offline_variable_that_says_no_does_not_forbid(
 
 
 def test_what_was_fetched_before_is_read_offline(
-    tiny: Source, monkeypatch: pytest.MonkeyPatch
+    tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files.locate(tiny)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -302,7 +304,7 @@ def test_what_was_fetched_before_is_read_offline(
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy"])
 def test_a_proxy_of_the_environment_is_used(
-    tiny: Source, origin: Origin, variable: str, monkeypatch: pytest.MonkeyPatch
+    tiny: DatasetSource, origin: Origin, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = "http://origin.invalid/pinned/test.jsonl"
     monkeypatch.setitem(SOURCES, "tiny", replace(tiny, url=url))
@@ -312,7 +314,7 @@ def test_a_proxy_of_the_environment_is_used(
 
 
 def test_no_proxy_exempts_a_host(
-    tiny: Source, origin: Origin, monkeypatch: pytest.MonkeyPatch
+    tiny: DatasetSource, origin: Origin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -328,7 +330,7 @@ def test_no_proxy_exempts_a_host(
     ],
 )
 def test_an_origin_that_cannot_be_reached_is_a_clear_error(
-    tiny: Source, url: str, reason: str, monkeypatch: pytest.MonkeyPatch
+    tiny: DatasetSource, url: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(SOURCES, "tiny", replace(tiny, url=url))
     with pytest.raises(DataError, match=reason) as caught:
@@ -340,7 +342,7 @@ def test_an_origin_that_cannot_be_reached_is_a_clear_error(
 
 @pytest.mark.parametrize(("status", "reason"), [(404, "Not Found"), (503, "Unav"), (0, "HTTP")])
 def test_an_origin_that_refuses_or_talks_nonsense_is_a_clear_error(
-    tiny: Source, origin: Origin, status: int, reason: str
+    tiny: DatasetSource, origin: Origin, status: int, reason: str
 ) -> None:
     origin.status = status
     with pytest.raises(DataError, match=rf"cannot fetch the dataset 'tiny' from .*{reason}"):
@@ -349,7 +351,7 @@ def test_an_origin_that_refuses_or_talks_nonsense_is_a_clear_error(
 
 
 def test_a_cache_that_cannot_be_written_is_a_clear_error(
-    tiny: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: DatasetSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "file"))

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from gradeschool import Problem, judge, load_dataset
 from gradeschool.datasets.fresh import SPLITS, VERSION, fresh_problems
-from gradeschool.datasets.fresh.checks import check_annotations
-from gradeschool.datasets.fresh.named import row, rows_digest
-from gradeschool.datasets.fresh.nouns import (
+from gradeschool.datasets.fresh.generate import FAMILIES, FORWARD, SEARCH, row, rows_digest
+from gradeschool.datasets.fresh.story import check_annotations
+from gradeschool.datasets.fresh.wording import (
     BAKED,
     CLOTHES,
     FRUIT,
@@ -27,7 +27,6 @@ from gradeschool.datasets.fresh.nouns import (
     SMALL,
     TOYS,
 )
-from gradeschool.datasets.fresh.registry import FAMILIES, FORWARD, SEARCH
 from gradeschool.errors import InputError, UnknownNameError
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -64,15 +63,15 @@ DIGEST = "d2e5681eba882de378046e550720faed7cc0a6230893671172f4b9db4fd365d3"
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, tuple[Problem, ...]]:
+def by_split() -> dict[str, tuple[Problem, ...]]:
     """The first problems of every split."""
     return {split: fresh_problems(7, COUNT, split=split) for split in SPLITS}
 
 
 @pytest.fixture(scope="module")
-def problems(made: dict[str, tuple[Problem, ...]]) -> Sequence[Problem]:
+def problems(by_split: dict[str, tuple[Problem, ...]]) -> Sequence[Problem]:
     """Problems of all splits."""
-    return [problem for split in SPLITS for problem in made[split]]
+    return [problem for split in SPLITS for problem in by_split[split]]
 
 
 def value(expression: str) -> Fraction:
@@ -91,7 +90,7 @@ def value(expression: str) -> Fraction:
 
 
 def test_the_first_problems_are_the_same_on_every_machine() -> None:
-    lines = [row(one) for split in SPLITS for one in fresh_problems(1, 30, split=split)]
+    lines = [row(problem) for split in SPLITS for problem in fresh_problems(1, 30, split=split)]
     digest = hashlib.sha256("".join(lines).encode()).hexdigest()
     assert digest == DIGEST, f"the texts of version {VERSION} changed: make it a new version"
 
@@ -103,9 +102,9 @@ def test_a_problem_does_not_depend_on_the_count(seed: int, split: str, count: in
 
 
 def test_seeds_give_different_problems() -> None:
-    one, other = ({p.question for p in fresh_problems(seed, 200)} for seed in (1, 2))
-    assert len(one) == len(other) == 200
-    assert len(one & other) <= 1
+    first, second = ({p.question for p in fresh_problems(seed, 200)} for seed in (1, 2))
+    assert len(first) == len(second) == 200
+    assert len(first & second) <= 1
 
 
 # Right
@@ -137,17 +136,17 @@ def test_every_step_has_one_annotation_whose_expression_and_result_are_written_o
             if line.startswith("Try "):
                 assert problem.meta["kind"] == "search"
                 continue
-            found = line_of.fullmatch(line)
-            assert found, line
-            assert found["a"] == found["b"]
-            assert value(found["c"]) == value(NUMBER.match(found["d"])[0])  # type: ignore[index]
+            match = line_of.fullmatch(line)
+            assert match, line
+            assert match["a"] == match["b"]
+            assert value(match["c"]) == value(NUMBER.match(match["d"])[0])  # type: ignore[index]
 
 
 def test_every_number_of_a_step_is_in_the_question_or_was_computed(
     problems: Sequence[Problem],
 ) -> None:
     for problem in problems:
-        there = {Fraction(one) for one in NUMBER.findall(problem.question)} | KNOWN
+        there = set(map(Fraction, NUMBER.findall(problem.question))) | KNOWN
         if problem.meta["family"] == "averages":
             there |= COUNTED
         for word in re.findall("[a-z]+", problem.question.lower()):
@@ -156,7 +155,7 @@ def test_every_number_of_a_step_is_in_the_question_or_was_computed(
             if line.startswith("Try "):
                 there.add(Fraction(line.split()[1]))
             for expression, result in ANNOTATION.findall(line):
-                used = {Fraction(one) for one in NUMBER.findall(expression)}
+                used = set(map(Fraction, NUMBER.findall(expression)))
                 assert used <= there, f"{used - there} of {problem}"
                 there.add(Fraction(result))
 
@@ -172,7 +171,7 @@ def test_golds_are_whole_positive_and_no_giants(problems: Sequence[Problem]) -> 
      "gradeschool/reader", "verl/gsm8k/strict", "nanochat/gsm8k"],
 )  # fmt: skip
 def test_scorers_read_the_solution_as_its_gold(problems: Sequence[Problem], scorer: str) -> None:
-    wrong = [one.id for one in problems if not judge(one.solution, one, scorer=scorer).correct]
+    wrong = [p.id for p in problems if not judge(p.solution, p, scorer=scorer).correct]
     assert wrong == []
 
 
@@ -191,18 +190,20 @@ def test_a_false_annotation_is_refused() -> None:
 # Splits
 
 
-def test_no_question_is_in_two_splits(made: dict[str, tuple[Problem, ...]]) -> None:
-    for one, other in combinations(SPLITS, 2):
-        assert not {p.question for p in made[one]} & {p.question for p in made[other]}
-    assert all(len({p.question for p in made[split]}) == COUNT for split in SPLITS)
+def test_no_question_is_in_two_splits(by_split: dict[str, tuple[Problem, ...]]) -> None:
+    for first, second in combinations(SPLITS, 2):
+        assert not {p.question for p in by_split[first]} & {p.question for p in by_split[second]}
+    assert all(len({p.question for p in by_split[split]}) == COUNT for split in SPLITS)
 
 
-def test_held_out_structures_are_in_no_other_split(made: dict[str, tuple[Problem, ...]]) -> None:
-    held = {p.meta["structure"] for p in made["test-structures"]}
+def test_held_out_structures_are_in_no_other_split(
+    by_split: dict[str, tuple[Problem, ...]],
+) -> None:
+    held_out = {p.meta["structure"] for p in by_split["test-structures"]}
     others = {p.meta["structure"] for split in SPLITS if split != "test-structures"
-              for p in made[split]}  # fmt: skip
-    assert len(held) > COUNT / 4
-    assert not held & others
+              for p in by_split[split]}  # fmt: skip
+    assert len(held_out) > COUNT / 4
+    assert not held_out & others
 
 
 def numbers(problem: Problem) -> tuple[int, ...]:
@@ -212,20 +213,20 @@ def numbers(problem: Problem) -> tuple[int, ...]:
                          *(WORDS.index(word) + 1 for word in words)]))  # fmt: skip
 
 
-def test_held_out_numbers_are_larger(made: dict[str, tuple[Problem, ...]]) -> None:
+def test_held_out_numbers_are_larger(by_split: dict[str, tuple[Problem, ...]]) -> None:
     def mean(split: str) -> float:
-        return sum(max(numbers(one)) for one in made[split]) / COUNT
+        return sum(max(numbers(problem)) for problem in by_split[split]) / COUNT
 
     assert mean("test-numbers") > 1.5 * mean("train")
 
 
-def test_held_out_wordings_use_known_words(made: dict[str, tuple[Problem, ...]]) -> None:
+def test_held_out_wordings_use_known_words(by_split: dict[str, tuple[Problem, ...]]) -> None:
     def words(problems: Sequence[Problem]) -> set[str]:
         return {w for p in problems for w in re.findall("[A-Za-z]+", p.question)}
 
-    seen = words(fresh_problems(3, 4000))
-    assert words(made["test-templates"]) - seen == set()
-    assert len({w.lower() for w in seen}) <= 900
+    usual = words(fresh_problems(3, 4000))
+    assert words(by_split["test-templates"]) - usual == set()
+    assert len({w.lower() for w in usual}) <= 900
 
 
 def test_structures_vary() -> None:
@@ -249,8 +250,8 @@ def test_texts_have_no_leftovers(problems: Sequence[Problem]) -> None:
 
 
 def test_articles_and_plurals_agree(problems: Sequence[Problem]) -> None:
-    singular = "|".join(noun.one for noun in THINGS)
-    plural = "|".join(noun.many for noun in THINGS)
+    singular = "|".join(noun.singular for noun in THINGS)
+    plural = "|".join(noun.plural for noun in THINGS)
     some = rf"(?:[2-9]|\d\d+|{'|'.join(WORDS[1:])}|many|more|fewer)"
     faults = re.compile(
         rf"\ba [aeiou]|\ban (?!hour)[^aeiou]|\b{some} (?:{singular})\b(?! tree)"
@@ -323,21 +324,21 @@ def test_rows_are_gsm8k_rows(tmp_path: Path) -> None:
 
 
 def test_generate_prints_rows(gradeschool: Command) -> None:
-    done = gradeschool("data", "generate", "--seed", "4", "-n", "3", "--split", "dev")
-    assert done.status == 0
-    assert done.out == "".join(map(row, fresh_problems(4, 3, split="dev")))
+    ended = gradeschool("data", "generate", "--seed", "4", "-n", "3", "--split", "dev")
+    assert ended.status == 0
+    assert ended.out == "".join(map(row, fresh_problems(4, 3, split="dev")))
 
 
 def test_generate_writes_a_file_once(gradeschool: Command, tmp_path: Path) -> None:
     path = tmp_path / "fresh.jsonl"
-    asked = ("data", "generate", "-n", "5", "--family", "search", "--steps", "2", "3")
-    done = gradeschool(*asked, "-o", str(path), "--json")
-    assert done.status == 0
-    said = done.json()
-    assert said["problems"] == 5
-    assert set(said["families"]) <= set(SEARCH)
-    assert hashlib.sha256(path.read_bytes()).hexdigest() == said["sha256"]
-    again = gradeschool(*asked, "-o", str(path))
+    options = ("data", "generate", "-n", "5", "--family", "search", "--steps", "2", "3")
+    ended = gradeschool(*options, "-o", str(path), "--json")
+    assert ended.status == 0
+    report = ended.json()
+    assert report["problems"] == 5
+    assert set(report["families"]) <= set(SEARCH)
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == report["sha256"]
+    again = gradeschool(*options, "-o", str(path))
     assert again.status == 2
     assert "is there already" in again.err
 
@@ -354,7 +355,7 @@ def test_generate_writes_a_file_once(gradeschool: Command, tmp_path: Path) -> No
 def test_generate_explains_bad_input(
     gradeschool: Command, options: tuple[str, ...], message: str
 ) -> None:
-    done = gradeschool("data", "generate", "-n", "2", *options)
-    assert done.status == 2
-    assert message in done.err
-    assert "Traceback" not in done.err
+    ended = gradeschool("data", "generate", "-n", "2", *options)
+    assert ended.status == 2
+    assert message in ended.err
+    assert "Traceback" not in ended.err

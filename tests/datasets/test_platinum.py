@@ -40,7 +40,7 @@ def test_an_index_is_an_official_row(data: Path) -> None:
     assert matcher.find(Reference(id="288")).gold == "4"
     with pytest.raises(InputError, match="index 4, a row that 'gsm8k-platinum' does not hold"):
         matcher.find(Reference(position=4))
-    own = [Problem(str(at + 1), f"{at}?", str(at), f"#### {at}") for at in range(3)]
+    own = [Problem(str(n + 1), f"{n}?", str(n), f"#### {n}") for n in range(3)]
     assert Matcher(own, "own").find(Reference(position=0)) is own[0]  # as ever: a place
 
 
@@ -53,9 +53,9 @@ def test_recordings_of_the_official_split_are_scored(
     ]
     path = jsonl(tmp_path / "answers.jsonl", rows)
     words = ("score", path, "-d", "gsm8k-platinum", "--scorer", "numeric-equality", "--json")
-    done = gradeschool(*words)
-    found = done.json()["runs"][0]["scorers"]["numeric-equality"]
-    assert (done.status, found["correct"], found["wrong"], found["error"]) == (3, 10, 0, 1)
+    ended = gradeschool(*words)
+    scored = ended.json()["runs"][0]["scorers"]["numeric-equality"]
+    assert (ended.status, scored["correct"], scored["wrong"], scored["error"]) == (3, 10, 0, 1)
 
 
 def test_a_protocol_is_asked_on_its_own_dataset(
@@ -64,8 +64,8 @@ def test_a_protocol_is_asked_on_its_own_dataset(
     rows = [{"index": row, "completion": "The answer is 1."} for row in range(1319)]
     path = jsonl(tmp_path / "model.jsonl", rows)
     words = ("eval", "-m", f"recorded/{path}", "-p", "lm-eval/gsm8k-platinum-cot", "-n", 6)
-    done = gradeschool(*words, "-o", tmp_path / "run", "--json", "--quiet")
-    assert done.status == 0
-    assert done.json()["runs"][0]["n"] == 6
+    ended = gradeschool(*words, "-o", tmp_path / "run", "--json", "--quiet")
+    assert ended.status == 0
+    assert ended.json()["runs"][0]["n"] == 6
     prompts = gradeschool("protocols", "prompts", "lm-eval/gsm8k-platinum-cot", "-n", 6).out
     assert [line.partition('"id": "')[2][0] for line in prompts.splitlines()] == list("012356")

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from gradeschool import AuditReport, audit, get_scorer
-from gradeschool.auditing.report import Fault, Finding
+from gradeschool.auditing.report import AuditFinding, Fault
 
 LONGEST = 10_000
 
@@ -17,13 +17,14 @@ def audited(scorer: str, longest: int = LONGEST) -> AuditReport:
 
 
 @pytest.fixture
-def shown(capsys: pytest.CaptureFixture[str]) -> Iterator[list[tuple[str, Finding]]]:
+def shown(capsys: pytest.CaptureFixture[str]) -> Iterator[list[tuple[str, AuditFinding]]]:
     """Findings whose smallest examples are printed at the end of the test."""
-    found: list[tuple[str, Finding]] = []
-    yield found
+    findings: list[tuple[str, AuditFinding]] = []
+    yield findings
     with capsys.disabled():
-        for scorer, one in found:
-            print(f"\n{scorer}, {one.name}: {one.recipe} for gold {one.gold!r}: {one.got[:70]}")
+        for scorer, finding in findings:
+            print(f"\n{scorer}, {finding.name}: {finding.recipe}", end="")
+            print(f" for gold {finding.gold!r}: {finding.got[:70]}")
 
 
 KNOWN = {
@@ -51,27 +52,29 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("known", KNOWN)
+@pytest.mark.parametrize("case", KNOWN)
 def test_a_known_fault_is_found_with_its_smallest_example(
-    known: str, shown: list[tuple[str, Finding]]
+    case: str, shown: list[tuple[str, AuditFinding]]
 ) -> None:
-    scorer, name, completion, gold = KNOWN[known]
-    (one,) = [one for one in audited(scorer).findings if one.name == name]
-    shown.append((scorer, one))
-    assert (one.completion, one.gold) == (completion, gold)
-    assert one.failed > 0
+    scorer, name, completion, gold = KNOWN[case]
+    (finding,) = [other for other in audited(scorer).findings if other.name == name]
+    shown.append((scorer, finding))
+    assert (finding.completion, finding.gold) == (completion, gold)
+    assert finding.failed > 0
 
 
 @pytest.mark.slow
-def test_a_hundred_times_the_gold_is_accepted(shown: list[tuple[str, Finding]]) -> None:
+def test_a_hundred_times_the_gold_is_accepted(shown: list[tuple[str, AuditFinding]]) -> None:
     pytest.importorskip("math_verify", reason="the scorer needs the extra 'math-verify'")
     scorer = "qwen2.5-math/gsm8k"
-    (one,) = [
-        one for one in audited(scorer, 10).findings if one.name == "false-accept/a-hundred-times"
+    (finding,) = [
+        other
+        for other in audited(scorer, 10).findings
+        if other.name == "false-accept/a-hundred-times"
     ]
-    shown.append((scorer, one))
-    assert {len(one.completion), len(one.gold)} == {1, 3}
-    assert {one.completion, one.gold} == {"1", "100"}
+    shown.append((scorer, finding))
+    assert {len(finding.completion), len(finding.gold)} == {1, 3}
+    assert {finding.completion, finding.gold} == {"1", "100"}
 
 
 def test_our_own_scorer_takes_no_near_miss_and_never_raises() -> None:
@@ -79,7 +82,7 @@ def test_our_own_scorer_takes_no_near_miss_and_never_raises() -> None:
     report = audited("gradeschool/parse-answer")
     assert not report.of(Fault.CRASH)
     assert not report.of(Fault.SLOW)
-    accepted = {one.kind for one in report.of(Fault.FALSE_ACCEPT)}
+    accepted = {finding.kind for finding in report.of(Fault.FALSE_ACCEPT)}
     assert not accepted & {
         *("suffix", "prefix", "inside", "ten times", "a hundred times", "a thousand times"),
         *("one off", "one off a large number", "five significant digits", "float precision"),
@@ -91,4 +94,4 @@ def test_our_own_scorer_takes_no_near_miss_and_never_raises() -> None:
 def test_a_strict_scorer_is_held_to_the_formats_that_it_reads() -> None:
     report = audited("openai/2021")
     assert report.read == ("#### N",)
-    assert all(one.shapes == ("#### N",) for one in report.of(Fault.FALSE_REJECT))
+    assert all(finding.shapes == ("#### N",) for finding in report.of(Fault.FALSE_REJECT))

@@ -19,16 +19,12 @@ from hypothesis import strategies as st
 import gradeschool
 from gradeschool import AuditReport, audit
 from gradeschool.answers.numbers import parse_decimal
-from gradeschool.auditing.asking import Asker, Question
-from gradeschool.auditing.calling import Call, calls_of
-from gradeschool.auditing.golds import COMMAS, equal, golds, grouped, plus, times
-from gradeschool.auditing.hostile import Hostile, rounds
-from gradeschool.auditing.near_misses import NEAR_MISSES
-from gradeschool.auditing.report import Fault, Finding
-from gradeschool.auditing.spellings import SPELLINGS
-from gradeschool.auditing.styles import BARE, STYLES
-from gradeschool.auditing.suite import every_kind, suite
-from gradeschool.auditing.target import target_of
+from gradeschool.auditing.asking import AuditedScorer, Question
+from gradeschool.auditing.cases import BARE, COMMAS, FORMATS, equal, golds, grouped, plus, times
+from gradeschool.auditing.hostile import HostileText, rounds
+from gradeschool.auditing.report import AuditFinding, Fault
+from gradeschool.auditing.suite import NEAR_MISSES, SPELLINGS, every_kind, suite
+from gradeschool.auditing.target import Call, calls_of, target_of
 from gradeschool.errors import InputError, UnknownNameError
 from tests.support import scorers
 
@@ -41,7 +37,7 @@ def audited(function: Callable[..., object] | str, longest: int = LONGEST) -> Au
     return audit(function, longest=longest)
 
 
-def found(report: AuditReport, name: str) -> Finding:
+def finding_named(report: AuditReport, name: str) -> AuditFinding:
     """The finding of that name; the names that there are where it is missing."""
     findings = {finding.name: finding for finding in report.findings}
     assert name in findings, [*findings]
@@ -114,10 +110,10 @@ def test_golds_with_commas_and_drawn_golds_are_numbers() -> None:
 
 
 def test_a_style_writes_the_number_at_its_place_alone() -> None:
-    for style in STYLES:
-        assert style.write("18").count("18") == 1
-        assert style.write(r"\1\g<0>").count(r"\1\g<0>") == 1
-        assert style.write("18").replace("18", "N") == style.shape
+    for form in FORMATS:
+        assert form.write("18").count("18") == 1
+        assert form.write(r"\1\g<0>").count(r"\1\g<0>") == 1
+        assert form.write("18").replace("18", "N") == form.shape
 
 
 def test_hostile_texts_are_what_their_recipes_say() -> None:
@@ -127,8 +123,8 @@ def test_hostile_texts_are_what_their_recipes_say() -> None:
             parts = text.recipe().split(" * ")
             assert len(parts) == 1 + (text.times > 1)
             assert len(text.text) < 500
-    assert Hostile("", "ab", "<", ">", 3).text == "<ababab>"
-    assert Hostile("", "ab", "<", ">", 3_000).recipe() == "'<' + 'ab' * 3_000 + '>'"
+    assert HostileText("", "ab", "<", ">", 3).text == "<ababab>"
+    assert HostileText("", "ab", "<", ">", 3_000).recipe() == "'<' + 'ab' * 3_000 + '>'"
 
 
 # What it finds
@@ -136,40 +132,40 @@ def test_hostile_texts_are_what_their_recipes_say() -> None:
 
 def test_a_suffix_comparison() -> None:
     report = audited(scorers.ends_with)
-    suffix = found(report, "false-accept/suffix")
+    suffix = finding_named(report, "false-accept/suffix")
     assert (suffix.completion, suffix.gold, suffix.got) == ("11", "1", "True")
     assert suffix.failed == suffix.tried > 100
-    assert len(report.read) == len(STYLES)
-    assert not {"prefix", "five significant digits"} & {one.kind for one in report.findings}
-    assert found(report, "false-reject/thousands-commas").completion == "1,000"
+    assert len(report.read) == len(FORMATS)
+    assert not {"prefix", "five significant digits"} & {finding.kind for finding in report.findings}
+    assert finding_named(report, "false-reject/thousands-commas").completion == "1,000"
 
 
 def test_a_comparison_of_floats() -> None:
     report = audited(scorers.as_floats)
-    assert found(report, "false-accept/float-precision").completion == "9007199254740993"
-    crash = found(report, "crash/IndexError")
+    assert finding_named(report, "false-accept/float-precision").completion == "9007199254740993"
+    crash = finding_named(report, "crash/IndexError")
     assert crash.completion == ""
     assert "list index out of range" in crash.got
 
 
 def test_a_scorer_that_runs_what_it_reads() -> None:
     report = audited(scorers.by_eval)
-    assert found(report, "false-accept/program").completion == "len('a')"
-    assert found(report, "crash/ZeroDivisionError").completion == "0/0"
-    slow = found(report, "slow/odd-number-'9**9**9'")
+    assert finding_named(report, "false-accept/program").completion == "len('a')"
+    assert finding_named(report, "crash/ZeroDivisionError").completion == "0/0"
+    slow = finding_named(report, "slow/odd-number-'9**9**9'")
     assert "no answer within" in slow.got
     assert set(report.read) == {"#### N", "N"}
 
 
 def test_a_gold_that_only_occurs() -> None:
     report = audited(scorers.contained)
-    kinds = {one.kind for one in report.of(Fault.FALSE_ACCEPT)}
+    kinds = {finding.kind for finding in report.of(Fault.FALSE_ACCEPT)}
     assert {"inside", "gold in the reasoning", "gold revised away", "cut off"} <= kinds
 
 
 def test_a_quadratic_regex_takes_too_long() -> None:
     report = audited(scorers.by_quadratic_regex, longest=10_000)
-    slow = found(report, "slow/open-boxes")
+    slow = finding_named(report, "slow/open-boxes")
     assert slow.recipe.startswith("'\\\\boxed{' * ")
     assert len(slow.completion) <= 10_000
     assert report.read == (r"The result is $\boxed{N}$.",)
@@ -188,17 +184,17 @@ def test_a_quadratic_regex_takes_too_long() -> None:
     ],
 )
 def test_the_way_of_calling_is_found_out(function: Callable[..., object], call: str) -> None:
-    with Asker(target_of(function), 0.5) as asker:
+    with AuditedScorer(target_of(function), 0.5) as scorer:
         from gradeschool.auditing.audit import _formats_read, _in_words
 
-        assert "#### N" in _formats_read(asker)
-        assert _in_words(asker.call, asker.target).startswith(call)
+        assert "#### N" in _formats_read(scorer)
+        assert _in_words(scorer.call, scorer.target).startswith(call)
 
 
 def test_a_verdict_that_changes_and_one_that_is_no_number() -> None:
-    changing = found(audited(scorers.moody), "changing-verdict/asked-twice")
+    changing = finding_named(audited(scorers.moody), "changing-verdict/asked-twice")
     assert changing.got in ("True, then False", "False, then True")
-    odd = found(audited(scorers.not_a_number), "odd-return/nan")
+    odd = finding_named(audited(scorers.not_a_number), "odd-return/nan")
     assert odd.completion == "?"
 
 
@@ -209,29 +205,31 @@ def test_a_scorer_that_ends_its_process() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "message"),
     [(scorers.sleeps, "no answer within 20 s"), (scorers.dies, "exit status -")],
 )
-def test_a_scorer_that_is_stopped_is_asked_on(function: Callable[..., object], told: str) -> None:
-    with Asker(target_of(function), 0.5) as asker:
-        stopped, following = asker.replies(
+def test_a_scorer_that_is_stopped_is_asked_on(
+    function: Callable[..., object], message: str
+) -> None:
+    with AuditedScorer(target_of(function), 0.5) as scorer:
+        stopped, following = scorer.replies(
             [Question(scorers.LONG_RUN, "18"), Question("#### 18", "18")]
         )
-    assert told in stopped.raised
+    assert message in stopped.raised
     assert stopped.hung is (function is scorers.sleeps)
-    assert asker.accepts(following)
+    assert scorer.accepts(following)
 
 
 def test_a_scorer_that_hangs_too_often_is_asked_no_further() -> None:
-    with Asker(target_of(scorers.never), 0.5) as asker:
-        asker.hangs = 12
-        assert asker.replies([Question("18", "18")])[0].given_up
-        assert asker.reply(Question("18", "18")).score == 0.0
+    with AuditedScorer(target_of(scorers.never), 0.5) as scorer:
+        scorer.hangs = 12
+        assert scorer.replies([Question("18", "18")])[0].given_up
+        assert scorer.reply(Question("18", "18")).score == 0.0
 
 
 def test_the_same_audit_has_the_same_findings() -> None:
-    def without_times(report: AuditReport) -> list[Finding]:
-        return [one for one in report.findings if one.fault is not Fault.SLOW]
+    def without_times(report: AuditReport) -> list[AuditFinding]:
+        return [finding for finding in report.findings if finding.fault is not Fault.SLOW]
 
     once, again = audited(scorers.contained), audit(scorers.contained, longest=LONGEST)
     assert without_times(once) == without_times(again)
@@ -239,7 +237,7 @@ def test_the_same_audit_has_the_same_findings() -> None:
 
 
 def test_findings_are_real() -> None:
-    """Every example of a verdict, given to the function itself, has the verdict that is told."""
+    """Every example of a verdict, given to the function itself, has the reported verdict."""
     for finding in audited(scorers.ends_with).findings:
         if finding.fault in (Fault.FALSE_ACCEPT, Fault.FALSE_REJECT):
             verdict = scorers.ends_with(finding.completion, finding.gold)
@@ -292,10 +290,10 @@ def test_a_scorer_with_processes_is_judged_and_leaves_none_behind(
     function: Callable[..., object],
 ) -> None:
     start, earlier = time.monotonic(), children()
-    with Asker(target_of(function), 0.5) as asker:
+    with AuditedScorer(target_of(function), 0.5) as scorer:
         questions = [Question(f"#### {gold}", str(gold)) for gold in range(8)]
-        assert all(map(asker.accepts, asker.replies(questions)))
-        assert asker.reply(Question("#### 18", "19")).score == 0.0
+        assert all(map(scorer.accepts, scorer.replies(questions)))
+        assert scorer.reply(Question("#### 18", "19")).score == 0.0
         groups = children() - earlier
         members = [process for process in running() if process.group in groups]
         assert len(groups) == 1
@@ -308,8 +306,8 @@ def test_a_scorer_with_processes_is_judged_and_leaves_none_behind(
 @LINUX
 def test_a_process_that_outlives_the_one_that_started_it_is_killed(tmp_path: Path) -> None:
     note, start = tmp_path / "process", time.monotonic()
-    with Asker(target_of(scorers.forks_for_ever), 0.5) as asker:
-        assert "exit status 7" in asker.reply(Question(str(note), "18")).raised
+    with AuditedScorer(target_of(scorers.forks_for_ever), 0.5) as scorer:
+        assert "exit status 7" in scorer.reply(Question(str(note), "18")).raised
         while int(note.read_text()) in {process.number for process in running()}:
             assert time.monotonic() - start < PATIENCE
             time.sleep(0.05)
@@ -317,10 +315,10 @@ def test_a_process_that_outlives_the_one_that_started_it_is_killed(tmp_path: Pat
 
 @pytest.mark.parametrize(("function", "message"), TAMPERING)
 def test_a_scorer_that_tampers_is_named(function: Callable[..., object], message: str) -> None:
-    with Asker(target_of(function), 0.5) as asker:
+    with AuditedScorer(target_of(function), 0.5) as scorer:
         questions = [Question("#### 7", "7"), Question(scorers.LONG_RUN, "9"),
                      *(Question("#### 18", gold) for gold in ("18", "19", "8"))]  # fmt: skip
-        replies = asker.replies(questions)
+        replies = scorer.replies(questions)
     assert replies[0].score == 1.0
     assert message in replies[1].raised
     assert not replies[1].hung
@@ -330,8 +328,8 @@ def test_a_scorer_that_tampers_is_named(function: Callable[..., object], message
 
 
 def test_a_scorer_that_replaces_json_is_judged() -> None:
-    with Asker(target_of(scorers.replaces_json), 0.5) as asker:
-        replies = asker.replies([Question("#### 18", "18"), Question("#### 18", "19")])
+    with AuditedScorer(target_of(scorers.replaces_json), 0.5) as scorer:
+        replies = scorer.replies([Question("#### 18", "18"), Question("#### 18", "19")])
     assert [reply.score for reply in replies] == [1.0, 0.0]
 
 
@@ -376,7 +374,7 @@ def test_ways_to_call_follow_the_signature() -> None:
 
 def test_allowed_findings_do_not_count() -> None:
     report = audited(scorers.contained)
-    every = {one.fault.value for one in report.findings}
+    every = {finding.fault.value for finding in report.findings}
     assert report.counting(every) == ()
     assert len(report.counting(["false-accept/suffix"])) == len(report.findings) - 1
     assert not report.clean

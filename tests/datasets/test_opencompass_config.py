@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool.datasets.opencompass_config import config_shots
+from gradeschool.datasets.load import config_shots
 from gradeschool.errors import DataError
 
 ASKED = "Question: {}\\nLet's think step by step\\nAnswer:"
