@@ -1,9 +1,12 @@
-# make demo        set up, and evaluate what the package ships
-# make test        set up, and run lint, types and tests on the built wheel
+# make demo        install gradeschool, let the model that it ships answer, score one file five ways
+# make test        install it, and test the built wheel: no torch, no browser, no network but pip's
+# make test-all    every test, lint and types (brings torch: gigabytes)
 # make test-peers  compare with the real harnesses, each in an environment of its own
 # make test-peers-heavy  the same for those that bring torch (gigabytes)
-# make docs        write the documentation to build/docs (make test builds it too, strictly)
+# make lint        ruff and mypy
+# make docs        write the documentation to build/docs
 # make bench       time scoring and requests beside peers
+# PYTHON=python3.12 chooses another Python; 3.11 to 3.13.
 
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
@@ -12,51 +15,79 @@ PEERS = lm_eval inspect_ai inspect_ai_0_3_220 inspect_ai_0_3_252 inspect_ai_0_3_
 HEAVY_PEERS = lighteval evalscope trl trl_train verifiers verl openrlhf ray transformers_serve vllm_cpu \
 	llama_cpp_server
 SOURCES := pyproject.toml README.md $(shell find src -type f -not -name '*.pyc')
+SAMPLE = src/gradeschool/datasets/sample/completions.jsonl
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-peers test-peers-heavy docs bench clean
+# The environment is made again when another Python is asked for.
+VERSION := $(shell $(PYTHON) -c 'import sys; print(*sys.version_info[:3], sep=".")')
+ifeq ($(VERSION),)
+$(error cannot run $(PYTHON); name a Python: make PYTHON=python3.12)
+else ifneq ($(filter 2.% 3.0.% 3.1.% 3.2.% 3.3.% 3.4.% 3.5.% 3.6.% 3.7.% 3.8.% 3.9.% 3.10.%,$(VERSION)),)
+$(error gradeschool needs Python 3.11 or later and $(PYTHON) is $(VERSION); name another: make PYTHON=python3.12)
+endif
+NO_INDEX = { echo 'gradeschool: pip could not install what is needed (its reason is above); try' \
+	'again with a network, and with HTTP_PROXY and HTTPS_PROXY unset or correct' >&2; exit 1; }
+
+.PHONY: demo test test-all test-peers test-peers-heavy lint docs bench clean
 
 demo: .venv/installed
-	.venv/bin/gradeschool eval -m 'recorded/sample#handwritten/chat' -d sample
-	.venv/bin/gradeschool score runs/recorded_sample_handwritten_chat-zero-shot_chat-sample
+	rm -rf build/demo
+	.venv/bin/gradeschool eval -m tiny -d fresh:1 -n 100 -o build/demo/tiny
+	.venv/bin/gradeschool score '$(SAMPLE)#handwritten/chat' -d sample --scorer gradeschool/reader \
+		olmes/gsm8k-tulu helm/gsm/final-number lm-eval/gsm8k/flexible-extract \
+		'inspect/match-numeric@>=0.3.253'
+	.venv/bin/gradeschool explain '$(SAMPLE)#handwritten/chat' -d sample \
+		--scorer gradeschool/reader 'inspect/match-numeric@>=0.3.253' -n 1
+	.venv/bin/gradeschool report build/demo/tiny -o build/demo/report.html
 
-test: .venv/installed .venv/tools
-	.venv/bin/ruff check .
-	.venv/bin/ruff format --check .
-	.venv/bin/mypy
-	.venv/bin/python -m pytest -m 'not peers'
+test: .venv/test
+	.venv/bin/python -m pytest -n 2 -m 'not slow and not browser and not peers'
 
-test-peers: .venv/installed .venv/tools
+test-all: .venv/all lint
+	.venv/bin/python -m pytest -n 2 -m 'not peers'
+
+test-peers: .venv/all
 	.venv/bin/python tests/peers/install.py $(PEERS)
 	.venv/bin/python -m pytest -m peers tests/peers
 
-test-peers-heavy: .venv/installed .venv/tools
+test-peers-heavy: .venv/all
 	.venv/bin/python tests/peers/install.py $(HEAVY_PEERS)
 	.venv/bin/python -m pytest -m peers tests/peers
 
-docs: .venv/installed .venv/tools
+lint: .venv/all
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+docs: .venv/all
 	NO_MKDOCS_2_WARNING=1 .venv/bin/python -W error -m mkdocs build --strict
 
-bench: .venv/installed .venv/tools
+bench: .venv/all
 	.venv/bin/python benchmarks/scoring.py
 
 # The wheel is what users get, so the wheel is what is tested.
-.venv/installed: .venv/bin/python constraints.txt $(SOURCES)
+.venv/installed: .venv/$(VERSION) constraints.txt $(SOURCES)
 	rm -rf dist
-	$(PIP) wheel --no-deps --wheel-dir dist .
-	$(PIP) install --constraint constraints.txt dist/*.whl
+	$(PIP) wheel --no-deps --wheel-dir dist . || $(NO_INDEX)
+	$(PIP) install --constraint constraints.txt "$$(echo dist/*.whl)[llama-cpp]" || $(NO_INDEX)
 	$(PIP) install --no-deps --force-reinstall dist/*.whl
 	touch $@
 
-# torch first and by its exact version: a range would take a build of several gigabytes.
-.venv/tools: .venv/bin/python constraints.txt pyproject.toml
-	$(PIP) install torch==2.13.0
-	$(PIP) install --constraint constraints.txt --group all
+.venv/test: .venv/installed
+	$(PIP) install --constraint constraints.txt --group test || $(NO_INDEX)
 	touch $@
 
-.venv/bin/python:
+# torch first and by its exact version: a range would take a build of several gigabytes.
+.venv/all: .venv/test
+	$(PIP) install torch==2.13.0 || $(NO_INDEX)
+	$(PIP) install --constraint constraints.txt --group all || $(NO_INDEX)
+	touch $@
+
+.venv/$(VERSION):
+	rm -rf .venv
 	$(PYTHON) -m venv .venv
-	$(PIP) install 'pip>=25.1'
+	$(PIP) install 'pip>=25.1' || $(NO_INDEX)
+	touch $@
 
 clean:
 	rm -rf .venv .venvs .cache dist build

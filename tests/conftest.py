@@ -1,12 +1,14 @@
-"""Fixtures that every test may use: the shared data, GSM8K, a clean environment."""
+"""Fixtures that every test may use: GSM8K or its stand-in, a clean environment."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from gradeschool.problem import Problem
+from tests.support import stand_in
 
 pytest_plugins = ["tests.support.fixtures"]
 
@@ -16,27 +18,69 @@ BESIDE = Path(__file__).parents[2] / "shared" / "data"
 AMBIENT = (
     *("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "XDG_CACHE_HOME", "NO_COLOR", "FORCE_COLOR"),
     *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
-    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
-    *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
 )
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+NOWHERE = "http://127.0.0.1:9"  # nothing listens on the port "discard"
+
+
+SHARED = Path(os.environ.get(DATA_VARIABLE) or BESIDE).resolve()
+HAS_GSM8K = (SHARED / "gsm8k" / "test.jsonl").is_file()
+STAND_IN, GSM8K = "stand-in", "gsm8k"
 
 
 @pytest.fixture(autouse=True)
-def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Hide the developer's keys, proxies and caches; fetched files go to a folder of the test."""
+def clean_environment(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Hide the developer's keys and caches, and refuse the web; servers of a test are reached.
+
+    A test that does not ask for `data` finds none.
+    """
     for name in AMBIENT:
         monkeypatch.delenv(name, raising=False)
+    for name in PROXIES:
+        monkeypatch.setenv(name, NOWHERE)
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1,localhost")
     monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "cache"))
+    if "data" not in request.fixturenames:
+        monkeypatch.delenv(DATA_VARIABLE, raising=False)
+        stand_in.remove(monkeypatch)
 
 
-@pytest.fixture(scope="session")
-def data() -> Path:
-    """The folder of shared data, which the code under test then finds by itself; else skip."""
-    folder = Path(os.environ.get(DATA_VARIABLE) or BESIDE).resolve()
-    if not (folder / "gsm8k" / "test.jsonl").is_file():
-        pytest.skip(f"no shared data: {folder} has no gsm8k/test.jsonl; set {DATA_VARIABLE}")
-    os.environ[DATA_VARIABLE] = str(folder)
-    return folder
+# What a fixture costs: a minute of training; a browser.
+MARKS = {"tiny_model": "slow", "chromium": "browser"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what needs a costly fixture; tests of GSM8K's own words leave the stand-in out."""
+    kept: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    for item in items:
+        for fixture, mark in MARKS.items():
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(mark)
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        is_stand_in = parameters.get("data") == STAND_IN
+        (others if is_stand_in and item.get_closest_marker("official") else kept).append(item)
+    config.hook.pytest_deselected(items=others)
+    items[:] = kept
+
+
+@pytest.fixture(scope="session", params=[STAND_IN, GSM8K] if HAS_GSM8K else [STAND_IN])
+def data(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """The folder in which the code under test finds GSM8K: our stand-in; then GSM8K, if here."""
+    with ExitStack() as changes:
+        folder = SHARED
+        if request.param == STAND_IN:
+            folder = tmp_path_factory.mktemp("stand-in")
+            stand_in.write(folder)
+            changes.enter_context(stand_in.installed(folder))
+        changes.enter_context(pytest.MonkeyPatch.context()).setenv(DATA_VARIABLE, str(folder))
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -30,6 +30,7 @@ def annotations(data: Path) -> Iterator[tuple[str, str]]:
                 yield from re.findall(r"<<(.*?)=([^=>]*)>>", json.loads(line)["answer"], re.DOTALL)
 
 
+@pytest.mark.official
 def test_the_annotations_of_gsm8k(data: Path) -> None:
     """All but one: its result is written as a fraction, and is the right value even so."""
     every = list(annotations(data))
@@ -42,6 +43,7 @@ def test_the_annotations_of_gsm8k(data: Path) -> None:
     assert evaluate("3/4") == Fraction(3, 4)
 
 
+@pytest.mark.official
 def test_results_are_written_as_gsm8k_mostly_does(data: Path) -> None:
     every = list(annotations(data))
     same = sum(written(left) == right for left, right in every)

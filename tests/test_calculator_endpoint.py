@@ -65,10 +65,10 @@ def answers(model: Model, prompts: Sequence[Prompt]) -> list[Reply]:
     return asyncio.run(ask())
 
 
-def test_a_server_writes_what_the_token_loop_writes(tiny_model: Path, llama_url: str) -> None:
+def test_a_server_writes_what_the_token_loop_writes(tiny_model: Path, tiny_url: str) -> None:
     questions = [problem.question for problem in load_problems()][:16]
     prompts = [Prompt(text=f"Question: {question}\nAnswer:") for question in questions]
-    served = answers(choose_model(llama_url, (), "", calculator=True), prompts)
+    served = answers(choose_model(tiny_url, (), "", calculator=True), prompts)
     here = answers(choose_model(f"transformers/{tiny_model}", (), "", calculator=True), prompts)
     ended = [(one, two) for one, two in zip(served, here, strict=True) if two.finish is Finish.STOP]
     assert len(ended) > 8
@@ -81,12 +81,12 @@ def test_a_server_writes_what_the_token_loop_writes(tiny_model: Path, llama_url:
         assert one.usage.completion_tokens is not None
         assert one.usage.prompt_tokens is not None
     assert sum(one.requests for one in served) > 30
-    plain = answers(choose_model(llama_url, (), ""), prompts)
+    plain = answers(choose_model(tiny_url, (), ""), prompts)
     assert [one.text for one in plain] != [one.text for one in served]
 
 
-def test_the_calculator_makes_another_model(tiny_model: Path) -> None:
-    for spec in ("http://localhost:1/v1/m", f"transformers/{tiny_model}"):
+def test_the_calculator_makes_another_model(shipped_gguf: Path) -> None:
+    for spec in ("http://localhost:1/v1/m", f"llama.cpp/{shipped_gguf}"):
         plain, computed = (choose_model(spec, (), "", calculator=on) for on in (False, True))
         assert computed.identity == f"{plain.identity} with the calculator"
         assert computed.name == f"{plain.name}+calculator"

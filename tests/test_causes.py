@@ -220,6 +220,7 @@ def test_scores_under_platinum_are_those_of_its_own_problems(
     assert all("platinum" not in run for run in official)
 
 
+@pytest.mark.official
 def test_explain_under_platinum_leaves_removed_problems_out(
     gradeschool: Command, data: Path, tmp_path: Path
 ) -> None:
@@ -278,6 +279,7 @@ def test_what_most_runs_have_right_is_no_suspect() -> None:
     assert suspects(runs, {}) == []
 
 
+@pytest.mark.official
 def test_suspects_of_real_runs_are_mostly_those_of_platinum(
     gradeschool: Command, data: Path
 ) -> None:

@@ -46,6 +46,7 @@ def test_claim_1_golds_are_not_always_positive(gsm8k_test: Problems, gsm8k_train
         assert GSM8KBenchmark().evaluate(f"{row:04d}", f"#### {gold[1:]}").score == 0.0
 
 
+@pytest.mark.official
 def test_claim_2_and_24_solutions_have_more_than_8_steps(
     gsm8k_test: Problems, gsm8k_train: Problems
 ) -> None:
@@ -113,6 +114,7 @@ def test_claim_7_the_documented_box_pattern_loses_nested_braces() -> None:
     assert parse_gsm8k_answer(text) == "18"
 
 
+@pytest.mark.official
 def test_claim_8_platinum_changed_nine_percent_of_the_rows(data: Path) -> None:
     facts = json.loads((data / "platinum.json").read_text(encoding="utf-8"))
     removed, revised = len(facts["removed"]), len(facts["revised"])
@@ -156,6 +158,7 @@ def test_claim_12_the_last_sentence_of_the_8_exemplars_differs_between_harnesses
     assert all(" So the answer is " in content for content in written)
 
 
+@pytest.mark.official
 def test_claim_13_task_0000_of_the_data_is_about_ducks_not_dogs(data: Path) -> None:
     benchmark = GSM8KBenchmark()
     assert "ducks" in benchmark.get_task("0000").question

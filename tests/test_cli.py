@@ -132,6 +132,7 @@ def test_tables_fit_and_use_the_width(gradeschool: Command, tmp_path: Path, colu
     assert all(name in column for name in USUAL)
 
 
+@pytest.mark.official
 @pytest.mark.parametrize("columns", [80, 120, 200])
 def test_28_runs_of_all_files_are_legible(gradeschool: Command, data: Path, columns: int) -> None:
     """All 28 real runs at once: every one is there once, within the width."""

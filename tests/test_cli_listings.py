@@ -42,6 +42,7 @@ def test_the_list_as_json(gradeschool: Command) -> None:
     assert all(one["summary"] and one["source"] for one in found["scorers"])
 
 
+@pytest.mark.official
 @pytest.mark.parametrize("name", DIGESTS)
 def test_prompts_to_the_byte(data: Path, name: str) -> None:
     """`--format nul` writes the harness's own bytes, nothing before, between or behind them."""
@@ -155,6 +156,7 @@ def test_a_wrong_digest_is_told(
         assert "is not the gsm8k dataset: its SHA-256 is" in done.err
 
 
+@pytest.mark.official
 def test_data_verify(data: Path) -> None:
     """Digest and count of every dataset that is here, by the real script."""
     done = run_script("data", "verify")

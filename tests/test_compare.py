@@ -211,6 +211,7 @@ def test_one_id_for_two_problems_is_refused(
         compare([run("1"), run("2")])
 
 
+@pytest.mark.official
 def test_the_published_solutions(gradeschool: Command, data: Path) -> None:
     """6B verification against 175B fine-tuning: 4.3 points, which an unpaired test sees less of."""
     solutions = data / "gsm8k" / "example_model_solutions.jsonl"

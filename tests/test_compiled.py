@@ -114,6 +114,7 @@ def test_a_comma_behind_decimals_begins_another_number(plainly: Told) -> None:
     assert not differences(plainly(texts, Problem.from_gold("18")), texts, Problem.from_gold("18"))
 
 
+@pytest.mark.official
 def test_kernels_agree_on_real_completions_and_leave_few_to_the_scorers(
     plainly: Told, data: Path, gsm8k_test: Sequence[Problem]
 ) -> None:

@@ -359,6 +359,7 @@ def test_results_without_a_common_problem_are_refused() -> None:
         diff(ours, theirs)
 
 
+@pytest.mark.official
 def test_real_completions_of_one_model_under_two_prompts(data: Path, gradeschool: Command) -> None:
     """gpt-4o-mini read once and twice: no text is the same, the scorer moves nothing."""
     path = data / "completions" / "re2_rereading.jsonl"

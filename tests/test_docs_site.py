@@ -89,6 +89,7 @@ def test_a_page_of_a_protocol_shows_its_prompt_decoding_scorers_and_quirks(
     assert gradeschool.load_dataset("exemplars").problems[0].question in own
 
 
+@pytest.mark.official
 def test_no_page_holds_a_problem_or_an_exemplar_of_others(
     texts: dict[str, str], gsm8k_test: Sequence[Problem], gsm8k_train: Sequence[Problem]
 ) -> None:

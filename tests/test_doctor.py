@@ -214,15 +214,13 @@ def test_a_server_that_a_long_prompt_would_keep_busy_is_spared() -> None:
     assert 0 < longest < 1000
 
 
-def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(
-    data: Path, tmp_path: Path
-) -> None:
+def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(tmp_path: Path) -> None:
     citizen, folder = BadCitizen(), tmp_path / "run"
 
     async def evaluated() -> tuple[int, str]:
         async with serving(citizen.answer) as url:
-            command = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{url}/bad", "-n", "3",
-                       "-p", "olmes/gsm8k-tulu", "-d", "sample", "-o", str(folder)]  # fmt: skip
+            command = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{url}/bad", "-n", "3"]
+            command += ["-p", "olmes/gsm8k-zs-cot-r1", "-d", "sample", "-o", str(folder)]
             done = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
             _, told = await done.communicate()
             return done.returncode or 0, told.decode()

@@ -68,6 +68,7 @@ def test_load_gsm8k_gives_7473_train_and_1319_test_problems(
     assert [problem.id for problem in gsm8k_test] == [str(at) for at in range(1_319)]
 
 
+@pytest.mark.official
 def test_rows_have_the_fields_question_and_answer(gsm8k_test: Problems) -> None:
     example = gsm8k_test[0]
     assert example["question"].startswith("Janet’s ducks lay 16 eggs per day.")

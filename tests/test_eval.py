@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from gradeschool.models.probe import QUESTION
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.counting_proxy import counting_proxy, read_log
 
 CANARY = "sk-canary-4815162342"
@@ -75,12 +77,14 @@ PROTOCOLS = [
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_runs_end_to_end_on_the_real_server(
-    data: Path, llama_url: str, tmp_path: Path, protocol: str
+    data: Path, llama_url: str, tmp_path: Path, protocol: str, gradeschool: Command
 ) -> None:
     log, folder = tmp_path / "log", tmp_path / "run"
     with counting_proxy(llama_url, log) as url:
-        done = run("-m", url, "-p", protocol, "-n", "3", "-o", str(folder), "--max-tokens", "40")
-    assert done.returncode == 0, done.stderr
+        done = gradeschool(
+            "eval", "-m", url, "-p", protocol, "-n", 3, "-o", folder, "--max-tokens", 40
+        )
+    assert done.status == 0, done.err
     assert len(rows(folder)) == 3
     found = results(folder)
     assert found["n"] == 3
@@ -90,11 +94,8 @@ def test_every_protocol_runs_end_to_end_on_the_real_server(
     manifest = json.loads((folder / "run.json").read_text())
     assert manifest["protocol"]["name"] == protocol
     assert manifest["decoding"]["max_tokens"] == 40
-    listed = subprocess.run(
-        [sys.executable, "-m", "gradeschool", "protocols", "prompts", protocol, "-n", "3"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    prompts = [json.loads(line) for line in listed.stdout.splitlines()]
+    listed = gradeschool("protocols", "prompts", protocol, "-n", 3)
+    prompts = [json.loads(line) for line in listed.out.splitlines()]
     name = "messages" if is_chat else "prompt"
     assert sorted(json.dumps(one[name]) for one in asked) == sorted(
         json.dumps(prompt[name]) for prompt in prompts
@@ -102,11 +103,11 @@ def test_every_protocol_runs_end_to_end_on_the_real_server(
 
 
 def test_the_assistant_prefix_is_sent_to_be_continued_and_is_no_part_of_the_completion(
-    data: Path, llama_url: str, tmp_path: Path
+    data: Path, llama_url: str, tmp_path: Path, gradeschool: Command
 ) -> None:
     log, folder = tmp_path / "log", tmp_path / "run"
     with counting_proxy(llama_url, log) as url:
-        run("-m", url, "-p", "olmes/gsm8k-tulu", "-n", "4", "-o", str(folder))
+        gradeschool("eval", "-m", url, "-p", "olmes/gsm8k-tulu", "-n", 4, "-o", folder)
     body = asked_of(log)[0]
     assert body["messages"][-1] == {"role": "assistant", "content": "Answer:"}
     assert body["continue_final_message"] is True

@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 
 from tests.support.command import Command, environment  # noqa: E402

@@ -9,6 +9,7 @@ import pytest
 
 from gradeschool import Problem, get_scorer, normalize
 from gradeschool.verdict import Outcome
+from tests.test_wide_run import marked
 
 Problems = Sequence[Problem]
 
@@ -68,7 +69,7 @@ WIDE_RUN = {
 }
 
 
-@pytest.mark.parametrize("name", WIDE_RUN)
+@pytest.mark.parametrize("name", marked(WIDE_RUN))
 def test_a_scorer_gives_the_counts_of_the_real_scorer_over_all_problems(
     name: str, gsm8k_test: Problems
 ) -> None:

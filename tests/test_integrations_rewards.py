@@ -261,7 +261,7 @@ def test_the_file_for_openrlhf_holds_the_function_that_it_looks_for() -> None:
 
 
 def test_openrlhf_gets_tensors() -> None:
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
     found = openrlhf.reward_func(["Q 18", "Q 7", "Q none"], ["Q"] * 3, ["18", "#### 11", "1"])
     assert found["rewards"].tolist() == found["scores"].tolist() == [1.0, 0.0, 0.0]
     assert found["extra_logs"]["answered"].tolist() == [1.0, 1.0, 0.0]

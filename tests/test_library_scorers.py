@@ -85,6 +85,7 @@ def test_figures_of_the_real_scorers(name: str, form: str, gsm8k_test: Sequence[
     assert len(right_of(name, form, gsm8k_test)) == EXPECTED[name][form]
 
 
+@pytest.mark.official
 @needs_library
 def test_golds_that_lighteval_takes_out_of_the_reasoning(gsm8k_test: Sequence[Problem]) -> None:
     """Answered with the gold, four problems are unwinnable; a wrong number wins them."""
@@ -98,12 +99,14 @@ def test_golds_that_lighteval_takes_out_of_the_reasoning(gsm8k_test: Sequence[Pr
     assert all(scorer.judge(f"#### {wrong[row]}", gsm8k_test[row]).correct for row in MISREAD)
 
 
+@pytest.mark.official
 @needs_library
 def test_solutions_that_math_verify_misreads(gsm8k_test: Sequence[Problem]) -> None:
     right = right_of("math-verify/default", "solution", gsm8k_test)
     assert sorted(set(range(1319)) - set(right)) == list(MISREAD)
 
 
+@pytest.mark.official
 @needs_library
 def test_golds_of_the_train_split(gsm8k_train: Sequence[Problem]) -> None:
     """The same fault: 22 golds are misread, by lighteval as golds, by Math-Verify as answers."""

@@ -31,9 +31,9 @@ def test_greedy_text_is_that_of_transformers(tiny_model: Path) -> None:
     assert texts(here) == texts(answers(TransformersModel(str(tiny_model)), asked))
 
 
-def test_the_server_ends_with_the_run_and_the_identity_names_no_port(tiny_model: Path) -> None:
+def test_the_server_ends_with_the_run_and_the_identity_names_no_port(shipped_gguf: Path) -> None:
     skip_without(SERVER_NEEDS, "a model run by llama.cpp")
-    model = LlamaCppModel(tiny_model / GGUF_NAME)
+    model = LlamaCppModel(shipped_gguf)
     before = model.identity
 
     async def opened() -> str:

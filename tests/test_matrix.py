@@ -115,6 +115,7 @@ def test_memory_is_bounded_and_forgetting_changes_nothing(monkeypatch: pytest.Mo
         assert outcomes(matrix, text, problem) == alone(CLOSED, text, problem)
 
 
+@pytest.mark.official
 def test_the_matrix_agrees_on_real_completions(data: Path, gsm8k_test: Sequence[Problem]) -> None:
     matrix = Matrix(CLOSED)
     compared = 0

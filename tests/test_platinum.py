@@ -15,6 +15,7 @@ from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 
 
+@pytest.mark.official
 def test_the_table_is_that_of_the_data(data: Path) -> None:
     facts = json.loads((data / "platinum.json").read_text())
     labels = platinum_labels()
@@ -29,6 +30,7 @@ def test_it_holds_as_many_problems_as_the_published_file(gsm8k_test: Sequence[Pr
     assert [int(problem.id) for problem in problems] == sorted(int(p.id) for p in problems)
 
 
+@pytest.mark.official
 def test_a_revised_problem_has_its_new_gold_in_its_solution_too(
     gsm8k_test: Sequence[Problem], data: Path
 ) -> None:

@@ -61,6 +61,7 @@ PLATINUM_PROMPTS = {
 FIRST_PLATINUM_DRAW = [902, 239, 15, 185, 1192]  # of the 1,209; the sixth, 71, is left over
 
 
+@pytest.mark.official
 @pytest.mark.parametrize("name", PLATINUM_PROMPTS)
 def test_all_1209_prompts_are_those_of_the_real_harness(name: str, data: object) -> None:
     prompts = render(name, load_dataset("gsm8k-platinum").problems)
@@ -81,17 +82,20 @@ def test_platinum_draws_its_shots_from_the_test_split_and_never_the_problem_itse
     assert places == sorted(places)
 
 
+@pytest.mark.official
 @pytest.mark.parametrize("name", ALL_PROMPTS)
 def test_all_1319_prompts_are_those_of_the_real_harness(name: str, gsm8k_test: Problems) -> None:
     assert digest_of(map(text_of, render(name, gsm8k_test))) == ALL_PROMPTS[name]
 
 
+@pytest.mark.official
 def test_the_first_cot_prompt_has_its_2427_characters(gsm8k_test: Problems) -> None:
     text = text_of(render("lm-eval/gsm8k-cot", gsm8k_test[:1])[0])
     assert len(text) == 2_427
     assert hashlib.sha256(text.encode()).hexdigest() == FIRST_COT_PROMPT
 
 
+@pytest.mark.official
 def test_the_exemplars_of_wei_are_the_canonical_copy(data: object) -> None:
     pairs = [
         [shot.question, f"{rationale(shot)} The answer is {shot.gold}."]
@@ -123,6 +127,7 @@ def test_a_prefix_of_the_problems_sees_the_same_shots_and_another_order_does_not
     assert render("lm-eval/gsm8k", gsm8k_test[1:2])[0] != ten[1]
 
 
+@pytest.mark.official
 def test_the_inspect_system_message_holds_its_5872_characters(
     gsm8k_test: Problems, gsm8k_train: Problems
 ) -> None:

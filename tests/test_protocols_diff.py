@@ -23,6 +23,7 @@ BEFORE, AFTER = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.
 GOLDS = {0: "18", 1: "3", 2: "70000"}  # of the first rows of the test split
 
 
+@pytest.mark.official
 def test_the_fields_that_differ(gradeschool: Command, data: Path) -> None:
     found = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k", "--json").json()
     fields = {one["field"]: (one["one"], one["other"]) for one in found["fields"]}
@@ -108,6 +109,7 @@ def recording(tmp_path: Path, data: Path) -> Path:
     return jsonl(tmp_path / "runs.jsonl", rows)
 
 
+@pytest.mark.official
 def test_recorded_runs_move(gradeschool: Command, recording: Path) -> None:
     words = ("protocols", "diff", BEFORE, AFTER, "--runs", recording)
     suffix, plain = gradeschool(*words, "--json").json()["runs"]
@@ -123,6 +125,7 @@ def test_recorded_runs_move(gradeschool: Command, recording: Path) -> None:
     assert as_arguments == shown
 
 
+@pytest.mark.official
 def test_protocols_move_runs_by_their_first_scorers(gradeschool: Command, recording: Path) -> None:
     found = gradeschool(
         *("protocols", "diff", "openai/2021", "inspect/gsm8k", recording, "--json")

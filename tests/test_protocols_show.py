@@ -95,6 +95,7 @@ def test_the_parts_make_the_prompt(name: str) -> None:
         assert flat == found.opening + found.joiner.join([*blocks, found.question])
 
 
+@pytest.mark.official
 def test_the_exact_prompt_and_its_digest(gradeschool: Command, data: Path) -> None:
     found = gradeschool("protocols", "show", "lm-eval/gsm8k-cot", "--json").json()
     example = found["example"]

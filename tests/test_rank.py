@@ -257,6 +257,7 @@ def test_scores_survive_a_torn_line(tmp_path: Path) -> None:
 # Real completions: the solutions that the paper's authors published
 
 
+@pytest.mark.official
 def test_rank_reads_the_published_solutions(
     data: Path, gradeschool: Command, tmp_path: Path
 ) -> None:

@@ -219,6 +219,7 @@ def test_an_axis_holds_its_intervals(counts: list[tuple[int, int]]) -> None:
     assert axis_over([Interval(0.5, 0.5)]).low < axis_over([Interval(0.5, 0.5)]).high
 
 
+@pytest.mark.official
 def test_platinum_labels_beside_the_official_ones(
     gradeschool: Command, data: Path, tmp_path: Path
 ) -> None:

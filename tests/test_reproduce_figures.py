@@ -84,7 +84,7 @@ def test_what_the_last_stage_needs_is_missed_before_the_first(
     module: str, preset: str, extra: str, tmp_path: Path, gradeschool: Command,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
     monkeypatch.setitem(sys.modules, module, None)
     ended = gradeschool("reproduce", "--preset", preset, "-o", tmp_path / "all")
     assert ended.status == 2

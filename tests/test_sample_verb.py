@@ -137,7 +137,7 @@ PROBLEMS = 6
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that knows nothing, and problems."""
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
     pytest.importorskip("transformers")
     from tests.support.trainees import sums, tokenizer_of, trainee, write_problems
 

@@ -404,6 +404,7 @@ FLAGS = {
 }
 
 
+@pytest.mark.official
 @pytest.mark.parametrize(
     "scorer",
     [
@@ -420,6 +421,7 @@ def test_the_sources_own_flags(published: dict[str, dict[str, ScorerResult]], sc
     } == {1319}
 
 
+@pytest.mark.official
 def test_scorers_that_differ_on_the_published_solutions(
     published: dict[str, dict[str, ScorerResult]],
 ) -> None:
@@ -432,6 +434,7 @@ def test_scorers_that_differ_on_the_published_solutions(
     assert published["175b_finetuning"]["opencompass/gsm8k"].correct == 456
 
 
+@pytest.mark.official
 def test_each_of_the_sources_flags(data: Path, gsm8k_test: Sequence[Problem]) -> None:
     """Completion by completion `openai/example-solutions` says what the source says."""
     from gradeschool.tables import read_rows

@@ -18,6 +18,7 @@ FLAGGED = {"6b_finetuning": 286, "6b_verification": 515, "175b_finetuning": 458}
 FLAGGED["175b_verification"] = 742
 
 
+@pytest.mark.official
 @pytest.mark.parametrize("name", all_scorers())
 def test_shared_verdicts(name: str, data: Path) -> None:
     if reason := missing_extra(get_scorer(name)):
@@ -38,11 +39,13 @@ def test_shared_verdicts(name: str, data: Path) -> None:
     assert ours == wanted
 
 
+@pytest.mark.official
 def test_every_shared_scorer_is_known_by_its_name(data: Path) -> None:
     names = json.loads((data.parent / "specs" / "scorer_names.json").read_text("utf-8"))
     assert {name for shared in shared_cases(data) for name in shared.verdicts} == set(names)
 
 
+@pytest.mark.official
 def test_published_flags_of_the_example_solutions(data: Path) -> None:
     scorer = get_scorer("openai/example-solutions")
     right: Counter[str] = Counter()

@@ -13,7 +13,6 @@ import pytest
 from tests.support.asking import SECONDS, complete, post
 from tests.support.counting_proxy import Answer, counting_proxy, read_log
 from tests.support.llama_server import LlamaServer
-from tests.support.tiny_model import GGUF_NAME
 
 
 def wait_for(log: Path, event: str) -> None:
@@ -89,9 +88,8 @@ def test_events_stream_through_the_proxy(llama_url: str, tmp_path: Path) -> None
     assert [e["body"] for e in read_log(log, "response")] == [text]
 
 
-def test_the_proxy_of_a_killed_server_says_502(tiny_model: Path, tmp_path: Path) -> None:
-    pytest.importorskip("xllamacpp")
-    server = LlamaServer(tiny_model / GGUF_NAME, slots=1, context=512)
+def test_the_proxy_of_a_killed_server_says_502(shipped_gguf: Path, tmp_path: Path) -> None:
+    server = LlamaServer(shipped_gguf, slots=1, context=512)
     try:
         with counting_proxy(server.url, tmp_path / "log.jsonl") as url:
             assert complete(url, "Q:", max_tokens=2)["text"]

@@ -10,7 +10,7 @@ import pytest
 from tests.support import tiny_corpus, tiny_training
 from tests.support.asking import chat, complete, post
 from tests.support.llama_server import LlamaServer
-from tests.support.tiny_model import GGUF_NAME, RECIPE_NAME, build_tiny_model
+from tests.support.tiny_model import RECIPE_NAME, build_tiny_model
 
 QUESTION = "Anna has 12 eggs. Ben brings 3 more eggs. How many eggs does Anna have now?"
 SHOTS = [(p.question, p.answer) for p in tiny_corpus.make_problems(5, seed=1)]
@@ -25,7 +25,7 @@ def few_shot(shots: list[tuple[str, str]], question: str) -> str:
     return f"{solved}Question: {question}\nAnswer:"
 
 
-def test_greedy_text_equals_transformers(tiny_model: Path, llama_url: str) -> None:
+def test_greedy_text_equals_transformers(tiny_model: Path, tiny_url: str) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -44,14 +44,14 @@ def test_greedy_text_equals_transformers(tiny_model: Path, llama_url: str) -> No
         expected = tokenizer.decode(
             output[inputs["input_ids"].shape[1] :], skip_special_tokens=True
         )
-        assert complete(llama_url, prompt, max_tokens=60)["text"] == expected
+        assert complete(tiny_url, prompt, max_tokens=60)["text"] == expected
 
 
-def test_answers_look_like_gsm8k_and_end_by_themselves(llama_url: str) -> None:
+def test_answers_look_like_gsm8k_and_end_by_themselves(tiny_url: str) -> None:
     questions = [p.question for p in tiny_corpus.make_problems(20, seed=3)]
     settings = {"temperature": 0.7, "max_tokens": 300, "seed": 1}
-    choices = [complete(llama_url, f"Question: {q}\nAnswer:", **settings) for q in questions]
-    choices += [complete(llama_url, as_chat_text(q), **settings) for q in questions]
+    choices = [complete(tiny_url, f"Question: {q}\nAnswer:", **settings) for q in questions]
+    choices += [complete(tiny_url, as_chat_text(q), **settings) for q in questions]
     ended = [c for c in choices if "#### " in c["text"] and c["finish_reason"] == "stop"]
     assert len(ended) > len(choices) * 3 / 4
 
@@ -108,9 +108,8 @@ def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
         LlamaServer(tmp_path / "missing.gguf")
 
 
-def test_a_server_ends_with_its_block(tiny_model: Path) -> None:
-    pytest.importorskip("xllamacpp")
-    server = LlamaServer(tiny_model / GGUF_NAME, slots=1, context=512)
+def test_a_server_ends_with_its_block(shipped_gguf: Path) -> None:
+    server = LlamaServer(shipped_gguf, slots=1, context=512)
     server.stop()
     assert server.process.returncode == 0
     with pytest.raises(ConnectionError):

@@ -63,10 +63,10 @@ def prompts(form: str) -> list[Prompt]:
 
 @pytest.mark.parametrize("form", ["text", "chat", "prefix"])
 def test_greedy_text_is_that_of_the_served_model(
-    tiny_model: Path, llama_url: str, form: str
+    tiny_model: Path, tiny_url: str, form: str
 ) -> None:
     asked = requests(prompts(form), GREEDY if form == "text" else CHAT)
-    served = texts(answers(choose_model(llama_url, (), ""), asked))
+    served = texts(answers(choose_model(tiny_url, (), ""), asked))
     assert len(set(served)) > PROMPTS / 2
     assert texts(answers(TransformersModel(str(tiny_model)), asked)) == served
 

@@ -6,9 +6,10 @@ zero there is a fault that is kept: a gold that the answer ends with, five digit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
@@ -67,7 +68,17 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+# What it takes for right depends on the digits of the golds, not only on their form.
+BY_DIGITS = "inspect/match-numeric@<=0.3.220"
+
+
+def marked(names: Iterable[str]) -> list[ParameterSet]:
+    """The names of rules, marked where a figure is that of GSM8K's own golds."""
+    official = pytest.mark.official
+    return [pytest.param(name, marks=[official] * (name == BY_DIGITS)) for name in names]
+
+
+@pytest.mark.parametrize("name", marked(EXPECTED))
 def test_figures_of_the_real_scorers(name: str, gsm8k_test: Sequence[Problem]) -> None:
     scorer = get_scorer(name)
     right = dict.fromkeys(FORMS, 0)

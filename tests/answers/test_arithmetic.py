@@ -116,6 +116,7 @@ def test_hostile_texts_are_read_in_one_pass(piece: str) -> None:
     assert tokens < 20_000 * 8
 
 
+@pytest.mark.official
 def test_the_solutions_of_the_test_split_hold_one_false_equation(
     gsm8k_test: Sequence[Problem],
 ) -> None:

@@ -161,6 +161,7 @@ def agreement(rows: list[dict[str, Any]]) -> tuple[Counter[str], Counter[str]]:
     return verdicts, values
 
 
+@pytest.mark.official
 def test_agreement_with_people(data: Path) -> None:
     """At least 99 % of verdicts and 97 % of values where published scorers differ; all controls."""
     verdicts, values = agreement(hand_read(data / "adjudicated.jsonl", data))
@@ -169,6 +170,7 @@ def test_agreement_with_people(data: Path) -> None:
     assert values["disagree"] <= 0.03 * 230
 
 
+@pytest.mark.official
 def test_agreement_on_completions_read_before_the_reader_saw_them(data: Path) -> None:
     """140 on which eight scorers disagree and 60 others, drawn with seed 20261121."""
     verdicts, values = agreement(hand_read(READ_BY_HAND, data))

@@ -5,6 +5,7 @@ A test that asks for one is skipped, with the reason in words, where it cannot b
 
 import importlib
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +13,9 @@ import pytest
 
 from tests.support.llama_server import llama_server
 from tests.support.tiny_corpus import REPO_ROOT
-from tests.support.tiny_model import GGUF_NAME, build_tiny_model
+from tests.support.tiny_model import GGUF_NAME, POSITIONS, build_tiny_model
 
+SHIPPED = REPO_ROOT / "src" / "gradeschool" / "models" / "tiny" / "generator.gguf"
 MODEL_FOLDER = REPO_ROOT / ".cache" / "tiny-model"
 MODEL_NEEDS = ("torch", "transformers", "gguf")
 SERVER_NEEDS = ("xllamacpp",)
@@ -28,7 +30,8 @@ def skip_without(modules: tuple[str, ...], purpose: str) -> None:
         try:
             importlib.import_module(module)
         except ImportError as error:
-            pytest.skip(f"{purpose} needs {module}, which cannot be imported: {error}")
+            reason = f"{purpose} needs {module}, which cannot be imported: {error}"
+            pytest.skip(reason, allow_module_level=True)
 
 
 @pytest.fixture(scope="session")
@@ -39,8 +42,29 @@ def tiny_model() -> Path:
 
 
 @pytest.fixture(scope="session")
-def llama_url(tiny_model: Path) -> Iterator[str]:
-    """The base URL, ending in `/v1`, of a llama.cpp server that runs the tiny model."""
+def shipped_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model that the package ships, which needs no torch, with room for few-shot prompts."""
+    skip_without(("gguf",), "a model with more positions")
+    from gguf import GGUFReader
+
+    path = tmp_path_factory.mktemp("shipped") / GGUF_NAME
+    shutil.copyfile(SHIPPED, path)
+    positions = GGUFReader(path, "r+").fields["llama.context_length"]
+    positions.parts[positions.data[0]][0] = POSITIONS
+    return path
+
+
+@pytest.fixture(scope="session")
+def llama_url(shipped_gguf: Path) -> Iterator[str]:
+    """The base URL, ending in `/v1`, of a llama.cpp server that runs the shipped model."""
+    skip_without(SERVER_NEEDS, "the llama.cpp test server")
+    with llama_server(shipped_gguf) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def tiny_url(tiny_model: Path) -> Iterator[str]:
+    """The same for the tiny model, which Transformers can run too."""
     skip_without(SERVER_NEEDS, "the llama.cpp test server")
     with llama_server(tiny_model / GGUF_NAME) as url:
         yield url

@@ -13,6 +13,12 @@ from urllib.parse import urlsplit
 
 MODEL_NAME = "tiny"
 HOST = "127.0.0.1"
+CHAT_TEMPLATE = (
+    "{% for message in messages %}"
+    "{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
 SLOTS = 8
 CONTEXT = 32768  # 4096 a slot: a 5-shot GSM8K prompt takes 1050 to 2000 tokens, 8 shots 2700
 START_SECONDS = 30.0
@@ -108,6 +114,7 @@ def _serve(gguf: Path, address: Path, slots: int, context: int) -> None:
     params.model_alias = {MODEL_NAME}
     params.hostnames, params.port = [HOST], 0
     params.n_parallel, params.n_ctx = slots, context
+    params.chat_template = CHAT_TEMPLATE
     # More threads would spin against whatever else runs on a small machine.
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     # Half precision, in the cache or in flash attention, moves log-probabilities by 1e-3 and

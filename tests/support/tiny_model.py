@@ -14,6 +14,7 @@ from typing import Any
 
 from gradeschool.models import gguf_file
 from tests.support import tiny_corpus, tiny_training
+from tests.support.llama_server import CHAT_TEMPLATE
 
 RECIPE_VERSION = 1  # raise it when the code changes what is built and no constant does
 GGUF_NAME = "tiny.gguf"
@@ -22,12 +23,6 @@ RECIPE_NAME = "recipe.json"
 END_OF_TEXT, START_OF_TURN, END_OF_TURN = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 SPECIAL_TOKENS = (END_OF_TEXT, START_OF_TURN, END_OF_TURN)
 PAD_ID, EOS_ID = 0, 2
-CHAT_TEMPLATE = (
-    "{% for message in messages %}"
-    "{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"
-    "{% endfor %}"
-    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
-)
 
 VOCABULARY = 2048
 HIDDEN, INTERMEDIATE, LAYERS, HEADS, KV_HEADS, HEAD_DIM = 128, 384, 4, 4, 2, 32

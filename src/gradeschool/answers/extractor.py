@@ -1,59 +1,66 @@
-r"""The house reader: the answer that a careful person would say a completion gives.
+r"""The answer extractor: the answer that a careful person would say a completion gives.
 
 It reads the part that counts (`regions`), takes the last explicit statement of an answer
 (`statements`), honours a different conclusion that comes after it, and where nothing is stated
-explicitly reads the closing sentence (`closing`). Deterministic, linear, no model.
+explicitly reads the closing sentence (`sentences`). Which number of a sentence is its result is one
+weighted decision (`candidates`). Deterministic, linear, no model.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import chain
 
-from gradeschool.answers.closing import has_equals, skip_lead, stated_number
+from gradeschool.answers.candidates import (
+    BULLET,
+    UNRESOLVED,
+    has_equals,
+    offers_value,
+    skip_lead,
+    stated_number,
+)
 from gradeschool.answers.quantities import (
     WrittenNumber,
+    canonical,
     quantities,
     quantity_at,
     same_value,
-    word_quantities,
+    shifted,
 )
 from gradeschool.answers.question import QuestionHints, question_hints
 from gradeschool.answers.regions import Region, committed_region
-from gradeschool.answers.sentences import Sentence, is_aside, last_sentences
-from gradeschool.answers.statements import Confidence, ExtractedAnswer, last_statement
+from gradeschool.answers.sentences import (
+    CONCLUSION,
+    REVISION,
+    Sentence,
+    before_check,
+    breaks_off,
+    goes_round,
+    is_aside,
+    is_next_item,
+    last_sentences,
+    restates,
+)
+from gradeschool.answers.statements import (
+    AnswerSection,
+    Confidence,
+    ExtractedAnswer,
+    last_statement,
+)
 
 __all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer"]
 
 # A statement with more text than this behind it is not looked at again.
 LONGEST_TAIL = 20_000
-CONCLUSION = re.compile(
-    r"(?i)[\s*>-]{0,6}(?:therefore|thus|hence|so|finally|in\s(?:total|conclusion|summary|all)|"
-    r"consequently|accordingly|altogether|overall|this\smeans|that\smeans|as\sa\sresult|∴)\b"
-)
 DRAWN = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
-REVISION = re.compile(
-    r"(?i)\b(?:wait|actually|correction|oops|sorry|mistake|error|incorrect|re-?check|reconsider|"
-    r"on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
-)
 # In the very sentence of another number.
 RETRACTION = re.compile(r"(?i)\b(?:wait|correction|oops|should\s(?:actually\s)?be)\b")
+CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm)\b")
 # Answers to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
-CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof)\b")
-CHECK_LINE = re.compile(
-    r"(?i)\n[\s*#>_-]{0,6}(?:to\s|let['’]?s\s)?(?:double[-\s]?)?(?:check|verify|verification)\b"
-)
 ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
-BULLET = re.compile(r"[ \t]{0,8}[-*•] (?!.{0,200}(?:=|\*\*))")
+PLAIN_BULLET = re.compile(r"[ \t]{0,8}[-*•] (?!.{0,200}(?:=|\*\*))")
 TOTAL = re.compile(
-    r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether)\b"
-)
-# A text that ends so was cut off before its result.
-DANGLING = re.compile(
-    r"(?:[+/×=<(−-]|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?"
-    r"|\b(?:is|are|was|has|have|had|the|an?|of|and|or|by|plus|minus"
-    r"|times|with|for|to|from|at|in|on|per|than|every|his|her|their|so))\s*$"
+    r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether|together)\b"
 )
 # A text that says so gives no answer.
 UNKNOWN = re.compile(
@@ -61,32 +68,68 @@ UNKNOWN = re.compile(
     r"(?:determine|answer|solve|calculate|tell|say|know)[dn]?"
     r"|not\s(?:enough|what)|insufficient|unknown)\b"
 )
-OUTPUT = re.compile(r"```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```\s*$")
+OUTPUT = re.compile(
+    r"(?:```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```"
+    r"|\n#[ \t]?(?:[Oo]utput|[Rr]esult|[Pp]rints)?:?[ \t]?([^\n]{1,80}))\s*$"
+)
 HEADLINE = re.compile(
     r" ?(?:[A-Za-z%°]{1,14} ?){0,3}[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n| (?:[A-Za-z%°]{1,14} ?){1,3}\. "
 )
-OPERAND = re.compile(r"[\w)}%][\s$]{0,3}[+×÷/][\s$]{0,3}$|[\d)][\s$]{0,3}[−–*-]\s[$]?$")
 PROGRAM = re.compile(r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)")
 DIGIT = re.compile(r"\d")
+MOST_STRONGER = 6
+# "5.600" is a number of thousands in a text of these languages.
+THOUSANDS_POINT = re.compile(r"-?\d{1,3}\.\d{3}")
+POINT_LANGUAGES = re.compile(
+    r"(?i)\b(?:der|die|das|und|ist|sind|gibt|geben|zusammen|el|los|las|una|por|lo\stanto|es|son"
+    r"|quedan|della|sono|totale|uma|são|les|des|est|donc)\b"
+)
+ENGLISH = re.compile(r"(?i)\b(?:the|is|of|and|she|he|so|are)\b")
 
 
 def extract_final_answer(text: str, question: str = "") -> ExtractedAnswer | None:
     """Return the answer that a completion gives to a question, or None where it gives none.
 
     question: tells the asked unit from another ("2 hours (120 minutes)") and what was given from
-    what was found; without it both are guessed. Never raises; linear in the length of the text.
+    what was worked out; without it both are guessed. What a model thought before its reply counts
+    only where there is no reply, and then only behind a marker. Never raises; linear in the length
+    of the text.
     """
     hints = question_hints(question)
     region = committed_region(text, question)
-    stated = last_statement(region.text, region.start, region.end, hints)
-    if stated is not None:
-        return _revised(region, stated, hints)
-    if region.thinking:
+    statement = last_statement(region.text, region.start, region.end, hints)
+    if isinstance(statement, AnswerSection):
+        answer = _in_section(region, statement, hints)
+        statement = answer if isinstance(answer, ExtractedAnswer) else None
+    if statement is not None:
+        answer = _revised(region, statement, hints)
+    elif region.thinking:
         return None
-    concluded = _closing(region, hints)
-    if concluded is None and region.coded:
-        return _printed(text, region)
-    return concluded
+    else:
+        answer = _closing(region, region.start, region.end, hints)
+        if answer is None:
+            answer = _printed(text, region)
+    if answer is None or answer.value == UNRESOLVED:
+        return None
+    return _in_convention(region, answer, hints)
+
+
+def _in_section(
+    region: Region, section: AnswerSection, hints: QuestionHints
+) -> ExtractedAnswer | None:
+    """Return what a longer piece of text behind a marker states: its statement or last sentence."""
+    text, start, end = region.text, section.start, section.end
+    if DIGIT.search(text, start, end) is None and end == region.end:
+        return None
+    inner = last_statement(text, start, end, hints)
+    if isinstance(inner, ExtractedAnswer):
+        return inner
+    answer = _closing(region, start, end, hints)
+    if answer is None:
+        return None
+    one_line = "\n" not in text[start:end].strip()
+    confidence = Confidence.STATED if one_line else answer.confidence
+    return answer._replace(how=section.how, confidence=confidence)
 
 
 def _revised(region: Region, stated: ExtractedAnswer, hints: QuestionHints) -> ExtractedAnswer:
@@ -102,10 +145,20 @@ def _revised(region: Region, stated: ExtractedAnswer, hints: QuestionHints) -> E
     if last is None:
         return stated
     number = stated_number(text, last.start, last.end, hints)
-    if number is None or same_value(number.value, stated.value):
+    if number is None or number.value in (UNRESOLVED, stated.value):
+        return stated
+    if same_value(number.value, stated.value):
         return stated
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
-    if not worked_out and _mentions(text, last, stated.value):
+    retracted = RETRACTION.search(text, stated.end, number.start)
+    concludes = CONCLUSION.match(text, last.start, last.end) is not None
+    if (
+        not retracted
+        and not (worked_out and concludes)
+        and offers_value(text, last.start, last.end, stated.value)
+    ):
+        return stated
+    if breaks_off(text, last, number):
         return stated
     taken_back = RETRACTION.search(text, last.start, number.start) or (
         REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end)
@@ -118,9 +171,7 @@ def _revised(region: Region, stated: ExtractedAnswer, hints: QuestionHints) -> E
         and CHECK.search(text, stated.end, number.start) is None
         and not has_equals(text, region.start, stated.start)
     )
-    drawn = CONCLUSION.match(text, last.start, last.end) or DRAWN.search(
-        text, last.start, number.start
-    )
+    drawn = concludes or DRAWN.search(text, last.start, number.start)
     if taken_back or working_follows or drawn:
         how = f"concluded after {stated.value} was stated"
         return ExtractedAnswer(*number, how, Confidence.CONCLUDED)
@@ -135,53 +186,64 @@ def _last_with_number(text: str, start: int, end: int) -> Sentence | None:
     return None
 
 
-def _mentions(text: str, sentence: Sentence, value: str) -> bool:
-    span = text, sentence.start, sentence.end
-    return any(
-        same_value(number.value, value)
-        for number in chain(quantities(*span), word_quantities(*span))
-    )
-
-
-def _closing(region: Region, hints: QuestionHints) -> ExtractedAnswer | None:
+def _closing(region: Region, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
     """Return what the closing sentence states; None where the text is cut or goes round."""
-    text, end = region.text, region.end
-    if CHOICES.search(text, max(region.start, end - 300), end) and not ONE_LINE.fullmatch(
-        text, region.start, end
+    text = region.text
+    whole = region.ran_on or end < region.end
+    if CHOICES.search(text, max(start, end - 300), end) and not ONE_LINE.fullmatch(
+        text, start, end
     ):
         return None
-    if PROGRAM.match(text, region.start, end):
+    if PROGRAM.match(text, start, end):
         return None
-    end = _before_parts(text, region.start, _before_check(text, region.start, end))
-    for sentence in last_sentences(text, region.start, end):
+    limit = end
+    end = _before_parts(text, start, before_check(text, start, end))
+    sentences = list(last_sentences(text, start, end))
+    for index, sentence in enumerate(sentences):
         number = stated_number(text, sentence.start, sentence.end, hints)
-        if sentence.cut and not region.ran_on and _breaks_off(text, sentence, number):
+        if index == 0 and not whole and end == limit and breaks_off(text, sentence, number):
+            if number is None and restates(text, sentence):
+                continue
             return None
         if number is None or is_aside(text, sentence):
             continue
-        if _next_item(text, sentence, end):
+        if is_next_item(text, sentence, end) or UNKNOWN.search(text, sentence.start, sentence.end):
             return None
-        unfinished = not region.ran_on and DANGLING.search(text, max(region.start, end - 40), end)
-        if unfinished or UNKNOWN.search(text, sentence.start, sentence.end):
+        if goes_round(text, sentence, region.start, region.end):
             return None
-        if _goes_round(region, sentence):
-            return None
-        head = _headline(region, sentence, number, hints)
+        head = _headline(text, start, end, sentence, number, hints)
         if head is not None:
             return ExtractedAnswer(*head, "in the opening line", Confidence.GUESSED)
+        stronger = _stronger(text, sentences[index:], hints)
+        if stronger is not None:
+            return ExtractedAnswer(*stronger, "in the conclusion", Confidence.CONCLUDED)
         concludes = CONCLUSION.match(text, sentence.start, sentence.end) is not None
-        whole = region.ran_on or not sentence.cut
-        sure = Confidence.CONCLUDED if concludes and whole else Confidence.GUESSED
-        return ExtractedAnswer(*number, "in the closing sentence", sure)
+        sure = concludes and (whole or not sentence.cut)
+        confidence = Confidence.CONCLUDED if sure else Confidence.GUESSED
+        return ExtractedAnswer(*number, "in the closing sentence", confidence)
     return None
 
 
-def _before_check(text: str, start: int, end: int) -> int:
-    """Return where a check of what was found begins that takes nothing back, else the end."""
-    check = CHECK_LINE.search(text, max(start, end - 1_500), end)
-    if check is None or REVISION.search(text, check.end(), end):
-        return end
-    return check.start() if DIGIT.search(text, start, check.start()) else end
+def _stronger(text: str, sentences: list[Sentence], hints: QuestionHints) -> WrittenNumber | None:
+    """Return what a conclusion states behind which only items, quotes and remarks follow."""
+    for index, sentence in enumerate(sentences[:MOST_STRONGER]):
+        if CONCLUSION.match(text, sentence.start, sentence.end):
+            if index == 0:
+                return None
+            number = stated_number(text, sentence.start, sentence.end, hints)
+            if number is not None:
+                return number
+        line = text.rfind("\n", 0, sentence.start + 1) + 1
+        begin = sentence.start if text[line : sentence.start].strip() else line
+        if BULLET.match(text, begin, sentence.end) is None:
+            bold = "**" in text[sentence.start : sentence.end]
+            if index and bold:
+                return stated_number(text, sentence.start, sentence.end, hints)
+            if DIGIT.search(text, sentence.start, sentence.end):
+                return None
+        elif TOTAL.search(text, sentence.start, sentence.end):
+            return None
+    return None
 
 
 def _before_parts(text: str, start: int, end: int) -> int:
@@ -191,7 +253,7 @@ def _before_parts(text: str, start: int, end: int) -> int:
         return end
     lines = text[begin:end].split("\n")
     listed = 0
-    while lines and (not lines[-1].strip() or BULLET.match(lines[-1])):
+    while lines and (not lines[-1].strip() or PLAIN_BULLET.match(lines[-1])):
         line = lines.pop()
         listed += bool(line.strip())
         if TOTAL.search(line):
@@ -204,53 +266,41 @@ def _before_parts(text: str, start: int, end: int) -> int:
 
 
 def _headline(
-    region: Region, sentence: Sentence, number: WrittenNumber, hints: QuestionHints
+    text: str, start: int, end: int, sentence: Sentence, number: WrittenNumber, hints: QuestionHints
 ) -> WrittenNumber | None:
     """Return a number that is the whole first line, where the end of the text only explains it."""
-    text, end = region.text, region.end
     if has_equals(text, sentence.start, sentence.end) or CONCLUSION.match(text, sentence.start):
         return None
     if skip_lead(text, sentence.start, end) == number.start:  # a list of figures
         return None
-    head = quantity_at(text, skip_lead(text, region.start, end), end)
+    head = quantity_at(text, skip_lead(text, start, end), end)
     if head is None or HEADLINE.match(text, head.end, end) is None:
         return None
     if has_equals(text, head.end, end):
         return None
-    given = any(digits == head.value for digits, _ in hints.givens)
-    return None if given or head.start >= sentence.start else head
-
-
-def _breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None) -> bool:
-    """Tell whether an unfinished last sentence is on its way to something: it has no figure yet."""
-    said = text[sentence.start : sentence.end].rstrip()
-    ends_in_it = number is not None and number.end >= sentence.start + len(said)
-    if number is not None and ends_in_it and OPERAND.search(text, sentence.start, number.start):
-        return True
-    figure = number is not None and DIGIT.search(text, number.start, number.end)
-    return not ends_in_it and not figure and len(said.split()) > 2
-
-
-def _next_item(text: str, sentence: Sentence, end: int) -> bool:
-    """Tell whether a text breaks off behind the number of a list's next item."""
-    said = text[sentence.start : sentence.end].strip().rstrip(".)")
-    if len(said) > 3 or not said.isdecimal() or text[sentence.end : end].strip():
-        return False
-    return any(f"\n{int(said) - 1}{mark} " in text[: sentence.start] for mark in ".)")
-
-
-def _goes_round(region: Region, sentence: Sentence) -> bool:
-    """Tell whether a text repeats its last sentence over and over."""
-    said = region.text[sentence.start : sentence.end].strip()
-    return len(said) > 20 and region.text.count(said, region.start, region.end) >= 4
+    return None if head.value in hints.values or head.start >= sentence.start else head
 
 
 def _printed(text: str, region: Region) -> ExtractedAnswer | None:
     """Return the number that a program printed at the very end."""
-    found = OUTPUT.search(text, max(region.start, region.end - 450), region.end)
-    numbers = [] if found is None else list(quantities(text, *found.span(1)))
-    return (
-        ExtractedAnswer(*numbers[-1], "printed by the program", Confidence.GUESSED)
-        if numbers
-        else None
-    )
+    output = OUTPUT.search(text, max(region.start, region.end - 450), region.end)
+    if output is None:
+        return None
+    numbers = list(quantities(text, *output.span(output.lastindex or 0)))
+    if not numbers:
+        return None
+    return ExtractedAnswer(*numbers[-1], "printed by the program", Confidence.GUESSED)
+
+
+def _in_convention(
+    region: Region, answer: ExtractedAnswer, hints: QuestionHints
+) -> ExtractedAnswer:
+    """Return an answer by the conventions of its text: "5.600" in German, millions where asked."""
+    written = region.text[answer.start : answer.end]
+    if THOUSANDS_POINT.fullmatch(written.lstrip("$€ ")):
+        words = region.text[max(region.start, answer.start - 300) : answer.start + 60]
+        if len(POINT_LANGUAGES.findall(words)) > len(ENGLISH.findall(words)):
+            return answer._replace(value=canonical(shifted(answer.value, 3)))
+    if hints.scale and written.rstrip("s").endswith(("illion", "housand", "k", "K")):
+        return answer._replace(value=canonical(shifted(answer.value, -hints.scale)))
+    return answer

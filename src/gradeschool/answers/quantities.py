@@ -27,12 +27,15 @@ GROUPED = (
 QUANTITY = re.compile(
     rf"(?P<sign>(?<![\w)\]}}.%])[{MINUS}](?=[\d.$€£¥₹\\]))?"
     rf"(?:{CURRENCY}\s{{0,2}}(?P<inner>[{MINUS}](?=[\d.]))?)?"
-    r"(?:(?P<fraction>(?P<mixed>\d{1,9})?\\[dt]?frac\s?"
+    r"(?:(?P<fraction>(?:(?P<mixed>\d{1,9})\s?(?:\\\(|\$)?\s?)?\\[dt]?frac\s?"
     r"(?:\{(?P<over>[^{}\n]{1,40})\}\{(?P<under>[^{}\n]{1,40})\}|(?P<top>\d)(?P<low>\d)))"
     rf"|(?P<whole>{GROUPED}|\d++)(?P<decimals>\.\d++|,\d\d?(?![\d,]))?+"
     r"|(?<![\w.])(?P<bare>\.\d++)"
     r"|(?P<vulgar>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))"
 )
+# A number begins at one of these, or a few characters before it: sign, currency.
+NUMERIC = re.compile(r"[\d¼½¾⅐-⅞\\]")
+LONGEST_PREFIX = 6
 # Behind a whole number or a decimal.
 VULGAR = dict(zip("¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", (
     "1/4", "1/2", "3/4", "1/3", "2/3", "1/5", "2/5", "3/5", "4/5", "1/6", "5/6", "1/8", "3/8",
@@ -69,26 +72,32 @@ class WrittenNumber(NamedTuple):
 def quantities(text: str, start: int = 0, end: int | None = None) -> Iterator[WrittenNumber]:
     """Yield the quantities of a piece of text from left to right, none inside a word or a power."""
     stop = len(text) if end is None else end
-    at = start
-    while found := QUANTITY.search(text, at, stop):
-        quantity = _quantity(found, text, stop)
-        at = quantity.end
-        if _stands_alone(text, found):
-            yield quantity
+    while near := NUMERIC.search(text, start, stop):
+        match = QUANTITY.search(text, max(start, near.start() - LONGEST_PREFIX), stop)
+        if match is None:
+            return
+        number = _quantity(match, text, stop)
+        start = number.end
+        if _stands_alone(text, match):
+            yield number
 
 
-def quantity_at(text: str, at: int, end: int) -> WrittenNumber | None:
+def quantity_at(text: str, start: int, end: int) -> WrittenNumber | None:
     """Return the quantity that begins exactly here, else None."""
-    found = QUANTITY.match(text, at, end)
-    return None if found is None else _quantity(found, text, end)
+    match = QUANTITY.match(text, start, end)
+    return None if match is None else _quantity(match, text, end)
 
 
 def word_quantities(text: str, start: int, end: int) -> Iterator[WrittenNumber]:
     """Yield the numbers that are written in words ("twenty-five", "two hundred")."""
-    for found in WORD_NUMBER.finditer(text, start, end):
-        value = word_value(found.group())
+    for match in WORD_NUMBER.finditer(text, start, end):
+        value = word_value(match.group())
         if value is not None:
-            yield WrittenNumber(str(value), *found.span())
+            yield WrittenNumber(str(value), *match.span())
+    if text.isascii():
+        return
+    for match in CHINESE_NUMBER.finditer(text, start, end):
+        yield WrittenNumber(str(chinese_value(match.group())), *match.span())
 
 
 @lru_cache(8192)
@@ -187,13 +196,13 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
     """
     if places := after["exp"] or after["ten"]:
         written_out = abs(int(places)) <= LONGEST
-        return _shifted(number, int(places)) if written_out else f"{number}e{places}"
+        return shifted(number, int(places)) if written_out else f"{number}e{places}"
     if after["power"]:
         return number + after["power"]  # no number that is compared: nobody answers with a power
     if after["scale"]:
-        return _shifted(number, SCALES[after["scale"]])
+        return shifted(number, SCALES[after["scale"]])
     if after["kilo"]:
-        return _shifted(number, 3) if money else f"{number}k"
+        return shifted(number, 3) if money else f"{number}k"
     if "." in number:
         return None
     if after["clock"]:
@@ -213,11 +222,13 @@ def _ratio(over: str, under: str, whole: str | None) -> str:
     plain = over.lstrip("-").isdecimal() and under.isdecimal() and len(over) <= LONGEST
     if not plain or not under.strip("0"):
         return f"{over}/{under}"
-    fraction = Fraction(int(over), int(under)) + int(whole or 0)
-    return str(fraction)
+    part = Fraction(int(over), int(under))
+    if whole and part >= 1:  # "2 8/3" is a product or a slip
+        return f"{whole} {over}/{under}"
+    return str(part + int(whole or 0))
 
 
-def _shifted(number: str, places: int) -> str:
+def shifted(number: str, places: int) -> str:
     """Return a decimal times a power of ten, by moving its point."""
     sign, digits = ("-", number[1:]) if number.startswith("-") else ("", number)
     whole, _, decimals = digits.partition(".")
@@ -278,3 +289,25 @@ def _fits(group: int, value: int) -> bool:
     if value >= 10:
         return group % 100 == 0
     return group % 10 == 0 and group % 100 != 10
+
+
+# Chinese and Japanese numerals: "四十二", "一百零五", "三万".
+CHINESE_DIGITS = {"零": 0, "两": 2, "兩": 2} | {
+    character: digit for digit, character in enumerate("〇一二三四五六七八九")
+}
+CHINESE_UNITS = {"十": 10, "百": 100, "千": 1_000}
+CHINESE_GROUPS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+CHINESE_NUMBER = re.compile(r"[零〇一二两兩三四五六七八九十百千万萬亿億]{1,24}+")
+
+
+def chinese_value(numeral: str) -> int:
+    """Return what a Chinese numeral is worth."""
+    total = group = digit = 0
+    for character in numeral:
+        if character in CHINESE_DIGITS:
+            digit = CHINESE_DIGITS[character]
+        elif character in CHINESE_UNITS:
+            group, digit = group + (digit or 1) * CHINESE_UNITS[character], 0
+        else:
+            total, group, digit = total + (group + digit or 1) * CHINESE_GROUPS[character], 0, 0
+    return total + group + digit

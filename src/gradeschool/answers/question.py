@@ -15,14 +15,24 @@ IN_UNITS = re.compile(
     r"gallons|cups|percent(?:age)?|kg|km|cm|mm|ml)\b"
 )
 PERCENT = re.compile(
-    r"(?i)\b(?:what|which)\s+(?:is\s+the\s+)?(?:\w+\s+){0,3}percent(?:age)?\b|in\s+percent"
+    r"(?i)\b(?:what|which)\s+(?:is\s+the\s+)?(?:\w+\s+){0,3}percent(?:age)?\b|\b(?:in|as\s+an?)\s+percent"
 )
 MONEY = re.compile(
     r"(?i)\bhow\s+much\s+(?:money|change|profit|cash|more\s+money|(?:\w+\s+){0,8}?"
     r"(?:cost|pay|paid|earn|spend|spent|save|saved|make|made|owe|charge|charged|worth|price))"
     r"|\b(?:cost|price|profit|salary|budget|income|revenue|total\s+amount\s+of\s+money)\b"
 )
-TIME_OF = re.compile(r"(?i)\bhow\s+long\b|\bhow\s+much\s+(?:more\s+)?time\b")
+# "How much water" asks for no money.
+HOW_MUCH = re.compile(
+    r"(?i)\bhow\s+much\s+(?:(?:more|less)\s+)?(?:do|does|did|is|are|was|were|will|would|can|could|"
+    r"should|must|has|have|had|total|in\s+total|money)\b"
+)
+TIME_OF = re.compile(
+    r"(?i)\bhow\s+(?:many\s+|much\s+)?(?:more\s+)?(?:long(?:er)?|time)\b|\bhow\s+much\s+longer\b"
+)
+SHARE = re.compile(r"(?i)fraction|\bpart\b|portion|percent|probability|chance|ratio|share")
+SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trillion)s?\b")
+SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 SENTENCE = re.compile(r"[.!?]\s+")
 # Words behind "how many" that are not the thing counted.
 FILLERS = frozenset(
@@ -46,14 +56,19 @@ CLOCKS = ("hour", "minute", "second", "day", "week", "month", "year")
 class QuestionHints(NamedTuple):
     """What a question asks: units as word stems ("dollar", "percent"), and its given quantities.
 
-    givens: (digits, stem of the next word) as they stand in the question.
+    givens: (digits, stem of the next word) as they stand in the question; values: the digits alone.
+    scale: the power of ten in which it asks ("in millions of dollars" is 6), else 0. share: whether
+    it may ask for a fraction.
     """
 
     units: frozenset[str]
     givens: frozenset[tuple[str, str]]
+    values: frozenset[str]
+    scale: int
+    share: bool
 
 
-NOTHING = QuestionHints(frozenset(), frozenset())
+NOTHING = QuestionHints(frozenset(), frozenset(), frozenset(), 0, share=True)
 
 
 @lru_cache(8192)
@@ -62,7 +77,16 @@ def question_hints(question: str) -> QuestionHints:
     if not question:
         return NOTHING
     asking = _asking_part(question[-2_000:])
-    return QuestionHints(_units(asking), _givens(question[:8_000]))
+    pairs = [match.groups("") for match in GIVEN.finditer(question[:8_000])]
+    givens = frozenset((digits.replace(",", ""), stem(word)) for digits, word in pairs if word)
+    values = frozenset(digits.replace(",", "") for digits, _ in pairs)
+    units = _units(asking)
+    if not units and "$" in question and HOW_MUCH.search(asking):
+        units = frozenset(["dollar"])
+    scaled = SCALED.search(asking)
+    scale = SCALES[scaled[1].lower()] if scaled else 0
+    share = SHARE.search(asking) is not None
+    return QuestionHints(units, givens, values, scale, share)
 
 
 def stem(word: str) -> str:
@@ -103,8 +127,3 @@ def _units(asking: str) -> frozenset[str]:
     if TIME_OF.search(asking):
         return frozenset(CLOCKS)
     return frozenset(["dollar"]) if MONEY.search(asking) else frozenset()
-
-
-def _givens(question: str) -> frozenset[tuple[str, str]]:
-    pairs = ((found.group(1), found.group(2) or "") for found in GIVEN.finditer(question))
-    return frozenset((digits.replace(",", ""), stem(word)) for digits, word in pairs if word)

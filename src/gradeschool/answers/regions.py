@@ -7,6 +7,7 @@ code is blanked out.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import NamedTuple
 
 # What reasoning models put their thinking between, and marks that begin the reply proper.
@@ -28,18 +29,32 @@ THOUGHT_SIGNS = (
     "im_start",
 )
 ROLE_SIGNS = ("|>", "s>", "INST]", "_turn>", "｜>")
-# Behind these a model that was not stopped writes its own next question, or another's turn.
-RUN_ON = re.compile(
-    r"\n[ \t>*#]{0,8}(?:(?:Question|Q|Problem|Exercise|Example|User|Human|Student|Input)"
-    r"[ \t]?\#?\d{0,4}[ \t*]{0,4}[:.)](?=[\s*])"
-    r"|\[?(?:Question|Problem|Exercise|Example)[ \t]\#?\d{1,4}\b"
-    r"|(?:Question|Problem|Instruction|Input|Exercise)[ \t]{0,4}\n"
-    r"|Given the following problem\b|Below is an instruction\b|\[(?:Question|Problem)\]"
-    r"|(?:Next|Another|New) (?:question|problem)\b[^\n:]{0,20}:"
-    r"|import [a-z]|package [a-z]|class [A-Z]|def [a-z_]{1,40}\(|\#include\b)"
+# A line that begins so may begin another question; a number makes it one of several.
+LABEL = re.compile(
+    r"\n[ \t>*#]{0,8}(?:"
+    r"(?P<plain>(?:Question|Q|Problem|Exercise|Example|User|Human|Student|Input)[ \t*]{0,4}[:.)]"
+    r"(?=[\s*])|\[(?:Question|Problem)\]"
+    r"|(?:Question|Problem|Instruction|Input|Exercise)[ \t:]{0,4}\n"
+    r"|Given the following problem\b|Below is an instruction\b"
+    r"|(?:Next|Another|New) (?:question|problem)\b[^\n:]{0,20}:)"
+    r"|\[?(?P<word>Question|Q|Problem|Exercise|Example)[ \t]?\#?(?P<number>\d{1,4})\b"
+    r"|(?P<code>import [a-z]|package [a-z]|class [A-Z]|def [a-z_]{1,40}\(|\#include\b))"
+)
+MOST_LABELS = 60
+# So much of a labelled question's words must be those of the question and of the text before it,
+# for it to be a part of the same problem; so much where only an answer behind it is stated.
+RELATED, RELATED_ENOUGH = 0.6, 0.4
+WORD_OR_NUMBER = re.compile(r"\d[\d,.]*|[^\W\d_]{4,}")
+COMMON = frozenset(
+    """
+    about after also answer does each first following from have here into long many more most much
+    need only problem question should step take than that their them then there these they this
+    total what when where which while will with would your
+    """.split()  # noqa: SIM905
 )
 # Behind a line that states an answer, a paragraph that asks something is another problem.
 CONCLUDED = re.compile(r"(?:####|boxed\{|[Aa]nswer(?: is|:))[^\n]{0,80}\d")
+STATED = re.compile(r"####|boxed\{|<answer>|[Aa]nswer(?:\s\w+){0,6}\s?(?:is\b|:)|\nA ?:")
 ASKING = re.compile(
     r"(?i)\b(?:how (?:many|much|long|far|old|fast|tall)|what(?:'s| is| was| are| were| p))\b"
 )
@@ -64,7 +79,7 @@ NO_BREAK = re.compile(r"[^\n]")
 DIGIT = re.compile(r"\d")
 FENCE = "```"
 # So many words ("Question:", "**Problem", "3:**") stand before a question that is asked again.
-MOST_LABELS = 4
+MOST_LABEL_WORDS = 4
 
 
 class Region(NamedTuple):
@@ -132,14 +147,78 @@ def _first(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | N
 
 
 def _run_on(text: str, start: int, end: int, question: str) -> int | None:
-    said = False
-    at = start
-    for found in RUN_ON.finditer(text, start, end):
-        said = said or DIGIT.search(text, at, found.start()) is not None
-        if said and not _asks_again(text, found.start(), question):
-            return found.start()
-        at = found.end()
+    """Return where a label begins another question, another task, or a program behind an answer.
+
+    No part of the same problem is another one: a numbered question that goes on counting, or one
+    whose words are known, as in least-to-most and sub-question transcripts.
+    """
+    spoken = False
+    begin = start
+    numbers: set[tuple[str, int]] = set()
+    known: set[str] | None = None
+    for match in islice(LABEL.finditer(text, start, end), MOST_LABELS):
+        label = match.start()
+        spoken = spoken or DIGIT.search(text, begin, label) is not None
+        begin = match.end()
+        if match["number"]:
+            numbers.add((match["word"], int(match["number"])))
+        if not spoken or _asks_again(text, label, question):
+            continue
+        if match["code"]:
+            if STATED.search(text, max(start, label - PARAGRAPH), label):
+                return label
+            continue
+        if known is None:
+            known = _words(question + " " + text[start:label][-4 * PARAGRAPH :])
+        related = _relation(text[begin : min(end, begin + PARAGRAPH)], known)
+        goes_on = _goes_on(match, numbers, text[start : start + 40])
+        answered = STATED.search(text, max(start, label - PARAGRAPH), label) is not None
+        if goes_on and (related >= RELATED_ENOUGH or not answered):
+            continue
+        if not answered and related >= RELATED_ENOUGH and STATED.search(text, begin, end):
+            continue
+        if related >= RELATED and not (answered and not numbers and not _labelled(text, start)):
+            continue
+        return label
     return None
+
+
+def _goes_on(match: re.Match[str], numbers: set[tuple[str, int]], opening: str) -> bool:
+    """Tell whether a numbered label goes on from the one before it, or from a first step."""
+    if not match["number"]:
+        return False
+    number = int(match["number"])
+    return (match["word"], number - 1) in numbers or (
+        number > 1
+        and re.match(rf"\s*[*#]*\s*{match['word']}\w*\s?#?{number - 1}\b", opening) is not None
+    )
+
+
+def _labelled(text: str, start: int) -> bool:
+    """Tell whether a text begins with a label of its own, or splits the problem into others."""
+    opening = text[start : start + 2 * PARAGRAPH]
+    return LABEL.match("\n" + opening.lstrip()) is not None or "first need to" in opening
+
+
+def _words(text: str) -> set[str]:
+    """Return the numbers and the longer words of a text, common ones left out."""
+    return {
+        word.rstrip(".,").removesuffix("s") for word in WORD_OR_NUMBER.findall(text.lower())
+    } - COMMON
+
+
+def _relation(following: str, known: set[str]) -> float:
+    """Return the share of known words in the question that follows a label; 0 for a new number."""
+    asks = following.lstrip(" \t*:.)#")
+    mark = asks.find("?")
+    line = asks.find("\n")
+    stop = mark if mark >= 0 else line if line > 0 else len(asks)
+    words = _words(asks[:stop])
+    if not words:
+        return 0.0
+    if any(word[0].isdigit() and word not in known for word in words):
+        return 0.0
+    return len(words & known) / len(words)
 
 
 def _asks_another(text: str, start: int, end: int, question: str) -> int | None:
@@ -173,7 +252,7 @@ def _asks_again(text: str, start: int, question: str) -> bool:
     if not words:
         return False
     following = text[start : start + len(question) + 2 * len(words) + 80].split()
-    return any(following[skip : skip + len(words)] == words for skip in range(MOST_LABELS))
+    return any(following[skip : skip + len(words)] == words for skip in range(MOST_LABEL_WORDS))
 
 
 def _without_code(text: str, start: int, end: int) -> str:

@@ -1,11 +1,12 @@
-"""The sentences that close a text, the last one first, and those that only add to what was said."""
+"""The sentences that close a text, the last one first, and what each of them does there."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
+
+from gradeschool.answers.quantities import WrittenNumber
 
 # A text is read from its end; so many characters of it hold its closing sentences.
 WINDOW = 1_500
@@ -15,15 +16,49 @@ BOUNDARY = re.compile(
     r"[.!?\n。！？](?:(?<=\n)\n*|(?<=[。！？])|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)"
     r"(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\bi\.e\.)(?<!\n\d\.)(?<!\n\d\d\.)[)\"'*”\]]{0,3}\s+)"
 )
+CONCLUSION = re.compile(
+    r"(?i)[\s*>✅🎉✓-]{0,6}(?:therefore|thus|hence|so|finally|in\s(?:total|conclusion|summary|all)|"
+    r"consequently|accordingly|altogether|overall|this\smeans|that\smeans|as\sa\sresult|∴"
+    r"|insgesamt|also|por\slo\stanto|así\sque|donc|因此|所以|したがって|итак)\b"
+)
+REVISION = re.compile(
+    r"(?i)\b(?:wait|actually|correction|oops|sorry|mistake|error|incorrect|re-?check|reconsider|"
+    r"on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
+)
 ASIDE = re.compile(
     r"(?i)[^\w$\\]{0,8}(?:note\b|p\.?s\.|let\sme\sknow|(?:i\s)?hope\b|feel\sfree"
     r"|(?:to\s|let['’]?s\s)?(?:double-?\s?)?(?:check|verify|verification)\b"
     r"|\[\d{1,3}\][.\s]*$|(?:date|time\staken|confidence|references?|sources?|(?:word|token)\scount"
-    r"|comment|score|rating|difficulty)[*_]{0,2}:"
+    r"|comment|score|rating|difficulty)[*_]{0,2}:|rated\b"
     r"|th(?:is|at)(?:\sis|['’]s)\sbecause\b|if\syou\shave\s(?:any|more|other|further)|this\sassumes|assuming"
-    r"|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$)"
+    r"|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$|\*\((?:[^()\n]){10,200}\)\*[.\s]*$)"
 )
 QUESTION = re.compile(r"\?[\s\"'*)]*$")
+# A check of what was worked out begins here.
+CHECK = re.compile(
+    r"(?i)(?:\n|(?<=[.!?])\s)[\s*#>_(-]{0,6}"
+    r"(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s|i(?:['’]ll|\swill|\scan)?)\s)?"
+    r"(?:just\s|quickly\s|also\s)?(?:double[-\s]?)?"
+    r"(?:check(?:ing)?|verif(?:y|ication|ying)|confirm(?:ing)?|sanity\scheck)\b"
+)
+NEW_CONCLUSION = re.compile(
+    r"(?i)(?:\n|[.!?]\s)[\s*]{0,4}(?:so|therefore|thus|hence)\b[^\n.]{0,90}\d"
+)
+# A text that ends so was cut off before its result.
+DANGLING = re.compile(
+    r"(?:[+/×=<(−-]|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?"
+    r"|\b(?:is|are|was|has|have|had|the|an?|of|and|or|by|plus|minus"
+    r"|times|with|for|to|from|at|in|on|per|than|every|his|her|their|so|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
+)
+# "7 sq in" and "600 times" end in a unit.
+UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq(?:uare)?|cu(?:bic)?)\.?\s)?(?:in|times)\s*$")
+# "Now, add the 5 to the 8" says what to do, not what it comes to.
+INSTRUCTION = re.compile(
+    r"(?i)[\s*#\d.)-]{0,8}(?:now|then|next|first|finally)?,?\s?(?:we\s(?:need\sto|can|must|have\sto)\s)?"
+    r"(?:add|subtract|multiply|divide|calculate|find)\s"
+)
+OPERAND = re.compile(r"[\w)}%][\s$]{0,3}[+×÷/][\s$]{0,3}$|[\d)][\s$]{0,3}[−–*-]\s[$]?$")
+DIGIT = re.compile(r"\d")
 
 
 class Sentence(NamedTuple):
@@ -37,16 +72,68 @@ class Sentence(NamedTuple):
 def last_sentences(text: str, start: int, end: int) -> Iterator[Sentence]:
     """Yield the sentences of a piece of text from the last one back, a few at most."""
     begin = max(start, end - WINDOW)
-    edges = [begin, *(found.end() for found in BOUNDARY.finditer(text, begin, end)), end]
-    cut = bool(text[begin:end].rstrip()) and text[begin:end].rstrip()[-1].isalnum()
-    for left, right in list(pairwise(edges))[: -MOST_SENTENCES - 1 : -1]:
-        if text[left:right].strip():
-            yield Sentence(left, right, cut)
+    tail = text[begin:end].rstrip()
+    cut = bool(tail) and tail[-1].isalnum()
+    edges = [begin, *(match.end() for match in BOUNDARY.finditer(text, begin, end))]
+    stop = end
+    for edge in edges[: -MOST_SENTENCES - 1 : -1]:
+        if edge < stop and not text[edge:stop].isspace():
+            yield Sentence(edge, stop, cut)
             cut = False
+        stop = edge
 
 
 def is_aside(text: str, sentence: Sentence) -> bool:
     """Tell whether a sentence asks something, or adds a note to what was said."""
     if ASIDE.match(text, sentence.start, sentence.end):
+        return text.find("=", sentence.start, sentence.end) < 0
+    asks = QUESTION.search(text, max(sentence.start, sentence.end - 12), sentence.end) is not None
+    return asks and text.find("=", sentence.start, sentence.end) < 0
+
+
+def before_check(text: str, start: int, end: int) -> int:
+    """Return where a check of a result begins that takes nothing back, else the end."""
+    check = CHECK.search(text, max(start, end - WINDOW), end)
+    if check is None or REVISION.search(text, check.end(), end):
+        return end
+    if NEW_CONCLUSION.search(text, check.end(), end):
+        return end
+    return check.start() if DIGIT.search(text, start, check.start()) else end
+
+
+def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None) -> bool:
+    """Tell whether an unfinished last sentence is on its way to a figure that it does not have."""
+    written = text[sentence.start : sentence.end].rstrip()
+    if DANGLING.search(written[-40:]) and not UNIT_AT_END.search(written[-40:]):
         return True
-    return QUESTION.search(text, max(sentence.start, sentence.end - 12), sentence.end) is not None
+    if not sentence.cut:
+        return False
+    if INSTRUCTION.match(written) and "=" not in written:
+        return True
+    ends_in_it = number is not None and number.end >= sentence.start + len(written)
+    if number is not None and ends_in_it and OPERAND.search(text, sentence.start, number.start):
+        return True
+    figure = number is not None and DIGIT.search(text, number.start, number.end)
+    return not ends_in_it and not figure and len(written.split()) > 2
+
+
+def restates(text: str, sentence: Sentence) -> bool:
+    """Tell whether an unfinished sentence only says again what was worked out before it."""
+    if DIGIT.search(text, sentence.start, sentence.end):
+        return False
+    concludes = CONCLUSION.match(text, sentence.start, sentence.end) is not None
+    return concludes or "answer is" in text[sentence.start : sentence.end]
+
+
+def is_next_item(text: str, sentence: Sentence, end: int) -> bool:
+    """Tell whether a text breaks off behind the number of a list's next item."""
+    written = text[sentence.start : sentence.end].strip().rstrip(".)")
+    if len(written) > 3 or not written.isdecimal() or text[sentence.end : end].strip():
+        return False
+    return any(f"\n{int(written) - 1}{mark} " in text[: sentence.start] for mark in ".)")
+
+
+def goes_round(text: str, sentence: Sentence, start: int, end: int) -> bool:
+    """Tell whether a text repeats its last sentence over and over."""
+    written = text[sentence.start : sentence.end].strip()
+    return len(written) > 20 and text.count(written, start, end) >= 4

@@ -7,15 +7,21 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from gradeschool.answers.closing import (
-    OR,
-    asked_alternative,
-    has_equals,
-    offered_together,
+from gradeschool.answers.candidates import (
+    best_number,
+    has_unit,
+    sentence_numbers,
     skip_lead,
     stated_number,
 )
-from gradeschool.answers.quantities import WORD_NUMBER, WrittenNumber, quantity_at, word_quantities
+from gradeschool.answers.quantities import (
+    CHINESE_NUMBER,
+    WORD_NUMBER,
+    WrittenNumber,
+    quantity_at,
+    same_value,
+    word_quantities,
+)
 from gradeschool.answers.question import QuestionHints
 
 # So many occurrences of a marker are tried from the last one back; a text has a handful.
@@ -34,26 +40,32 @@ ANSWER = re.compile(
 )
 NO_VERBS = frozenset(["", ":", ":-", "=", "→", "->"])
 # "To answer this, ..." announces none.
-TO_ANSWER = re.compile(r"(?i)\b(?:to|can|cannot|not|we|will|must|should)\s{1,3}a$")
+TO_ANSWER = re.compile(
+    r"(?i)\b(?:(?:to|can|cannot|not|we|will|must|should)|(?:express|get|find|give|round|simplify"
+    r"|convert|check|verify|write|state|make|reach)\s(?:the|our|your|this|my|an)(?:\sfinal)?)\s{1,3}a$"
+)
 REVERSED = re.compile(r"\bis\s+(?:the|our|your|my)\s+(?:\w+\s){0,2}a$", re.I)
 SHORT = re.compile(
     r"(?:^|[\s*(])(?:[Aa]ns|ANS|[Ff]inal [Rr]esult|[Rr]esult)[*.]{0,3}\s?[:=]"
     r"|(?<=orrect )(?:option|choice)\s(?:is\b|:)"
 )
+SHORT_SIGNS = ("ans", "Ans", "ANS", "esult", "orrect option", "orrect choice")
+# The same in other languages, with a verb or a colon behind it.
+FOREIGN = re.compile(
+    r"(?i)(?:antwort|ergebnis|respuesta|réponse|reponse|ответ|risposta|resposta|答案|答え|答|답)"
+    r"(?:[^\n\d.:：]{0,40}?(?:\b(?:ist|lautet|beträgt|es|est|è|é)\b|は|是|为|為))?[\s*]{0,3}[:：]?"
+)
+FOREIGN_SIGNS = ("ntwort", "rgebnis", "espuesta", "isposta", "esposta", "eponse")
 LINE_A = re.compile(r"(?:^|\n)[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
 LINE_B = re.compile(r"\n[ \t>*]{0,4}\(?B[*]{0,2}[ \t]?[.:)]")
 OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=])\s?(?=[\d$])", re.I)
-SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|\n")
+# A line that ends in "=" goes on.
+SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|[。！？]|(?<![=≈])(?<![=≈] )\n")
 MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s")
-ARITHMETIC = re.compile(
-    r"(?:\s?[A-Za-z%]{1,40}+){0,3}(?:\s?(?:[+*×÷^]|/(?=\s?\$?\d)|\\times|\\div|\\cdot|=|≈)"
-    r"|\s?[−-]\s?(?=[\d$(])|\sx\s?(?=[\d$])|\s(?:times|plus|minus|divided\sby|multiplied\sby)\b)"
-)
-AMOUNTS_TO = re.compile(r"\bwhich is\b|\bequals\b|\bi\.e\.|\bthat is\b")
 
 
 class Confidence(StrEnum):
-    """How sure a reading is."""
+    """How sure an extracted answer is."""
 
     STATED = "stated"
     CONCLUDED = "concluded"
@@ -61,7 +73,7 @@ class Confidence(StrEnum):
 
 
 class ExtractedAnswer(NamedTuple):
-    """An answer that was read.
+    """The answer that was read in a completion.
 
     value: in one form ("18", "-2.5", "8/3", "3:30"). start, end: the characters it was read from.
     how: in words, for people. confidence: an explicit statement, a conclusion, or the last number
@@ -75,13 +87,23 @@ class ExtractedAnswer(NamedTuple):
     confidence: Confidence
 
 
-def last_statement(text: str, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
+class AnswerSection(NamedTuple):
+    """A piece of text that a marker announces as the answer, longer than one number."""
+
+    start: int
+    end: int
+    how: str
+
+
+def last_statement(
+    text: str, start: int, end: int, hints: QuestionHints
+) -> ExtractedAnswer | AnswerSection | None:
     """Return the last explicit statement of an answer in a piece of text, None without one."""
-    last = None
-    for find in (_behind_hashes, _in_box, _in_tag, _behind_answer, _behind_pattern):
-        reading = find(text, start, end, hints)
-        if reading is not None and (last is None or reading.start > last.start):
-            last = reading
+    last: ExtractedAnswer | AnswerSection | None = None
+    for find in (_behind_answer, _in_box, _behind_hashes, _in_tag, _behind_pattern):
+        statement = find(text, start if last is None else max(start, last.start - 9), end, hints)
+        if statement is not None and (last is None or statement.start > last.start):
+            last = statement
     return last
 
 
@@ -91,22 +113,22 @@ def _stated(number: WrittenNumber, how: str) -> ExtractedAnswer:
 
 def _places(text: str, marker: str, start: int, end: int) -> Iterator[int]:
     """Yield where a marker stands, from the last place back, a bounded number of them."""
-    at = end
+    place = end
     for _ in range(TRIES):
-        at = text.rfind(marker, start, at)
-        if at < 0:
+        place = text.rfind(marker, start, place)
+        if place < 0:
             return
-        yield at
+        yield place
 
 
 def _behind_hashes(text: str, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
-    for at in _places(text, HASHES, start, end):
-        begin, stop = at + len(HASHES), min(end, at + REACH)
+    for place in _places(text, HASHES, start, end):
+        begin, stop = place + len(HASHES), min(end, place + REACH)
         line = text.find("\n", begin, stop)
         if line >= 0 and text[begin:line].strip(" #*"):  # else the number is on the next line
-            stop = line
+            stop = line if text[begin:line].rstrip()[-1] not in "=≈" else stop
         number = _direct(text, begin, stop, hints)
-        opens_line = at == 0 or text[at - 1] in "\n#"
+        opens_line = place == 0 or text[place - 1] in "\n#"
         if number is not None and not (opens_line and ITEM.match(text, number.end, end)):
             return _stated(number, "behind the last '####'")
     return None
@@ -114,22 +136,51 @@ def _behind_hashes(text: str, start: int, end: int, hints: QuestionHints) -> Ext
 
 def _in_box(text: str, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
     for marker in (BOX, "\\fbox"):
-        for at in _places(text, marker, start, end):
-            inside = at + len(marker)
-            if text[inside : inside + 1] == "{":
-                close = _closing_brace(text, inside + 1, min(end, inside + REACH))
-                number = stated_number(text, inside + 1, close, hints)
-            else:
-                number = _direct(text, inside, min(end, inside + 40), hints)
-            if number is not None:
-                return _stated(number, "in the last box")
+        for place in _places(text, marker, start, end):
+            number = _boxed(text, place + len(marker), end, hints)
+            if number is None:
+                continue
+            other = _box_beside(text, place, number, start, end, hints)
+            return _stated(other or number, "in the last box")
     return None
 
 
-def _closing_brace(text: str, at: int, end: int) -> int:
-    """Return where the brace that opened before `at` closes, else the end."""
+def _boxed(text: str, inside: int, end: int, hints: QuestionHints) -> WrittenNumber | None:
+    if text[inside : inside + 1] == "{":
+        close = _closing_brace(text, inside + 1, min(end, inside + REACH))
+        return stated_number(text, inside + 1, close, hints)
+    return _direct(text, inside, min(end, inside + 40), hints)
+
+
+def _box_beside(
+    text: str, place: int, number: WrittenNumber, start: int, end: int, hints: QuestionHints
+) -> WrittenNumber | None:
+    """Return the box before this one where both give one amount in two units, else None.
+
+    "4 minutes or 0.067 hours", both boxed: the asked unit decides, or a line behind them that
+    repeats one, else the first counts.
+    """
+    before = text.rfind(BOX, max(start, place - 120), place)
+    if before < 0 or SENTENCE_END.search(text, before, place) or "or" not in text[before:place]:
+        return None
+    other = _boxed(text, before + len(BOX), place, hints)
+    if other is None or not text[other.end : place].replace("\\)", "").rstrip("\\( $").endswith(
+        " or"
+    ):
+        return None
+    tail = text[number.end : end].rstrip()
+    repeated = tail.rpartition("\n")[2].strip() if "\n" in tail else ""
+    for box in (number, other):
+        if repeated == text[box.start : box.end]:
+            return box
+    fits = has_unit(text, number, end, hints)
+    return number if fits and not has_unit(text, other, place, hints) else other
+
+
+def _closing_brace(text: str, start: int, end: int) -> int:
+    """Return where the brace that opened before `start` closes, else the end."""
     depth = 1
-    for place in range(at, end):
+    for place in range(start, end):
         if text[place] == "{":
             depth += 1
         elif text[place] == "}":
@@ -139,132 +190,120 @@ def _closing_brace(text: str, at: int, end: int) -> int:
     return end
 
 
-def _in_tag(text: str, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
-    at = text.rfind(TAG, start, end)
-    if at < 0:
-        return None
-    stop = min(end, at + REACH)
-    close = text.find(TAG_END, at, stop)
-    number = stated_number(text, at + len(TAG), stop if close < 0 else close, hints)
-    return None if number is None else _stated(number, "between <answer> tags")
+def _in_tag(
+    text: str, start: int, end: int, hints: QuestionHints
+) -> ExtractedAnswer | AnswerSection | None:
+    for place in _places(text, TAG, start, end):
+        begin = place + len(TAG)
+        close = text.find(TAG_END, begin, end)
+        stop = end if close < 0 else close
+        lines = text[begin:stop].strip()
+        if "\n" in lines or len(lines) > REACH or SENTENCE_END.search(lines, 0, len(lines) - 1):
+            return AnswerSection(begin, stop, "between <answer> tags")
+        number = stated_number(text, begin, stop, hints)
+        if number is not None:
+            return _stated(number, "between <answer> tags")
+    return None
 
 
-def _behind_answer(text: str, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
-    last = None
+def _behind_answer(
+    text: str, start: int, end: int, hints: QuestionHints
+) -> ExtractedAnswer | AnswerSection | None:
+    last: ExtractedAnswer | AnswerSection | None = None
     for marker in ("nswer", "NSWER"):
-        for at in _places(text, marker, start, end):
-            if last is not None and at < last.start:
-                break
-            reading = _said(text, at, start, end, hints)
-            if reading is not None:
-                last = reading
+        for place in _places(text, marker, start if last is None else last.start, end):
+            statement = _announced(text, place, start, end, hints)
+            if statement is not None:
+                last = statement
                 break
     return last
 
 
-def _said(text: str, at: int, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
+def _announced(
+    text: str, place: int, start: int, end: int, hints: QuestionHints
+) -> ExtractedAnswer | AnswerSection | None:
     """Return what "answer" at a place introduces, or closes ("18 is the answer")."""
-    cue = ANSWER.match(text, at, end)
-    if cue is None or TO_ANSWER.search(text[max(start, at - 12) : at + 1].removesuffix("n")):
-        return _before_answer(text, at, start, hints)
+    cue = ANSWER.match(text, place, end)
+    if cue is None or TO_ANSWER.search(text[max(start, place - 24) : place + 1].removesuffix("n")):
+        return _before_answer(text, place, start, hints)
     stop = min(end, cue.end() + REACH)
     option = OPTION.match(text, cue.end(), stop)
     begin = cue.end() if option is None else option.end()
     number = _direct(text, begin, stop, hints)
     if number is not None:
-        opens_list = "\n" in text[at : number.start] and ITEM.match(text, number.end, end)
+        opens_list = "\n" in text[place : number.start] and ITEM.match(text, number.end, end)
         return None if opens_list else _stated(number, "behind the last 'answer'")
     if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS:
-        return _in_line(text, begin, end, hints)
+        return AnswerSection(begin, end, "in the closing sentence behind 'answer:'")
     close = SENTENCE_END.search(text, begin, stop)
+    if close is not None and close.group() == "?":
+        return None
     number = stated_number(text, begin, stop if close is None else close.start(), hints)
     return None if number is None else _stated(number, "in the sentence of the last 'answer is'")
 
 
-def _in_line(text: str, begin: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
-    """Read "Answer: Ann has 6 apples": one sentence, and no number after it."""
-    stop = min(end, begin + REACH)
-    words = begin + len(text[begin:stop]) - len(text[begin:stop].lstrip())
-    close = SENTENCE_END.search(text, words, stop)
-    sentence_end = stop if close is None else close.start()
-    if any(character.isdecimal() for character in text[sentence_end : min(end, stop + REACH)]):
+def _before_answer(
+    text: str, place: int, start: int, hints: QuestionHints
+) -> ExtractedAnswer | None:
+    begin = max(start, place - 60)
+    match = REVERSED.search(text[begin:place])
+    if match is None:
         return None
-    number = stated_number(text, begin, sentence_end, hints)
-    return None if number is None else _stated(number, "in the sentence behind 'answer:'")
-
-
-def _before_answer(text: str, at: int, start: int, hints: QuestionHints) -> ExtractedAnswer | None:
-    begin = max(start, at - 60)
-    found = REVERSED.search(text[begin:at])
-    if found is None:
-        return None
-    stop = begin + found.start()
+    stop = begin + match.start()
     begin = max(begin, text.rfind(". ", begin, stop) + 1, text.rfind("\n", begin, stop) + 1)
     number = stated_number(text, begin, stop, hints)
     return None if number is None else _stated(number, "before 'is the answer'")
 
 
-def _may_be_short(text: str) -> bool:
-    """Tell cheaply whether `SHORT` may stand in a text."""
-    return (
-        "ans" in text
-        or "Ans" in text
-        or "ANS" in text
-        or "esult" in text
-        or "orrect option" in text
-        or "orrect choice" in text
-    )
-
-
 def _behind_pattern(
     text: str, start: int, end: int, hints: QuestionHints
 ) -> ExtractedAnswer | None:
-    """Read "Ans: 18", "Result = 18" and a line that begins with "A:", unless "B:" follows."""
-    found = None
-    if "A:" in text or "A :" in text or "A**:" in text:
-        for found in LINE_A.finditer(text, start, end):  # noqa: B007
-            pass
-        if found is not None and LINE_B.search(text, found.end(), end):
+    """Read "Ans: 18", "Result = 18", other languages and a line of "A:", unless "B:" follows."""
+    cue = None
+    if text.find("A:", start) >= 0 or text.find("A**:", start) >= 0 or text.find("A :", start) >= 0:
+        cue = _last(LINE_A, text, start, end)
+        if cue is not None and LINE_B.search(text, cue.end(), end):
             return None
-    if found is None and _may_be_short(text):
-        for found in SHORT.finditer(text, start, end):  # noqa: B007
-            pass
-    if found is None:
+    if cue is None and any(map(text.__contains__, SHORT_SIGNS)):
+        cue = _last(SHORT, text, start, end)
+    if cue is None and (not text.isascii() or any(map(text.__contains__, FOREIGN_SIGNS))):
+        cue = _last(FOREIGN, text, start, end)
+    if cue is None:
         return None
-    option = OPTION.match(text, found.end(), end)
-    begin = found.end() if option is None else option.end()
+    option = OPTION.match(text, cue.end(), end)
+    begin = cue.end() if option is None else option.end()
     number = _direct(text, begin, min(end, begin + REACH), hints)
-    return None if number is None else _stated(number, f"behind {found.group().strip()!r}")
+    return None if number is None else _stated(number, f"behind {cue.group().strip()!r}")
 
 
-def _direct(text: str, at: int, end: int, hints: QuestionHints) -> WrittenNumber | None:
+def _last(pattern: re.Pattern[str], text: str, start: int, end: int) -> re.Match[str] | None:
+    last = None
+    for last in pattern.finditer(text, start, end):  # noqa: B007
+        pass
+    return last
+
+
+def _direct(text: str, start: int, end: int, hints: QuestionHints) -> WrittenNumber | None:
     """Return the number that stands right behind a marker, or the result of what begins there."""
-    begin = skip_lead(text, at, end)
+    begin = skip_lead(text, start, end)
     sign = MINUS_SIGN.match(text, begin, end)
     number = quantity_at(text, begin, end)
-    if number is None and sign and not (sign.group()[-1] == " " and "\n" in text[at:begin]):
+    if number is None and sign and not (sign.group()[-1] == " " and "\n" in text[start:begin]):
         number = quantity_at(text, skip_lead(text, sign.end(), end), end)
         if number is not None and not number.value.startswith("-"):
             number = number._replace(value=f"-{number.value}", start=begin)
     elif number is None and sign:  # a list of one item
         number = quantity_at(text, skip_lead(text, sign.end(), end), end)
     if number is None:
-        words = WORD_NUMBER.match(text, begin, end)
+        words = WORD_NUMBER.match(text, begin, end) or CHINESE_NUMBER.match(text, begin, end)
         return next(word_quantities(text, *words.span()), None) if words else None
-    second = OR.match(text, number.end, end)
-    other = None if second is None else quantity_at(text, second.end(), end)
-    if other is not None:
-        together = offered_together(text, [number, other])
-        if len(together) == 1:
-            return together[0]
-    return _worked_out(text, number, end, hints)
-
-
-def _worked_out(text: str, number: WrittenNumber, end: int, hints: QuestionHints) -> WrittenNumber:
-    """Return a number, or where it begins an equation, its result."""
-    if ARITHMETIC.match(text, number.end, end):
-        close = SENTENCE_END.search(text, number.end, end)
-        stop = end if close is None else close.start()
-        if has_equals(text, number.end, stop) or AMOUNTS_TO.search(text, number.end, stop):
-            return stated_number(text, number.start, stop, hints) or number
-    return asked_alternative(text, number, min(end, number.end + 60), hints)
+    close = SENTENCE_END.search(text, number.end, end)
+    stop = end if close is None else close.start()
+    numbers = sentence_numbers(text, number.start, stop, hints)
+    if not numbers or numbers[0].start > number.start + 1:
+        return None
+    if number.value.startswith("-") and same_value(number.value, f"-{numbers[0].value}"):
+        numbers[0] = number
+    if len(numbers) == 1:
+        return numbers[0]
+    return best_number(text, number.start, stop, numbers, hints, direct=True)

@@ -1,0 +1,479 @@
+"""Which number of a sentence is its result: candidates, their features, one weighted decision.
+
+Each number of a sentence gets the features that it has (behind "=", with the asked unit, given by
+the question, an operand, ...); the candidate with the highest sum of `WEIGHTS` is the result. The
+weights were fitted with `benchmarks/extractor.py --fit`; docs/log.md says on what.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, islice
+
+from gradeschool.answers.quantities import (
+    WrittenNumber,
+    canonical,
+    quantities,
+    quantity_at,
+    same_value,
+    word_quantities,
+)
+from gradeschool.answers.question import QuestionHints, stem
+
+MOST_NUMBERS = 60
+UNRESOLVED = ""  # the value of an expression that nothing is said to come to
+CONTEXT = 48
+# What stands between a "=" or a marker and its number.
+LEAD = re.compile(
+    r"(?:~~[^~\n]{1,40}~~|[\s*_`\"'({\[:=≈~]|\\[()\[\],;! ]|\$(?!\s?\.?\d)|\\approx|\\\$(?=\s?[−-])"
+    r"|\+(?=\s?\\?[\d$])|[A-Za-z]\s?=(?=\s?[\d$−-])"
+    r"|\\(?:text|textbf|mathbf|mathrm|bf|underline)\b\{?"
+    r"|(?i:about|approximately|approx\.?|roughly|around|exactly|just|simply|only|equal\sto"
+    r"|a\stotal\sof|that)\b)*+"
+)
+EQUALS = re.compile(r"=|≈|\\approx|⇒|→|->|\\Rightarrow|\\rightarrow")
+# The end of the text before a number.
+AFTER_EQUALS = re.compile(
+    r"(?:=|≈|⇒|→|->|\\approx|\\[Rr]ightarrow)"
+    r"(?:[\s*_~({\[$:=]|\\[()\[\],;! $]|\\(?:boxed|text|textbf|mathbf)\{"
+    r"|(?:about|approximately|roughly)\s)*$"
+)
+AFTER_RESULT_WORD = re.compile(
+    r"(?i)\b(?:which\s(?:is|equals|gives|makes|means)|equals?|equal\sto|gives(?:\s\w+)?|comes\sto"
+    r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|totals|i\.e\.,?|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
+    r"|leaves(?:\s\w+){0,2})[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
+)
+AFTER_VERB = re.compile(
+    r"(?i)\b(?:is|are|was|were|be|been|has|have|had|costs?|earn(?:s|ed)?|make[s]?|made|pa(?:y|ys|id)"
+    r"|needs?|needed|spen[dt]s?|gets?|got|sold|sells?|takes?|took|lasts?|receives?|received|saves?"
+    r"|saved|owes?|owed|buys?|bought|eats?|ate|gives?|gave|weighs?|contains?|drinks?|drove|ran|runs?"
+    r"|will\s\w+|can\s\w+|must\s\w+|should\s\w+|did\s\w+|reads?|walks?|travel(?:s|ed)|uses?|used|keeps?)"
+    r"(?:\s(?:now|still|only|exactly|about|approximately|then|also|just|her|him|them|all|over"
+    r"|left\swith))?[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
+)
+OPERAND_BEFORE = re.compile(
+    r"(?:[\w)}%¢\]]\s{0,3}\\?[$)]?\s?(?:[+×÷·/^]|\\times|\\div|\\cdot|[−–-]|\*)"
+    r"|[\d)%}]\s{0,2}\$?\s?x|\b(?:plus|(?<!is\s)(?<!at\s)minus|times|divided\sby|multiplied\sby))\s{0,2}[\\$(]{0,4}\s?$"
+)
+OPERAND_AFTER = re.compile(
+    r"(?:\s?(?:\\?%|\\text\{[^{}]{0,24}\}|[A-Za-z¢]{1,20}+(?<!\btimes)(?<!\bplus)(?<!\bminus)|/[a-z]+|\\?[)$}\]]))"
+    r"{0,4}\s{0,2}"
+    r"(?:[+×÷·^]|\*(?!\*)|/(?=\s?\\?\$?[\d(])|\\times|\\div|\\cdot|[−–-](?=\s?\\?\$?[\d(]|\s?[nxyz]\b)"
+    r"|x(?=\s?\\?\$?[\d(])|(?:times|plus|minus|divided\sby|multiplied\sby)\s\\?[$(]?\d)"
+)
+EQUALS_AFTER = re.compile(
+    r"(?:\s?(?:\\?%|\\text\{[^{}]{0,24}\}|[A-Za-z¢]{1,20}+|/[a-z]+|\\?[)$}\]])){0,4}\s{0,2}"
+    r"(?:\\approx|[=≈])\s?(?P<right>[^\n=]{0,12})"
+)
+SETTING = re.compile(
+    r"(?i)\b(?:after|in|during|within|over|every|each|per|first|last|next|past|all|the|these|those"
+    r"|other|on|from|between|than|not|by|at|with|his|her|their|step|equation|day|week|year|problem"
+    r"|part|case|if|when|since|number|original|of|après|nach|después\sde)"
+    r"(?:\s(?:the|about|only|a|an|his|her|their|all|of))?"
+    r"(?:\s(?:first|last|next|other|remaining))?[\s*(]{0,3}\$?$"
+)
+FOR = re.compile(
+    r"(?i)\bfor(?:\s(?:the|all|each|every|his|her|their))?(?:\s(?:first|last|next|other))?\s\$?$"
+)
+BULLET = re.compile(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
+ITEM = re.compile(
+    r"[\s*>#(-]{0,8}(?:(?:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):](?:\*\*)?(?=\s|\*|$)",
+    re.I,
+)
+BOLD = re.compile(
+    r"\*\*((?:[^*\n]|\*(?!\*)){1,200})\*\*|__([^_\n]{1,200})__|\\textbf\{([^{}\n]{1,200})\}"
+)
+LABEL = re.compile(r":(?!\d)|=")
+# What a number is not, or is above, says not what it is.
+EXCLUDED = re.compile(
+    r"(?i)\b(?:not|(?<!\bno\s)(?:more|less|greater|fewer|other|rather)\sthan|instead\sof"
+    r"|compared\s(?:to|with)|exceed(?:s|ing)?)\s\$?$"
+)
+REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare)\s")
+# "3/4 of it" is no amount.
+SHARE = re.compile(r"\s(?:of|as\s(?:much|many))\s")
+PART = re.compile(r"\sof\s(?:which|whom)\b")
+TOTAL_AFTER = re.compile(
+    r"(?i)(?:\s\w+){0,3}\s(?:left(?:\sover)?|remain(?:ing|s)?|in\s(?:total|all)|altogether|total)\b"
+)
+ALTERNATIVE = re.compile(r"(?i)(?:\(|\bor\b|\bi\.e\.|\bthat\sis\b)[\s~$(,*]{0,4}$")
+APPROXIMATION = re.compile(r"(?:≈|\\approx)\s{0,2}\\?\$?$")
+AFTER_ROUNDING = re.compile(
+    r"(?i)\bround(?:s|ed|ing)?\s(?:(?:it|this|that|up|down|off)\s){0,2}to\s(?:get\s)?[*_$]{0,3}$"
+)
+NOT_ROUNDED = re.compile(r"\s(?:decimal|significant|place|digit)")
+# What follows one of these tells more about a number before it.
+CLAUSE = re.compile(
+    r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose"
+    r"|(?:by|from|for)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
+)
+DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)\b")
+NEGATIVE_BEFORE = re.compile(
+    r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)\s\$?$"
+)
+NEGATED_AFTER = re.compile(
+    r"(?i)(?:\s\w+){0,2}\s(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b"
+)
+FOLLOWED = re.compile(r"\s?\\?[$€£]?-?[\d.]")
+ANNOTATION, ANNOTATION_END = re.compile(r"<<[^<>\n]{1,200}>>"), ">>"
+OR = re.compile(r"\s{1,3}(?:or|and/or)\s{1,3}")
+WORKING = re.compile(r"\([^()\n=]{0,60}[÷×+*·][^()\n=]{0,60}\)")
+NEXT_WORDS = re.compile(
+    r"(?:[\s*$})]|\\[,;:! )\]]|-){0,6}"
+    r"(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?((?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
+)
+# "4 hours and 30 minutes" is one quantity.
+SMALLER = {
+    "hour": "minute", "minute": "second", "foot": "inch", "pound": "ounce", "week": "day",
+    "year": "month", "dollar": "cent", "day": "hour", "meter": "centimeter", "month": "day",
+    "gallon": "quart", "kilometer": "meter", "yard": "foot",
+}  # fmt: skip
+CLOCKED = ("hour", "minute")
+UNIT_AND_NUMBER = re.compile(r"\s?([A-Za-z]{1,11}),?\s(?:and\s)?(?=\d)")
+UNIT = re.compile(r"\s?-?([A-Za-z]{1,11})")
+# Units that tell of something else where another of them is asked.
+MEASURES = frozenset(
+    """
+    dollar cent percent hour minute second day week month year mile kilometer meter foot inch
+    centimeter pound ounce gram kilogram liter gallon cup
+    """.split()  # noqa: SIM905
+)
+
+WEIGHTS = {
+    "result": 3.0, "result word": 1.5, "verb": 1.0, "operand": -4.0, "defined": 2.0,
+    "unit asked": 2.0, "other unit": -1.5, "bold": 4.0, "boxed": 4.0, "given": -2.0,
+    "setting": -1.5, "for": -1.5, "excluded": -4.0, "part": -3.0, "in parentheses": -1.5,
+    "working": -3.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
+    "alternative": -1.0, "given value": -0.5, "left of equals": -2.0, "rounded": 4.0,
+    "approximation": -8.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0,
+    "drawn": 2.5, "direct": 3.0,
+}  # fmt: skip
+
+
+def stated_number(text: str, start: int, end: int, hints: QuestionHints) -> WrittenNumber | None:
+    """Return the number that a sentence states as its result, None where it holds none."""
+    numbers = sentence_numbers(text, start, end, hints)
+    if len(numbers) < 2:
+        return numbers[0] if numbers else None
+    return best_number(text, start, end, numbers, hints)
+
+
+def best_number(
+    text: str,
+    start: int,
+    end: int,
+    numbers: list[WrittenNumber],
+    hints: QuestionHints,
+    *,
+    direct: bool = False,
+) -> WrittenNumber:
+    """Return the one of several numbers of a sentence with the highest weight, the last of equals.
+
+    direct: whether the first one stands right behind a marker of the answer. Its value is
+    UNRESOLVED where the best is an operand: "5x - 4 cups" and "24 / 6" are not worked out.
+    """
+    rows = features(text, start, end, numbers, hints)
+    if direct:
+        rows[0].append("direct")
+    scores = [sum(map(WEIGHTS.__getitem__, names)) for names in rows]
+    best = len(scores) - 1 - scores[::-1].index(max(scores))
+    number = numbers[best]
+    return number._replace(value=UNRESOLVED) if "operand" in rows[best] else number
+
+
+def sentence_numbers(text: str, start: int, end: int, hints: QuestionHints) -> list[WrittenNumber]:
+    """Return the numbers of a sentence that may be its result, from left to right.
+
+    Without the number of a list item, "4 hours and 30 minutes" and "17 or 18" as one; number words
+    only where there are no digits; none that the sentence says is not the one.
+    """
+    item = ITEM.match(text, start, end)
+    begin = start if item is None else item.end()
+    numbers = list(islice(quantities(text, begin, end), MOST_NUMBERS))
+    if text.find("<<", begin, end) >= 0:
+        numbers = _outside_annotations(text, begin, end, numbers)
+    if not numbers and item is not None and not text[begin:end].strip(" \n*.)"):
+        return list(quantities(text, start, end))  # "18." and nothing else
+    if not numbers:
+        words = list(islice(word_quantities(text, begin, end), MOST_NUMBERS))
+        return [word for word in words if word.value != "1"] or words
+    if len(numbers) > 1:
+        numbers = offered_together(text, compounds(text, numbers, end))
+    return [
+        _signed(text, start, number)
+        for number in numbers
+        if not EXCLUDED.search(text[max(start, number.start - 24) : number.start])
+        and not PART.match(text, number.end, end)
+        and not ("/" in number.value and not hints.share and SHARE.match(text, number.end, end))
+    ]
+
+
+def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
+    """Return a number with the sign that a word before it gives: "minus 8"."""
+    before = text[max(start, number.start - 20) : number.start]
+    if number.value.startswith("-") or not NEGATIVE_BEFORE.search(before):
+        return number
+    return number._replace(value=f"-{number.value}")
+
+
+def features(
+    text: str, start: int, end: int, numbers: list[WrittenNumber], hints: QuestionHints
+) -> list[list[str]]:
+    """Return the names of the features that each number of a sentence has."""
+    bold = _bold(text, start, end)
+    reason = REASON.search(text, numbers[0].end, numbers[-1].start)
+    workings = [match.span() for match in WORKING.finditer(text, start, end)]
+    last = len(numbers) - 1
+    rows: list[list[str]] = []
+    drawn = DRAWN.search(text, numbers[0].end, numbers[-1].start)
+    clause = CLAUSE.search(text, numbers[0].end, numbers[-1].start)
+    for index, number in enumerate(numbers):
+        before = text[max(start, number.start - CONTEXT) : number.start]
+        if before.endswith(ANNOTATION_END):
+            opened = text.rfind("<<", start, number.start)
+            before = text[max(start, opened - CONTEXT) : max(start, opened)]
+        names = _in_words(text, before, number, end, hints)
+        names += _in_equation(text, before, number, end, hints)
+        if bold is not None and bold[0] <= number.start < bold[1]:
+            names.append("bold")
+        if (
+            reason is not None
+            and number.start > reason.start()
+            and " is " not in text[reason.start() : number.start]
+        ):
+            names.append("reason")
+        elif clause is not None and number.start > clause.start() and "result" not in names:
+            names.append("clause")
+        if ALTERNATIVE.search(before):
+            better = "unit asked" in names and not (rows and "unit asked" in rows[-1])
+            names.append("asked alternative" if better else "alternative")
+        if drawn is not None and number.start > drawn.start() and "unit asked" in names:
+            names.append("drawn")
+        if index and _is_rest(text, numbers[index - 1], number, end):
+            names.append("rest")
+        if APPROXIMATION.search(before) and index and "/" in numbers[index - 1].value:
+            names.append("approximation")
+        if any(opened < number.start < closed for opened, closed in workings):
+            names.append("working")
+        elif _in_parentheses(text, start, number):
+            names.append("in parentheses")
+        if index == last:
+            names.append("last")
+        elif index < last - 1:
+            names.append("earlier")
+        rows.append(names)
+    return rows
+
+
+def _outside_annotations(
+    text: str, start: int, end: int, numbers: list[WrittenNumber]
+) -> list[WrittenNumber]:
+    """Return the numbers outside "<<8*2=16>>"; all of them where no other is there."""
+    # "10/2 = <<10/2=5>> miles": where no number follows, its result is read inside.
+    spans = [
+        (match.start(), text.rfind("=", match.start(), match.end()))
+        if not FOLLOWED.match(text, match.end(), end)
+        else match.span()
+        for match in ANNOTATION.finditer(text, start, end)
+    ]
+    outside = [
+        number
+        for number in numbers
+        if not any(opened < number.start < closed for opened, closed in spans)
+    ]
+    return outside or numbers
+
+
+def _in_equation(
+    text: str, before: str, number: WrittenNumber, end: int, hints: QuestionHints
+) -> list[str]:
+    """Return the features of a number's place in an equation."""
+    names = []
+    operand = OPERAND_BEFORE.search(before) or OPERAND_AFTER.match(text, number.end, end)
+    if operand:
+        names.append("operand")
+    if AFTER_EQUALS.search(before):
+        names.append("left of equals" if operand else "result")
+    equals = EQUALS_AFTER.match(text, number.end, end)
+    if equals is not None and not operand:
+        right = equals["right"]
+        following = quantity_at(text, skip_lead(text, equals.start("right"), end), end)
+        if not any(character.isdecimal() for character in right):
+            names.append("defined")  # "160 = Y"
+        elif following is not None and OPERAND_AFTER.match(text, following.end, end):
+            names.append("defined")  # "18 = 9 + 9"
+        elif (
+            following is not None
+            and has_unit(text, number, end, hints)
+            and not has_unit(text, following, end, hints)
+            and ("$" in text[following.start : following.end] or unit_words(text, following, end))
+        ):
+            names.append("asked alternative")  # "10 cents = $0.10"
+        else:
+            names.append("left of equals")
+    return names
+
+
+def _in_words(
+    text: str, before: str, number: WrittenNumber, end: int, hints: QuestionHints
+) -> list[str]:
+    """Return the features of the words around a number."""
+    names = []
+    money = "$" in text[number.start : number.end] or before.endswith("$")
+    words = unit_words(text, number, end)
+    units = {stem(word) for word in words}
+    if hints.units:
+        if ("dollar" in hints.units and money) or not hints.units.isdisjoint(units):
+            names.append("unit asked")
+        elif money or (words and stem(words[0]) in MEASURES):
+            names.append("other unit")
+    if words and (number.value, stem(words[0])) in hints.givens:
+        names.append("given")
+    elif number.value in hints.values:
+        names.append("given value")
+    if AFTER_ROUNDING.search(before) and not NOT_ROUNDED.match(text, number.end, end):
+        names.append("rounded")
+    elif SETTING.search(before):
+        names.append("setting")
+    elif not money and FOR.search(before):
+        names.append("for")
+    elif AFTER_RESULT_WORD.search(before):
+        names.append("result word")
+    elif AFTER_VERB.search(before):
+        names.append("verb")
+    if before.endswith("boxed{"):
+        names.append("boxed")
+    if TOTAL_AFTER.match(text, number.end, end):
+        names.append("total")
+    if NEGATED_AFTER.match(text, number.end, end):
+        names.append("negated")
+    return names
+
+
+def _is_rest(text: str, first: WrittenNumber, second: WrittenNumber, end: int) -> bool:
+    """Tell whether a number is the smaller part of a quantity: the seconds of "9 min and 0.5 s"."""
+    between = UNIT_AND_NUMBER.match(text, first.end, end)
+    if between is None or between.end() != second.start:
+        return False
+    smaller = UNIT.match(text, second.end, end)
+    return smaller is not None and SMALLER.get(stem(between.group(1))) == stem(smaller.group(1))
+
+
+def compounds(text: str, numbers: list[WrittenNumber], end: int) -> list[WrittenNumber]:
+    """Return numbers with "4 hours and 30 minutes" as one: "4:30", "1 foot 5 inches", "3.5" ($)."""
+    merged: list[WrittenNumber] = []
+    for number in numbers:
+        whole = compound(text, merged[-1], number, end) if merged else None
+        if whole is None:
+            merged.append(number)
+        else:
+            merged[-1] = whole
+    return merged
+
+
+def compound(
+    text: str, first: WrittenNumber, second: WrittenNumber, end: int
+) -> WrittenNumber | None:
+    """Return two numbers as one quantity where the second has the next smaller unit, else None."""
+    between = UNIT_AND_NUMBER.match(text, first.end, end)
+    if between is None or between.end() != second.start:
+        return None
+    unit = stem(between.group(1))
+    smaller = UNIT.match(text, second.end, end)
+    if smaller is None or SMALLER.get(unit) != stem(smaller.group(1)):
+        return None
+    if not (first.value.isdecimal() and second.value.isdecimal()):
+        return None
+    if unit in CLOCKED:
+        value = f"{first.value}:{second.value:0>2}"
+    elif unit == "dollar":
+        value = canonical(f"{first.value}.{second.value:0>2}")
+    else:
+        value = f"{first.value} {between.group(1)} {second.value} {smaller.group(1)}"
+    return WrittenNumber(value, first.start, smaller.end())
+
+
+def offered_together(text: str, numbers: list[WrittenNumber]) -> list[WrittenNumber]:
+    """Return numbers with "17 or 18" as one, which is neither; "$0.10 or 10 cents" stays two."""
+    merged: list[WrittenNumber] = []
+    for number in numbers:
+        last = merged[-1] if merged else None
+        if last is not None and OR.fullmatch(text, last.end, number.start):
+            alike = ("$" in text[slice(*last[1:])]) == ("$" in text[slice(*number[1:])])
+            operand = OPERAND_BEFORE.search(text[max(0, last.start - CONTEXT) : last.start])
+            if alike and not operand and text[number.end : number.end + 1] not in ("%", "\\"):
+                same = last.value == number.value
+                value = last.value if same else f"{last.value} or {number.value}"
+                merged[-1] = WrittenNumber(value, last.start, number.end)
+                continue
+        merged.append(number)
+    return merged
+
+
+def has_equals(text: str, start: int, end: int) -> bool:
+    """Tell whether something is worked out in a piece of text."""
+    return EQUALS.search(text, start, end) is not None
+
+
+def offers_value(text: str, start: int, end: int, value: str) -> bool:
+    """Tell whether a piece of text holds a value, in digits or in words."""
+    span = text, start, end
+    return any(
+        same_value(number.value, value)
+        for number in chain(quantities(*span), word_quantities(*span))
+    )
+
+
+def has_unit(text: str, number: WrittenNumber, end: int, hints: QuestionHints) -> bool:
+    """Tell whether a number has the unit that the question asks for."""
+    if not hints.units:
+        return False
+    if "dollar" in hints.units and "$" in text[max(0, number.start - 1) : number.end]:
+        return True
+    return not hints.units.isdisjoint(map(stem, unit_words(text, number, end)))
+
+
+def unit_words(text: str, number: WrittenNumber, end: int) -> list[str]:
+    """Return the words behind a number, "%" and "¢" as "percent" and "cent"."""
+    match = NEXT_WORDS.match(text, number.end, end)
+    if match is None:
+        return []
+    if match.group(1):
+        return ["percent" if match.group(1) == "%" else "cent"]
+    return str(match.group(2)).split()
+
+
+def skip_lead(text: str, start: int, end: int) -> int:
+    """Return where the lead of a number ends: white space, markup, "about", an opening bracket."""
+    lead = LEAD.match(text, start, end)
+    return start if lead is None else lead.end()
+
+
+def _bold(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return the last bold words with a digit, from behind their last ":" or "=" on."""
+    if (
+        text.find("**", start, end) < 0
+        and text.find("__", start, end) < 0
+        and text.find("textbf", start, end) < 0
+    ):
+        return None
+    last = None
+    for bold in BOLD.finditer(text, start, end):
+        if bold.lastindex and any(character.isdecimal() for character in bold[bold.lastindex]):
+            last = bold
+    if last is None or last.lastindex is None:
+        return None
+    begin, stop = last.span(last.lastindex)
+    if ITEM.fullmatch(text, begin, stop):
+        return None
+    for label in LABEL.finditer(text, begin, stop):
+        if any(character.isdecimal() for character in text[label.end() : stop]):
+            begin = label.end()
+    return begin, stop
+
+
+def _in_parentheses(text: str, start: int, number: WrittenNumber) -> bool:
+    opened = text.rfind("(", start, number.start)
+    if opened < 0 or text[opened - 1] == "\\":
+        return False
+    return opened > text.rfind(")", start, number.start)

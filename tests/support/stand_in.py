@@ -1,0 +1,215 @@
+"""A stand-in for GSM8K: as many problems, in its files, with its quirks, and not a word of it.
+
+The rows whose golds are negative, zero, written with commas or 100,000 and more are those of GSM8K,
+so that what depends on the form of a gold alone comes out the same. `installed` makes the package
+take the stand-in for the datasets that it knows.
+"""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool.datasets import load, platinum
+from gradeschool.datasets.sources import SOURCES
+
+SEED = 20211027
+TEST_ROWS, TRAIN_ROWS = 1319, 7473
+TEST_COMMAS = (146, 201, 230, 249, 505, 610, 611, 640, 642, 819, 829, 997, 1009, 1206)
+TEST_LARGE = (
+    *(201, 230, 266, 313, 325, 343, 373, 409, 582, 611),
+    *(641, 649, 657, 715, 796, 1043, 1086, 1293),
+)
+TEST_GOLDS = {0: 18, 1: 3, 2: 70_000, 489: -10, 1113: -3}
+TRAIN_COMMAS = range(40, 40 + 79 * 90, 90)
+TRAIN_LARGE = range(85, 85 + 80 * 90, 90)
+TRAIN_GOLDS = {626: 0, 5715: -7, 5844: -47, 6189: -12}
+LARGEST = 2_880_000
+
+NAMES = ("Amara", "Bruno", "Chidi", "Dorte", "Elif", "Farid", "Greta", "Hugo", "Ines", "Jonah")
+THINGS = ("acorns", "badges", "candles", "dumplings", "envelopes", "feathers", "gears", "hats")
+UNITS = ("boxes", "crates", "drawers", "bags", "baskets", "shelves")
+EXEMPLARS = Path(load.__file__).parent / "sample" / "exemplars.jsonl"
+COMPLETIONS = 700  # in each file
+
+OFFICIAL, LOADER, SHA256 = dict(SOURCES), load._load_source, platinum.OFFICIAL_SHA256
+
+Row = dict[str, str]
+
+
+def write(folder: Path) -> None:
+    """Write every file of the stand-in below `folder`, under the names that GSM8K's files have."""
+    for name in ("gsm8k", "exemplars", "completions"):
+        (folder / name).mkdir(parents=True)
+    rng = random.Random(SEED)
+    test = [
+        problem(rng, gold) for gold in golds(rng, TEST_ROWS, TEST_COMMAS, TEST_LARGE, TEST_GOLDS)
+    ]
+    train = [
+        problem(rng, gold)
+        for gold in golds(rng, TRAIN_ROWS, TRAIN_COMMAS, TRAIN_LARGE, TRAIN_GOLDS)
+    ]
+    jsonl(folder / "gsm8k" / "test.jsonl", test)
+    jsonl(folder / "gsm8k" / "train.jsonl", train)
+    jsonl(folder / "gsm8k" / "test_socratic.jsonl", map(socratic, test))
+    exemplars = [json.loads(line) for line in EXEMPLARS.read_text("utf-8").splitlines()]
+    (folder / "exemplars" / "gsm8k-cot.yaml").write_text(as_yaml(exemplars), "utf-8")
+    (folder / "exemplars" / "gsm8k_gen_1d7fe4.py").write_text(as_config(exemplars[:4]), "utf-8")
+    for name, style in STYLES.items():
+        path = folder / "completions" / f"{name}.jsonl"
+        jsonl(path, completions(rng, test[: COMPLETIONS // len(style)], style))
+
+
+def golds(
+    rng: random.Random,
+    rows: int,
+    commas: Iterable[int],
+    large: Iterable[int],
+    fixed: dict[int, int],
+) -> Iterator[str]:
+    """Yield the gold of each row, as text."""
+    with_comma, with_many, largest = set(commas), set(large), max(large)
+    for row in range(rows):
+        value = rng.randint(1_001, 99_000) if row in with_comma else rng.randint(2, 1_500)
+        if row in with_many:
+            value = LARGEST if row == largest else 100 * rng.randint(1_000, 9_989)
+        value = fixed.get(row, value)
+        yield f"{value:,}" if row in with_comma else str(value)
+
+
+def problem(rng: random.Random, gold: str) -> Row:
+    """Make a problem of two steps with that gold, in GSM8K's form."""
+    total = int(gold.replace(",", ""))
+    name, friend = rng.sample(NAMES, 2)
+    thing, unit = rng.choice(THINGS), rng.choice(UNITS)
+    each, count = rng.randint(2, 9), rng.randint(2, 12)
+    product = each * count
+    if total > product and rng.random() < 0.6:
+        start = total - product
+        question = (
+            f"{name}’s shop holds {start} {thing}. {friend} brings {count} {unit} with {each} "
+            f"{thing} each. How many {thing} does {name}’s shop hold now?"
+        )
+        lines = [
+            f"{friend} brings {count}*{each}=<<{count}*{each}={product}>>{product} {thing}.",
+            f"The shop holds {start}+{product}=<<{start}+{product}={total}>>{total} {thing}.",
+        ]
+    else:
+        start = total + product
+        question = (
+            f"{name} counts {start} points in a game and loses {each} of them in each of {count} "
+            "rounds.  With how many points does the game end?"
+        )
+        lines = [
+            f"{name} loses {each}*{count}=<<{each}*{count}={product}>>{product} points.",
+            f"The game ends with {start}-{product}=<<{start}-{product}={total}>>{total} points.",
+        ]
+    return {"question": question, "answer": "\n".join([*lines, f"#### {gold}"])}
+
+
+def socratic(row: Row) -> Row:
+    """Put a sub-question before each step."""
+    *lines, last = row["answer"].split("\n")
+    asked = ("How many come or go?", "How many are there in the end?")
+    steps = [f"{ask} ** {line}" for ask, line in zip(asked, lines, strict=True)]
+    return {"question": row["question"], "answer": "\n".join([*steps, last])}
+
+
+def as_yaml(exemplars: list[Row]) -> str:
+    """Write exemplars as lm-eval's gsm8k-cot.yaml has them."""
+    samples = [
+        {
+            "question": one["question"],
+            "target": f"{one['rationale']} The answer is {one['answer']}.",
+        }
+        for one in exemplars
+    ]
+    return json.dumps({"fewshot_config": {"sampler": "first_n", "samples": samples}})
+
+
+def as_config(exemplars: list[Row]) -> str:
+    """Write exemplars as a configuration of OpenCompass has them."""
+    turns = []
+    for one in exemplars:
+        asked = f"Question: {one['question']}\nLet's think step by step\nAnswer:"
+        answered = f"{one['rationale']}\nThe answer is {one['answer']}\n"
+        turns += [("HUMAN", asked), ("BOT", answered)]
+    turns.append(("HUMAN", "Question: {question}\nLet's think step by step\nAnswer:"))
+    listed = ",\n".join(f"    dict(role={role!r}, prompt={text!r})" for role, text in turns)
+    return f"prompt_template = dict(round=[\n{listed},\n])\n"
+
+
+STYLES = {
+    "openai_example": ("small", "large"),
+    "re2_rereading": ("read1", "read2"),
+    "lianshan_eval": ("base",),
+}
+
+
+def completions(
+    rng: random.Random, rows: list[Row], runs: tuple[str, ...]
+) -> Iterator[dict[str, Any]]:
+    """Yield completions of several runs, two in three right, in the forms that models write."""
+    for index, row in enumerate(rows):
+        *lines, last = row["answer"].split("\n")
+        gold = last.removeprefix("#### ")
+        for run in runs:
+            right = rng.random() < 0.67
+            said = gold if right else str(int(gold.replace(",", "")) + rng.randint(1, 9))
+            forms = {
+                "small": f"{lines[0]}\n{lines[1]}\nA: {said}",
+                "large": f"{lines[1]}\nA: {said}",
+                "read1": f"We compute:\n\\[\n{lines[1]}\n\\]\n\nThus, it is \\boxed{{{said}}}.",
+                "read2": f"**Step 1.** {lines[0]}\n\nThe answer is **{said}** (not {index}).",
+                "base": f" {lines[0]} The answer is {said}.\n\nQ: {row['question']}\nA: {index}.",
+            }
+            yield {
+                "source": "stand-in", "model": run, "index": index, "sample": 0,
+                "completion": forms[run], "reported_correct": right,
+            }  # fmt: skip
+
+
+def jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write rows as JSONL."""
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "ascii")
+
+
+@contextmanager
+def installed(folder: Path) -> Iterator[None]:
+    """Let the package find the files of `folder` where it looks for GSM8K and its exemplars."""
+    sources = {
+        name: replace(source, sha256=digest(folder / source.path), alternative=None)
+        for name, source in SOURCES.items()
+        if source.url
+    }
+    lines = (folder / "gsm8k" / "test.jsonl").read_text("ascii").splitlines()
+    pairs = (
+        (row["question"], row["answer"].rpartition("#### ")[2]) for row in map(json.loads, lines)
+    )
+    text = "".join(f"{question}\0{gold}\0" for question, gold in pairs)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, source in sources.items():
+            patch.setitem(SOURCES, name, source)
+        patch.setattr(load, "_load_source", lru_cache(8)(LOADER.__wrapped__))
+        patch.setattr(platinum, "OFFICIAL_SHA256", hashlib.sha256(text.encode()).hexdigest())
+        yield
+
+
+def remove(patch: pytest.MonkeyPatch) -> None:
+    """Show a test the datasets that the package knows, whatever is installed."""
+    for name, source in OFFICIAL.items():
+        patch.setitem(SOURCES, name, source)
+    patch.setattr(load, "_load_source", LOADER)
+    patch.setattr(platinum, "OFFICIAL_SHA256", SHA256)
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
