@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.cli.options import dataset_option, json_option, print_json, stdout_console
-from gradeschool.cli.protocols_diff import diff_command
-from gradeschool.cli.protocols_show import show_command
+from gradeschool.cli.options import dataset_option, json_option, print_json, stdout_console, warn
+from gradeschool.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
     from gradeschool.completion import Prompt
     from gradeschool.problem import Problem
     from gradeschool.protocol import Protocol
+    from gradeschool.protocols.card import ProtocolCard
+    from gradeschool.scoring.moves import Move
 
 # A name of more characters has its summary below it, in a narrow terminal.
 LONGEST_NAME = 32
@@ -23,10 +27,6 @@ LONGEST_NAME = 32
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """List, show and compare protocols and scorers; print prompts."""
-
-
-command.add_command(show_command)
-command.add_command(diff_command)
 
 
 @command.command("list")
@@ -101,6 +101,215 @@ def _form(protocol: Protocol) -> str:
     return "chat" if protocol.is_chat else "completion"
 
 
+@command.command("show")
+@click.argument("name")
+@dataset_option
+@click.option("--problem", metavar="ID", help="Whose prompt to print; by default the first.")
+@json_option
+def show_command(name: str, dataset: str | None, problem: str | None, as_json: bool) -> None:
+    """Show everything about a protocol, a scorer or a vote.
+
+    Of a protocol: the parts of its prompt to the character, where its shots come from, decoding,
+    scorers, what they read unlike a careful reader, sources, and the exact prompt of a problem with
+    its SHA-256 (of the text in UTF-8; of a chat, of its messages as JSON).
+    """
+    from gradeschool.protocols.card import scorer_card
+    from gradeschool.protocols.card_json import protocol_json, scorer_json, vote_json
+    from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
+    from gradeschool.reports.protocol_card import print_protocol, print_scorer, print_vote
+
+    if name in all_protocols():
+        card = card_of(all_protocols()[name], dataset, problem)
+        if as_json:
+            print_json(protocol_json(card))
+        else:
+            print_protocol(card, stdout_console())
+    elif name in all_scorers():
+        if as_json:
+            print_json(scorer_json(scorer_card(name)))
+        else:
+            print_scorer(scorer_card(name), stdout_console())
+    elif name in all_votes():
+        if as_json:
+            print_json(vote_json(all_votes()[name]))
+        else:
+            print_vote(all_votes()[name], stdout_console())
+    else:
+        known = {*all_protocols(), *all_scorers(), *all_votes()}
+        raise UnknownNameError("protocol or scorer", name, known)
+
+
+def card_of(
+    protocol: Protocol, dataset: str | None, problem: str | None, usual: str = ""
+) -> ProtocolCard:
+    """Return a protocol's card, with the prompt of a problem where what it needs is at hand.
+
+    A dataset or a problem that the user names must be there; the usual dataset, by default the
+    protocol's own, is only missed.
+    """
+    from gradeschool.datasets.load import is_here, load_dataset
+    from gradeschool.protocols.card import protocol_card
+
+    named = dataset or usual or protocol.dataset
+    needed = [named, *([protocol.shots] if protocol.shots else [])]
+    absent = [one for one in needed if not is_here(one)]
+    if absent and not (dataset or problem):
+        fetch = " ".join(absent)
+        warn(f"no prompt is shown: {', '.join(absent)} is not on this machine; "
+             f"`gradeschool data fetch {fetch}` fetches it")  # fmt: skip
+        return protocol_card(protocol)
+    problems = load_dataset(named).problems
+    shots = load_dataset(protocol.shots).problems if protocol.shots else ()
+    return protocol_card(protocol, problems, shots, position(problems, problem, named), named)
+
+
+def position(problems: Sequence[Problem], id: str | None, dataset: str) -> int:
+    """Return where the problem of that id stands, the first one where none is named."""
+    if id is None:
+        return 0
+    for at, problem in enumerate(problems):
+        if problem.id == id:
+            return at
+    raise InputError(
+        f"no problem of {dataset!r} has the id {id!r}; its ids go from {problems[0].id!r} "
+        f"to {problems[-1].id!r}"
+    )
+
+
+@command.command("diff")
+@click.argument("a")
+@click.argument("b")
+@click.argument("files", nargs=-1)
+@click.option("--runs", multiple=True, metavar="FILE...", help="Recordings to read under both.")
+@click.option("--problem", metavar="ID", help="Whose prompts to compare; by default the first.")
+@dataset_option
+@json_option
+def diff_command(
+    a: str,
+    b: str,
+    files: tuple[str, ...],
+    runs: tuple[str, ...],
+    problem: str | None,
+    dataset: str | None,
+    as_json: bool,
+) -> None:
+    """Compare two protocols, or two scorers.
+
+    Of protocols: every field that differs, and the prompts of a problem as a text diff. Of scorers:
+    the completions on which they are known to differ. With recordings: the points by which the same
+    completions move when the second's scorer reads them instead of the first's (a protocol's first
+    scorer), and how many flip.
+
+    Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k --runs answers.jsonl
+    """
+    from gradeschool.protocols.registry import all_protocols, all_scorers
+    from gradeschool.scoring.sources import check_sources
+
+    for name in (a, b):
+        if name not in all_protocols() and name not in all_scorers():
+            raise UnknownNameError("protocol or scorer", name, {*all_protocols(), *all_scorers()})
+    specs = tuple(dict.fromkeys((*runs, *files)))
+    check_sources(specs, dataset)
+    paths = [Path(spec) for spec in specs]
+    if a in all_protocols() and b in all_protocols():
+        _protocols(a, b, paths, problem, dataset, as_json)
+    elif a in all_scorers() and b in all_scorers():
+        _scorers(a, b, paths, dataset, as_json)
+    else:
+        scorer = a if a not in all_protocols() else b
+        raise InputError(f"{scorer!r} is a scorer and the other a protocol; give two of a kind")
+
+
+def _protocols(
+    a: str, b: str, paths: Sequence[Path], problem: str | None, dataset: str | None, as_json: bool
+) -> None:
+    from gradeschool.protocols.contrast import (
+        prompt_difference,
+        protocol_differences,
+        scorer_splits,
+    )
+    from gradeschool.protocols.registry import all_protocols
+    from gradeschool.reports.protocol_contrast import (
+        print_fields,
+        print_moves,
+        print_prompts,
+        print_splits,
+    )
+
+    both = (all_protocols()[a], all_protocols()[b])
+    # The same problem for both, of the first one's dataset.
+    cards = [card_of(protocol, dataset, problem, usual=both[0].dataset) for protocol in both]
+    found, lines = protocol_differences(*cards), prompt_difference(*cards)
+    scorers = (both[0].scorers[0], both[1].scorers[0])
+    splits = scorer_splits(cards[0].scorers[0], cards[1].scorers[0])
+    moves = _moves(paths, scorers, dataset)
+    if as_json:
+        print_json(
+            {
+                "kind": "protocols",
+                "names": [a, b],
+                "digests": [card.digest for card in cards],
+                "fields": [one._asdict() for one in found],
+                "prompt_sha256": [card.example and card.example.sha256 for card in cards],
+                "prompt_diff": list(lines),
+                "scorers": list(scorers),
+                "quirks": [one.as_json() for one in splits],
+                "runs": [one.as_json() for one in moves],
+            }
+        )
+        return
+    console = stdout_console()
+    print_fields(found, (a, b), console)
+    print_prompts(lines, cards, console)
+    if scorers[0] != scorers[1]:
+        console.print(
+            "\ncompletions that their first scorers are known to read apart", style="bold"
+        )
+        print_splits(splits, scorers, console)
+    if moves:
+        print_moves(moves, scorers, console)
+
+
+def _scorers(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json: bool) -> None:
+    from gradeschool.protocols.card import scorer_card
+    from gradeschool.protocols.contrast import scorer_splits
+    from gradeschool.protocols.registry import get_usable_scorer
+    from gradeschool.reports.protocol_contrast import print_moves, print_splits
+
+    cards = [scorer_card(get_usable_scorer(name).name) for name in (a, b)]
+    splits = scorer_splits(*cards)
+    moves = _moves(paths, (a, b), dataset)
+    if as_json:
+        print_json(
+            {
+                "kind": "scorers",
+                "names": [a, b],
+                "summaries": [card.scorer.summary for card in cards],
+                "quirks": [one.as_json() for one in splits],
+                "runs": [one.as_json() for one in moves],
+            }
+        )
+        return
+    console = stdout_console()
+    for card in cards:
+        console.print(f"{card.scorer.name}: {card.scorer.summary}")
+    print_splits(splits, (a, b), console)
+    if moves:
+        print_moves(moves, (a, b), console)
+
+
+def _moves(paths: Sequence[Path], scorers: tuple[str, str], dataset: str | None) -> list[Move]:
+    """Return how each run of the recordings moves; nothing is read where there are none."""
+    from gradeschool.protocols.registry import get_usable_scorer
+    from gradeschool.scoring.load import load_runs
+    from gradeschool.scoring.moves import move
+
+    if not paths:
+        return []
+    one, other = (get_usable_scorer(name) for name in scorers)
+    return [move(run, one, other) for path in paths for run in load_runs(path, dataset, warn)]
+
+
 @command.command("prompts")
 @click.argument("name")
 @dataset_option
@@ -129,8 +338,6 @@ def prompts_command(name: str, dataset: str | None, limit: int | None, form: str
 
 
 def _jsonl(problem: Problem, prompt: Prompt) -> bytes:
-    import json
-
     from gradeschool.protocols.prompt_json import prompt_json
 
     return json.dumps({"id": problem.id, **prompt_json(prompt)}).encode() + b"\n"
