@@ -3,7 +3,8 @@
 # make test-all    every test, lint and types (brings torch: gigabytes)
 # make test-peers  compare with the real harnesses, each in an environment of its own
 # make test-peers-heavy  the same for those that bring torch (gigabytes)
-# make lint        ruff and mypy
+# make coverage    every test, measuring what they run; fails below the share in pyproject.toml
+# make lint        ruff, mypy, and the schemas of workflows and of CITATION.cff
 # make docs        write the documentation to build/docs
 # make bench       time scoring and requests beside peers
 # PYTHON=python3.12 chooses another Python; 3.11 to 3.13.
@@ -15,6 +16,7 @@ PEERS = lm_eval inspect_ai inspect_ai_0_3_220 inspect_ai_0_3_252 inspect_ai_0_3_
 HEAVY_PEERS = lighteval evalscope trl trl_train verifiers verl openrlhf ray transformers_serve vllm_cpu \
 	llama_cpp_server
 SOURCES := pyproject.toml README.md $(shell find src -type f -not -name '*.pyc')
+SCHEMA = .venv/bin/check-jsonschema --quiet --builtin-schema vendor
 SAMPLE = src/gradeschool/datasets/sample/completions.jsonl
 export OMP_NUM_THREADS ?= 1
 
@@ -28,7 +30,7 @@ endif
 NO_INDEX = { echo 'gradeschool: pip could not install what is needed (its reason is above); try' \
 	'again with a network, and with HTTP_PROXY and HTTPS_PROXY unset or correct' >&2; exit 1; }
 
-.PHONY: demo test test-all test-peers test-peers-heavy lint docs bench clean
+.PHONY: demo test test-all coverage test-peers test-peers-heavy lint docs bench clean
 
 demo: .venv/installed
 	rm -rf build/demo
@@ -46,6 +48,9 @@ test: .venv/test
 test-all: .venv/all lint
 	.venv/bin/python -m pytest -n 2 -m 'not peers'
 
+coverage: .venv/all
+	.venv/bin/python -m pytest -n 2 -m 'not peers' --cov --cov-report=term
+
 test-peers: .venv/all
 	.venv/bin/python tests/peers/install.py $(PEERS)
 	.venv/bin/python -m pytest -m peers tests/peers
@@ -58,6 +63,10 @@ lint: .venv/all
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+	$(SCHEMA).github-workflows .github/workflows/*.yml
+	$(SCHEMA).dependabot .github/dependabot.yml
+	$(SCHEMA).github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(SCHEMA).citation-file-format CITATION.cff
 
 docs: .venv/all
 	NO_MKDOCS_2_WARNING=1 .venv/bin/python -W error -m mkdocs build --strict

@@ -65,7 +65,7 @@ def texts(site: Path) -> dict[str, str]:
 def test_every_protocol_scorer_vote_and_harness_has_its_page(
     site: Path, texts: dict[str, str]
 ) -> None:
-    pages = "\n".join(path.read_text("utf-8") for path in site.glob("[pr]*/*.html"))
+    pages = "\n".join(path.read_text("utf-8") for path in site.glob("[ps]*/*.html"))
     titles = set(re.findall(r"<title>(.*) - gradeschool</title>", pages))
     assert set(all_protocols()) <= titles
     assert set(all_scorers()) <= titles

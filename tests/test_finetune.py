@@ -275,7 +275,7 @@ def test_problems_longer_than_the_context_are_counted(gradeschool: Command, tmp_
 
 
 def test_a_folder_in_use_is_refused(problems: Path, gradeschool: Command, tmp_path: Path) -> None:
-    from gradeschool.runs.lock import FolderLock
+    from gradeschool.runs.store import FolderLock
 
     (tmp_path / "out" / "training").mkdir(parents=True)
     lock = FolderLock(tmp_path / "out" / "training")

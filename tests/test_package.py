@@ -30,6 +30,8 @@ FLOORS = {
             "latex",
             "vote",
             "tables",
+            "atomic",
+            "signals",
             "library_scorer",
             "worker",
             "worker_main",

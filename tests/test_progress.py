@@ -9,8 +9,8 @@ from rich.console import Console
 
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.reports.progress import LiveProgress, PlainProgress
-from gradeschool.runs.ask import Live
-from gradeschool.runs.cost import Price, Purse
+from gradeschool.runs.cost import Budget, Price
+from gradeschool.runs.dispatch import InFlight
 from gradeschool.verdict import Outcome
 
 
@@ -31,7 +31,7 @@ def ended(watcher: PlainProgress | LiveProgress, outcome: Outcome, error: str = 
 def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    live, purse = Live(3, 2, 16), Purse(Price(0.4, 1.6), 1.25, 5.0, 0.0)
+    live, purse = InFlight(3, 2, 16), Budget(Price(0.4, 1.6), 1.25, 5.0, 0.0)
     with PlainProgress() as watcher:
         watcher.watch(live, purse, "process 7 on here")
         watcher.begin(100, 20, 1)
@@ -82,7 +82,7 @@ def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=100, color_system=None)
     with LiveProgress(console) as watcher:
-        watcher.watch(Live(4, 0, 8), None, "")
+        watcher.watch(InFlight(4, 0, 8), None, "")
         watcher.begin(10, 2, 0)
         for _ in range(4):
             clock[0] += 1

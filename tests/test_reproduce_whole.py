@@ -16,7 +16,7 @@ pytest.importorskip("transformers")
 pytest.importorskip("matplotlib")
 
 from gradeschool.errors import StoreError
-from gradeschool.runs.lock import FolderLock
+from gradeschool.runs.store import FolderLock
 from gradeschool.verifier import checkpoints
 from tests.support.command import environment
 from tests.support.micro import SAVE_EVERY

@@ -71,7 +71,7 @@ NO_USAGE = Usage()
 class Completion:
     """What one model wrote for one sample of one problem.
 
-    key: identity of the request (see `gradeschool.runs.keys`), "" for imported completions.
+    key: identity of the request (see `gradeschool.runs.plan`), "" for imported completions.
     sample: 0-based number among the samples of the same problem.
     text: the answer alone: no prompt, no prefix, no stop string. reasoning: thinking that the
     server returned apart from the answer. error: why there is no completion ("" where there is);

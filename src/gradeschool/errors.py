@@ -96,7 +96,7 @@ class ModelError(GradeschoolError):
 
 
 class TransientError(ModelError):
-    """Asking again may help. `retry_after` is the server's own wish in seconds, if it gave one."""
+    """Trying again may help. `retry_after` is the server's own wish in seconds, if it gave one."""
 
     def __init__(self, cause: str, message: str, retry_after: float | None = None) -> None:
         super().__init__(cause, message)

@@ -10,12 +10,13 @@ import importlib
 import json
 import logging
 import os
-import signal
 import sys
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, TextIO
+
+from gradeschool.signals import ignore_interrupts
 
 CPU_SECONDS = 5  # for one row; the system kills a process that needs more, whatever it runs
 MEMORY = 4 << 30  # bytes of address space: a tower of powers must not take the machine's memory
@@ -37,7 +38,7 @@ def attempt(call: Callable[[], Any]) -> Any:
 
 def main() -> None:
     """Answer until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent acts
+    ignore_interrupts()
     answers = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)  # whatever a library prints must not stand between the answers
     logging.disable(logging.CRITICAL)

@@ -10,10 +10,9 @@ import pytest
 
 from gradeschool.completion import Completion, Finish
 from gradeschool.errors import InputError
-from gradeschool.formats.manifests import dataset_of
+from gradeschool.formats.own_run import dataset_of, to_line
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import FileSample, Reference
-from gradeschool.runs.records import to_line
 from gradeschool.tables import read_rows
 
 Row = dict[str, Any]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.runs.test_faults import written
 from tests.support.command import run_script
-from tests.test_faults import written
 
 ANSWER = {"choices": [{"message": {"content": "#### 0"}, "finish_reason": "stop"}]}
 

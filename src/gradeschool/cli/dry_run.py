@@ -13,15 +13,14 @@ from gradeschool.cli.options import print_json
 if TYPE_CHECKING:
     from gradeschool.models.base import Model
     from gradeschool.runs.cost import Estimate
-    from gradeschool.runs.evaluate import Asking
-    from gradeschool.runs.plan import Plan
+    from gradeschool.runs.evaluate import RequestOptions
+    from gradeschool.runs.plan import RunPlan
 
 
-def tell(plan: Plan, model: Model, folder: Path, asking: Asking, as_json: bool) -> None:
+def tell(plan: RunPlan, model: Model, folder: Path, options: RequestOptions, as_json: bool) -> None:
     """Print the estimate of what the folder lacks; asks the server for its model's name at most."""
-    from gradeschool.formats.read import COMPLETIONS_FILE
+    from gradeschool.formats.own_run import COMPLETIONS_FILE, read_completions
     from gradeschool.runs.cost import estimate
-    from gradeschool.runs.files import read_completions
     from gradeschool.runs.plan import missing
 
     rows = read_completions(folder / COMPLETIONS_FILE)
@@ -29,8 +28,8 @@ def tell(plan: Plan, model: Model, folder: Path, asking: Asking, as_json: bool) 
     requests = plan.requests(asyncio.run(_identity(model)))
     todo = missing(requests, set(stored))
     pairs = [(request, stored[request.key]) for request in requests if request.key in stored]
-    found = estimate(todo, pairs, asking.choices)
-    fields = _fields(found, asking)
+    found = estimate(todo, pairs, options.choices)
+    fields = _fields(found, options)
     if as_json:
         stored_now = len(requests) - len(todo)
         print_json({"model": model.identity, "folder": str(folder), "samples": len(requests),
@@ -42,7 +41,7 @@ def tell(plan: Plan, model: Model, folder: Path, asking: Asking, as_json: bool) 
     source = "as the server counted so far" if found.measured else "estimated from characters"
     click.echo(f"tokens   about {found.prompt_tokens:,} of prompts and {found.completion_tokens:,} "
                f"of completions, {source}{_at_most(found)}")  # fmt: skip
-    if asking.price is None:
+    if options.price is None:
         click.echo("cost     unknown; give --price IN/OUT")
         return
     most = fields["most_cost"]
@@ -57,15 +56,15 @@ async def _identity(model: Model) -> str:
         return model.identity
 
 
-def _fields(found: Estimate, asking: Asking) -> dict[str, Any]:
+def _fields(found: Estimate, options: RequestOptions) -> dict[str, Any]:
     return {
         "requests": found.requests,
         "missing": found.samples,
         "prompt_tokens": found.prompt_tokens,
         "completion_tokens": found.completion_tokens,
         "most_completion_tokens": found.most_completion_tokens,
-        "cost": None if asking.price is None else found.cost(asking.price),
-        "most_cost": None if asking.price is None else found.most_cost(asking.price),
+        "cost": None if options.price is None else found.cost(options.price),
+        "most_cost": None if options.price is None else found.most_cost(options.price),
     }
 
 

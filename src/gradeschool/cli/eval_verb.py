@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from gradeschool.protocol import Protocol
     from gradeschool.reports.progress import LiveProgress, PlainProgress
     from gradeschool.runs.cost import Price
-    from gradeschool.runs.evaluate import Asking, Evaluation
-    from gradeschool.runs.plan import Plan
+    from gradeschool.runs.evaluate import Evaluation, RequestOptions
+    from gradeschool.runs.plan import RunPlan
 
 Decorated = TypeVar("Decorated", bound=Callable[..., None])
 
@@ -133,7 +133,7 @@ def command(
     from gradeschool.datasets.load import is_here, load_dataset
     from gradeschool.models.choose import choose_model
     from gradeschool.protocols.registry import get_protocol
-    from gradeschool.runs.evaluate import Asking, default_folder
+    from gradeschool.runs.evaluate import RequestOptions, default_folder
     from gradeschool.runs.plan import make_plan
 
     built_in = model == BUILT_IN
@@ -148,14 +148,14 @@ def command(
     plan = make_plan(chosen, load_dataset(name), decoding, limit, samples)
     answering = choose_model(model, plan.problems, plan.dataset.name, timeout, calculating, workers)
     cost = _price(price, answering)
-    asking = Asking(connections, choices, batch, cost, max_cost)
+    options = RequestOptions(connections, choices, batch, cost, max_cost)
     folder = output or default_folder(model, chosen.name, plan.dataset.name)
     if dry_run:
         from gradeschool.cli.dry_run import tell
 
-        tell(plan, answering, folder, asking, as_json)
+        tell(plan, answering, folder, options, as_json)
     else:
-        evaluation = run_plan(plan, answering, folder, asking, quiet)
+        evaluation = run_plan(plan, answering, folder, options, quiet)
         _print(evaluation, plan.protocol, as_json)
         exit_as_ended(evaluation)
 
@@ -213,7 +213,9 @@ def _check(
         )
 
 
-def run_plan(plan: Plan, model: Model, folder: Path, asking: Asking, quiet: bool) -> Evaluation:
+def run_plan(
+    plan: RunPlan, model: Model, folder: Path, options: RequestOptions, quiet: bool
+) -> Evaluation:
     """Run a plan with a progress display; exits with 130 at a second Ctrl-C."""
     import asyncio
 
@@ -222,8 +224,10 @@ def run_plan(plan: Plan, model: Model, folder: Path, asking: Asking, quiet: bool
 
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// if it is not yours")
-    with _progress(quiet) as observer:
-        work = evaluate(plan, model, folder, asking=asking, observer=observer, version=__version__)
+    with _progress(quiet) as progress:
+        work = evaluate(
+            plan, model, folder, options=options, progress=progress, version=__version__
+        )
         try:
             return asyncio.run(work)
         except (KeyboardInterrupt, asyncio.CancelledError):

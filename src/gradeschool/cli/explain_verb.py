@@ -135,12 +135,12 @@ def _explain(
 
 def _scorers(path: Path, names: Sequence[str], every: bool) -> list[Scorer]:
     """Return the scorers that are asked for; without names every scorer, or the run's own."""
-    from gradeschool.formats.manifests import scorer_of
+    from gradeschool.formats.own_run import manifest_of, scorer_of
     from gradeschool.scoring.load import choose_scorers
 
     if names or every:
         return choose_scorers(names)
-    return choose_scorers([scorer_of(path) or READER])
+    return choose_scorers([scorer_of(manifest_of(path)) or READER])
 
 
 def _with_problem(runs: Sequence[Run], problem: str | None) -> list[Run]:

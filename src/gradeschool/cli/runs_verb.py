@@ -106,11 +106,11 @@ def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
     merged = merge(runs, output)
     if as_json:
         print_json({"folder": str(output), "kept": merged.kept, "dropped": merged.dropped,
-                    "torn": merged.torn, "runs": [merged.scored.score.as_json()]})  # fmt: skip
+                    "torn": merged.torn, "runs": [merged.results.score.as_json()]})  # fmt: skip
     else:
         from gradeschool.reports.terminal import score_table
 
-        score_table([merged.scored.score], stdout_console())
+        score_table([merged.results.score], stdout_console())
         click.echo(f"{merged.kept} samples in {output}, {merged.dropped} rows of the same dropped")
     if merged.torn:
         warn(f"{merged.torn} rows were not whole and stay behind; `gradeschool runs verify` tells")
@@ -160,9 +160,8 @@ def curve_command(
 
 def _own_scorer(file: Path) -> str | None:
     """Return the headline scorer of a run folder, None for another file."""
-    from gradeschool.formats.read import MANIFEST_FILE
+    from gradeschool.formats.own_run import MANIFEST_FILE, read_json
     from gradeschool.runs.manifest import plan_of
-    from gradeschool.runs.store import read_json
 
     manifest = read_json(file / MANIFEST_FILE) if file.is_dir() else None
     return None if manifest is None else plan_of(manifest).protocol.scorers[0]

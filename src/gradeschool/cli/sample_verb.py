@@ -79,7 +79,7 @@ def command(
     """
     from gradeschool.datasets.load import is_here, load_dataset
     from gradeschool.protocols.registry import get_protocol
-    from gradeschool.runs.evaluate import Asking
+    from gradeschool.runs.evaluate import RequestOptions
     from gradeschool.runs.plan import make_plan
 
     chosen = get_protocol(protocol)
@@ -94,7 +94,7 @@ def command(
         _model(models, (), name, timeout, calculator, workers)
     plan = make_plan(chosen, load_dataset(name), decoding, limit, samples)
     model = _model(models, plan.problems, plan.dataset.name, timeout, calculator, workers)
-    evaluation = run_plan(plan, model, output, Asking(connections), quiet)
+    evaluation = run_plan(plan, model, output, RequestOptions(connections), quiet)
     if evaluation.fatal is None:
         _labels(output, as_json)
     exit_as_ended(evaluation)

@@ -1,11 +1,148 @@
-"""The completions of a run of ours: one for each key, whatever happened on the way."""
+"""Run folders of gradeschool: run.json says what was run, completions.jsonl holds what came back.
+
+A row of completions.jsonl is one completion, or the error that stands for it. A sample that failed
+and was requested again has several rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from gradeschool.tables import Row
+from gradeschool.completion import Completion, Finish, Usage
+from gradeschool.errors import InputError, StoreError
+from gradeschool.tables import Row, parse_line
+
+COMPLETIONS_FILE = "completions.jsonl"
+MANIFEST_FILE = "run.json"
+RESULTS_FILE = "results.json"
+ROW_SCHEMA = 1
+# Until version 0.1 scorers were called rules, in run.json ("protocol") and in results.json.
+OLD_SCORERS, SCORERS = "rules", "scorers"
+FINISHES = {finish.value: finish for finish in Finish}
+
+
+# run.json and results.json
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Return the JSON object in a file, None where there is no file; raises StoreError.
+
+    Keys of older versions are returned under their new names.
+    """
+    try:
+        fields = json.loads(path.read_bytes()) if path.exists() else None
+    except (ValueError, RecursionError, OSError) as error:
+        raise StoreError(f"cannot read {str(path)!r}: {error}; remove or repair it") from error
+    if fields is None:
+        return None
+    if not isinstance(fields, dict):
+        raise StoreError(f"{str(path)!r} holds no JSON object; remove or repair it")
+    return _renamed(fields)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the fields of a run folder's run.json; raises InputError where there is none."""
+    fields = read_json(folder / MANIFEST_FILE)
+    if fields is None:
+        raise InputError(f"{str(folder)!r} is no run folder: it has no {MANIFEST_FILE}; give one")
+    return fields
+
+
+def manifest_of(path: Path) -> dict[str, Any]:
+    """Return the run.json of a run folder, or beside a file of one; {} where none can be read."""
+    try:
+        return read_json((path if path.is_dir() else path.parent) / MANIFEST_FILE) or {}
+    except StoreError:
+        return {}
+
+
+def dataset_of(path: Path) -> str | None:
+    """Return the dataset of a run folder (or of a file in one), None where nothing names it."""
+    dataset = manifest_of(path).get("dataset")
+    name = dataset.get("name") if isinstance(dataset, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def scorer_of(manifest: Mapping[str, Any]) -> str | None:
+    """Return the first scorer of a run's protocol, None where run.json does not name it."""
+    protocol = manifest.get("protocol")
+    scorers = protocol.get(SCORERS) if isinstance(protocol, Mapping) else None
+    name = scorers[0] if isinstance(scorers, list) and scorers else None
+    return name if isinstance(name, str) else None
+
+
+def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of run.json or results.json with today's keys, in the same order."""
+    renamed = {SCORERS if key == OLD_SCORERS else key: value for key, value in fields.items()}
+    protocol = renamed.get("protocol")
+    if isinstance(protocol, dict) and OLD_SCORERS in protocol:
+        renamed["protocol"] = _renamed(protocol)
+    return renamed
+
+
+# completions.jsonl
+
+
+def to_line(completion: Completion, question: str) -> bytes:
+    """Return one line of JSON in ASCII: it holds every string, lone surrogates included."""
+    fields = {
+        "schema": ROW_SCHEMA,
+        "key": completion.key,
+        "problem_id": completion.problem_id,
+        "question": question,
+        "sample": completion.sample,
+        "run": completion.run,
+        "model": completion.model,
+        "completion": completion.text,
+        "finish": completion.finish.value,
+        "reasoning": completion.reasoning,
+        "prompt_tokens": completion.usage.prompt_tokens,
+        "completion_tokens": completion.usage.completion_tokens,
+        **({} if completion.requests == 1 else {"requests": completion.requests}),
+        "error": completion.error,
+        "deviations": list(completion.deviations),
+    }
+    return json.dumps(fields).encode() + b"\n"
+
+
+def from_fields(fields: Mapping[str, Any]) -> Completion | None:
+    """Return the completion of a parsed line, None where it is not a row of a run folder."""
+    key, problem_id, sample = (fields.get(name) for name in ("key", "problem_id", "sample"))
+    text, requests = fields.get("completion"), fields.get("requests")
+    if not (isinstance(key, str) and isinstance(problem_id, str) and isinstance(text, str)):
+        return None
+    if isinstance(sample, bool) or not isinstance(sample, int):
+        return None
+    return Completion(
+        key=key,
+        problem_id=problem_id,
+        sample=sample,
+        text=text,
+        finish=FINISHES.get(str(fields.get("finish")), Finish.UNKNOWN),
+        usage=Usage(fields.get("prompt_tokens"), fields.get("completion_tokens")),
+        model=str(fields.get("model") or ""),
+        reasoning=str(fields.get("reasoning") or ""),
+        error=str(fields.get("error") or ""),
+        run=str(fields.get("run") or ""),
+        deviations=tuple(map(str, fields.get("deviations") or ())),
+        requests=requests if isinstance(requests, int) and requests > 0 else 1,
+    )
+
+
+def read_completions(path: Path) -> Iterator[tuple[bytes, Completion | None]]:
+    r"""Yield each line of completions.jsonl with its completion, None where it is not whole.
+
+    A row is whole if it can be read and ends in "\n". A file that does not exist has no rows.
+    """
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for line in file:
+            fields, fault = parse_line(line) if line.endswith(b"\n") else ({}, "is torn")
+            yield line, None if fault else from_fields(fields)
 
 
 def is_own(fields: Mapping[str, Any]) -> bool:
@@ -18,17 +155,16 @@ def is_own(fields: Mapping[str, Any]) -> bool:
 def counting_rows(rows: Iterable[Row]) -> set[int]:
     """Return the numbers of the rows that count: for each key the last that is no error.
 
-    Where all of a key are errors it is the last of them. A failed sample is asked again and then
-    has several rows. Rows that are not ours all count.
+    Where all rows of a key are errors it is the last of them. Rows of other formats all count.
     """
-    counting: dict[str, tuple[int, bool]] = {}
+    latest: dict[str, tuple[int, bool]] = {}
     others = set()
     for row in rows:
         if not is_own(row.fields):
             others.add(row.number)
             continue
         key, failed = row.fields["key"], bool(row.fields.get("error"))
-        earlier = counting.get(key)
+        earlier = latest.get(key)
         if earlier is None or earlier[1] or not failed:
-            counting[key] = row.number, failed
-    return others.union(number for number, _ in counting.values())
+            latest[key] = row.number, failed
+    return others.union(number for number, _ in latest.values())

@@ -16,10 +16,10 @@ from gradeschool.errors import InputError, TransientError
 from gradeschool.integrations.scores import Scores, scores_of
 from gradeschool.models.base import Reply, Request
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.evaluate import Asking
+from gradeschool.runs.evaluate import RequestOptions
 from gradeschool.runs.evaluate import evaluate as run_evaluation
-from gradeschool.runs.observer import Observer
 from gradeschool.runs.plan import make_plan
+from gradeschool.runs.progress import RunProgress
 from gradeschool.scorer import clip
 from gradeschool.scoring.load import load_runs
 
@@ -82,14 +82,14 @@ def evaluate(
     plan = make_plan(chosen, problems, chosen.decoding, limit, 1)
     with tempfile.TemporaryDirectory(prefix="gradeschool-") as scratch:
         folder = Path(output) if output is not None else Path(scratch) / "run"
-        asking = Asking(connections=connections)
+        options = RequestOptions(connections=connections)
         _finish(
             run_evaluation(
                 plan,
                 CallableModel(model, called),
                 folder,
-                asking=asking,
-                observer=Observer(),
+                options=options,
+                progress=RunProgress(),
                 version=_version(),
             )
         )

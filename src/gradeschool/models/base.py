@@ -13,7 +13,7 @@ from gradeschool.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One sample to ask for; `key` identifies it for ever (see `gradeschool.runs.keys`)."""
+    """One sample to ask for; `key` identifies it for ever (see `gradeschool.runs.plan`)."""
 
     key: str
     problem: Problem

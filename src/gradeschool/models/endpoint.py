@@ -14,7 +14,6 @@ import aiohttp
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.fields import LENGTH, NEW_LENGTH, body_of, encoded, neutral_for, refused
-from gradeschool.models.http_request import REQUEST_CLASS
 from gradeschool.models.http_route import proxy_for
 from gradeschool.models.replies import classify, object_in, parse_replies
 
@@ -90,7 +89,6 @@ class Endpoint:
             ),
             proxy=proxy,
             cookie_jar=aiohttp.DummyCookieJar(),
-            request_class=REQUEST_CLASS,
         )
         if not self.model:
             try:

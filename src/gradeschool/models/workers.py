@@ -18,12 +18,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from queue import Empty
 from tempfile import TemporaryDirectory
-from threading import current_thread, main_thread
 from typing import Any
 
 from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
 from gradeschool.models.generation import SEND_ROWS, LoadedGenerator
 from gradeschool.models.local import GenerationSettings, SampleTask, WrittenText, fingerprint
+from gradeschool.signals import ignore_interrupts, keeping_handler
 
 WAIT_SECONDS = 0.5
 # malloc.h of glibc: no mapping of its own for a large block, nothing given back below 2 GB, and
@@ -110,7 +110,7 @@ def _work(
     """Write in a process of its own; end where the process that started it is gone."""
     import torch
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    ignore_interrupts()
     parent = os.getppid()
     keep_freed_memory()
     torch.set_num_threads(1)
@@ -193,7 +193,7 @@ def _running(ray: Any) -> Iterator[None]:
         address = os.environ.get("RAY_ADDRESS")
         local = {} if address else {"include_dashboard": False}
         try:
-            with _handler_kept(signal.SIGTERM):
+            with keeping_handler(signal.SIGTERM):
                 ray.init(log_to_driver=False, logging_level="ERROR", **local)
         except (ConnectionError, ValueError) as error:
             raise InputError(f"cannot join Ray at RAY_ADDRESS={address!r}: {error}") from error
@@ -212,15 +212,6 @@ def _running(ray: Any) -> Iterator[None]:
     finally:
         if ours:
             ray.shutdown()
-
-
-@contextmanager
-def _handler_kept(number: signal.Signals) -> Iterator[None]:
-    """Restore the handler of a signal, which Ray replaces in the main thread."""
-    before = signal.getsignal(number)
-    yield
-    if current_thread() is main_thread():
-        signal.signal(number, before)
 
 
 @dataclass(slots=True)

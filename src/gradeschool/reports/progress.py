@@ -8,9 +8,9 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradeschool.completion import Completion
-from gradeschool.runs.ask import Live
-from gradeschool.runs.cost import Purse
-from gradeschool.runs.observer import Observer
+from gradeschool.runs.cost import Budget
+from gradeschool.runs.dispatch import InFlight
+from gradeschool.runs.progress import RunProgress
 from gradeschool.scoring.statistics import wilson
 from gradeschool.verdict import Outcome
 
@@ -38,8 +38,8 @@ class Tally:
     def __init__(self) -> None:
         self.total = self.stored = self.ended = self.failed = self.retries = 0
         self.correct = self.judged = self.tokens = 0
-        self.live = Live()
-        self.purse: Purse | None = None
+        self.live = InFlight()
+        self.purse: Budget | None = None
         self.started = time.monotonic()
         self._marks: deque[Mark] = deque()
 
@@ -73,8 +73,8 @@ class Tally:
         if self.tokens:
             parts.append(f"{tokens:,.0f} tokens/s")
         if self.purse is not None:
-            limit = "" if self.purse.most is None else f" of ${self.purse.most:,.2f}"
-            parts.append(f"${self.purse.spent:,.4f}{limit}")
+            limit = "" if self.purse.limit is None else f" of ${self.purse.limit:,.2f}"
+            parts.append(f"${self.purse.cost:,.4f}{limit}")
         left = self.total - self.stored - self.ended
         if answers and left > 0:
             parts.append(f"{_clock(left / answers)} left")
@@ -98,8 +98,8 @@ class Tally:
             now = f" ({self.live.waiting} waiting)" if self.live.waiting else ""
             tries = "1 retry" if self.retries == 1 else f"{self.retries} retries"
             parts.append(f"{tries}{now}")
-        if self.live.asking:
-            parts.append(f"{self.live.asking} of {self.live.limit} in flight")
+        if self.live.sent:
+            parts.append(f"{self.live.sent} of {self.live.limit} in flight")
         return BETWEEN.join(parts)
 
     def figures(self) -> str:
@@ -113,24 +113,23 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-class Telling(Observer):
+class Telling(RunProgress):
     """What both displays do alike: they keep a tally, and say a line where something happens."""
 
     def __init__(self) -> None:
         self.tally = Tally()
 
-    def watch(self, live: Live, purse: Purse | None, left_by: str) -> None:
+    def watch(self, live: InFlight, purse: Budget | None, died: str) -> None:
         """Get the run's counters."""
         self.tally.live, self.tally.purse = live, purse
-        if left_by:
+        if died:
             self._say(
-                f"the last session here ({left_by}) did not end in order; "
-                "going on from what it stored"
+                f"the last session here ({died}) did not end in order; going on from what it stored"
             )
 
     def stopping(self) -> None:
         """Say what is waited for."""
-        waiting = f"{self.tally.live.asking} in flight are waited for"
+        waiting = f"{self.tally.live.sent} in flight are waited for"
         self._say(f"stopping: {waiting}; once more stops at once")
 
     def note(self, text: str) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from gradeschool.atomic import write_file
 from gradeschool.reports.figures.curves import draw
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
 from gradeschool.reports.figures.records import Figure, Point, Series
-from gradeschool.runs.files import write_whole
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.reproduce.ablation_results import (
     Measured,
@@ -35,7 +35,7 @@ def write_figure(root: Path, preset: Preset, name: str, plan: Plan) -> Iterator[
     folder.mkdir(exist_ok=True)
     draw(_figure(name, plan, measured), folder / f"{name}.svg")
     body = json.dumps(_fields(name, preset, measured, found), indent=2) + "\n"
-    write_whole(folder / f"{name}.json", body.encode())
+    write_file(folder / f"{name}.json", body.encode())
     yield from _lines(name, plan, measured, found)
     yield f"![Figure {name}](figures/{name}.svg)"
 

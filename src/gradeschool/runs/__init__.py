@@ -1,1 +1,1 @@
-"""Asking a model: plan, what is missing, ask, append; nothing paid for is lost."""
+"""Run a plan: request what is missing, store what comes, resume, merge, verify."""

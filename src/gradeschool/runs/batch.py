@@ -1,4 +1,4 @@
-"""A run by way of batches: submitted once, waited for, collected, whoever dies in between."""
+"""A run through the Batch API: submit, wait, collect, in this session or in a later one."""
 
 from __future__ import annotations
 
@@ -10,27 +10,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from gradeschool.atomic import PREFIX
 from gradeschool.errors import FatalModelError, InputError, ModelError
 from gradeschool.models.base import Model, Request
 from gradeschool.models.batches import MOST_BYTES, MOST_LINES, Batch, BatchServer
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.models.replies import classify, replies_in
-from gradeschool.runs.ask import Record
-from gradeschool.runs.files import PREFIX
-from gradeschool.runs.observer import Observer
-from gradeschool.runs.records import completed, failed
-from gradeschool.runs.store import RunStore
-from gradeschool.runs.writing import GroupWriter
+from gradeschool.runs.dispatch import Record, completed, failed
+from gradeschool.runs.progress import RunProgress
+from gradeschool.runs.store import GroupWriter, RunStore
 from gradeschool.tables import parse_line
 
 STATE_FILE = "batches.json"
 POLL_SECONDS = 30.0
-# The server gave up on these requests: they are asked for again, and are no failure of theirs.
+# The server gave up on these requests; they did not fail and are sent again.
 UNANSWERED = ("batch_expired", "batch_cancelled")
 
 
 class BatchRun:
-    """Asks for requests in batches and records what comes.
+    """Sends requests in batches and records the results.
 
     The folder holds a file of the requests of each open batch, and batches.json with their ids:
     another session collects what this one submitted. `stopping`: set to wait no longer.
@@ -42,29 +40,29 @@ class BatchRun:
         store: RunStore,
         writer: GroupWriter,
         record: Record,
-        observer: Observer,
+        progress: RunProgress,
         stopping: asyncio.Event,
     ) -> None:
         if not isinstance(model, Endpoint):
             raise InputError(f"{model.identity!r} has no batches; leave --batch out")
         self.endpoint, self.server = model, BatchServer(model)
         self.store, self.writer, self.record = store, writer, record
-        self.observer, self.stopping = observer, stopping
+        self.progress, self.stopping = progress, stopping
         self._open: dict[str, str] = {}  # tag -> id
 
-    async def ask_all(self, requests: Sequence[Request]) -> None:
+    async def request_all(self, requests: Sequence[Request]) -> None:
         """Submit what no open batch holds, then wait for all of them and record their results.
 
         Raises FatalModelError, StoreError.
         """
-        wanted = {request.key: request for request in requests}
+        by_key = {request.key: request for request in requests}
         try:
             await self._adopt()
             submitted = {key for tag in self._open for key in _keys(self._file(tag))}
-            await self._submit([one for key, one in wanted.items() if key not in submitted])
+            await self._submit([request for key, request in by_key.items() if key not in submitted])
             while self._open and not self.stopping.is_set():
                 for tag, id in list(self._open.items()):
-                    await self._collect(tag, await self.server.look(id), wanted)
+                    await self._collect(tag, await self.server.look(id), by_key)
                 if self._open:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self.stopping.wait(), POLL_SECONDS)
@@ -74,15 +72,15 @@ class BatchRun:
             raise FatalModelError(error.cause, f"the batches cannot be used: {error}") from error
 
     async def _adopt(self) -> None:
-        """Find the batches of earlier sessions, also one whose id was not written down in time."""
-        known = (self.store.read_json(STATE_FILE) or {}).get("open")
-        ids = known if isinstance(known, Mapping) else {}
+        """Find the batches of earlier sessions, also a batch whose id was not stored in time."""
+        stored = (self.store.read_json(STATE_FILE) or {}).get("open")
+        ids = stored if isinstance(stored, Mapping) else {}
         for path in sorted(self.store.folder.glob("batch-*.jsonl")):
             tag = path.stem.removeprefix("batch-")
             id = ids.get(tag)
             if id is None:
-                found = await self.server.found(tag)
-                id = None if found is None else found.id
+                batch = await self.server.found(tag)
+                id = None if batch is None else batch.id
             if id is None:
                 path.unlink()  # it was never submitted
             else:
@@ -93,16 +91,16 @@ class BatchRun:
         for lines, is_chat in _files(self.endpoint, requests):
             body = b"".join(lines)
             tag = secrets.token_hex(16)  # of this try: the same requests may be sent again later
-            self.store.write_whole(self._file(tag).name, body)
+            self.store.write_file(self._file(tag).name, body)
             url = "/v1/chat/completions" if is_chat else "/v1/completions"
             batch = await self.server.submit(self._file(tag), tag, url)
             self._open[tag] = batch.id
             self._save()
-            self.observer.note(f"submitted {len(lines)} requests as batch {batch.id}")
+            self.progress.note(f"submitted {len(lines)} requests as batch {batch.id}")
 
-    async def _collect(self, tag: str, batch: Batch, wanted: Mapping[str, Request]) -> None:
+    async def _collect(self, tag: str, batch: Batch, by_key: Mapping[str, Request]) -> None:
         if not batch.over:
-            self.observer.note(f"batch {batch.id}: {batch.status}, {batch.done} of {batch.total}")
+            self.progress.note(f"batch {batch.id}: {batch.status}, {batch.done} of {batch.total}")
             return
         if batch.status == "failed":
             self._close(tag)
@@ -113,18 +111,18 @@ class BatchRun:
             await self.server.fetch(file, target)
             with target.open("rb") as lines:
                 for line in lines:
-                    self._take(line, wanted)
+                    self._take(line, by_key)
             target.unlink()
         self.writer.flush()
         self.store.sync()  # only then may the batch be forgotten
         self._close(tag)
 
-    def _take(self, line: bytes, wanted: Mapping[str, Request]) -> None:
-        """Record one line of results; one that cannot be read is a sample without an answer."""
+    def _take(self, line: bytes, by_key: Mapping[str, Request]) -> None:
+        """Record one line of results; a line that cannot be read leaves its sample unanswered."""
         fields, fault = parse_line(self.endpoint.without_key(line))
-        request = None if fault else wanted.get(str(fields.get("custom_id")))
-        known = self.store.completions.get(request.key) if request else None
-        if request is None or (known is not None and not known.error):
+        request = None if fault else by_key.get(str(fields.get("custom_id")))
+        stored = self.store.completions.get(request.key) if request else None
+        if request is None or (stored is not None and not stored.error):
             return
         try:
             body = _body(fields, self.endpoint.base)
@@ -170,7 +168,7 @@ def _keys(path: Path) -> list[str]:
 
 
 def _body(fields: Mapping[str, Any], base: str) -> Mapping[str, Any] | None:
-    """Return the body of a line of results, None for a request that was given up on."""
+    """Return the body of a line of results, None for a request that the server gave up on."""
     error = fields.get("error")
     if isinstance(error, Mapping):
         if error.get("code") in UNANSWERED:

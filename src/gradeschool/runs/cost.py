@@ -1,4 +1,4 @@
-"""What a run costs: prices, what was spent, what the rest may come to."""
+"""The cost of a run: prices, the estimate of what is missing, the budget."""
 
 from __future__ import annotations
 
@@ -56,22 +56,22 @@ def _entry(path: Path, model: str) -> Any:
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot read the prices in {str(path)!r}: {error}") from error
     if not isinstance(table, dict) or model not in table:
-        known = ", ".join(map(repr, table)) if isinstance(table, dict) else "no JSON object"
-        raise InputError(f"{str(path)!r} has no price of {model!r}, only: {known}; add it")
+        models = ", ".join(map(repr, table)) if isinstance(table, dict) else "no JSON object"
+        raise InputError(f"{str(path)!r} has no price of {model!r}, only: {models}; add it")
     return table[model]
 
 
 def _price(pair: Any, what: str) -> Price:
     numbers = pair if isinstance(pair, list) and len(pair) == 2 else []
     if not numbers or not all(
-        isinstance(one, int | float) and isfinite(one) and one >= 0 for one in numbers
+        isinstance(number, int | float) and isfinite(number) and number >= 0 for number in numbers
     ):
         raise InputError(f"{what} is {pair!r}; {ADVICE}")
     return Price(float(numbers[0]), float(numbers[1]))
 
 
 def tokens_of(prompt: Prompt) -> int:
-    """Return about how many tokens a prompt has; no tokenizer is asked."""
+    """Return about how many tokens a prompt has; by its characters, without a tokenizer."""
     if prompt.text is not None:
         return len(prompt.text) // CHARACTERS_A_TOKEN + 1
     texts = [message.content for message in prompt.messages] + [prompt.prefix or ""]
@@ -80,7 +80,7 @@ def tokens_of(prompt: Prompt) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What is still to be asked.
+    """The size of what is missing.
 
     prompt_tokens are estimated from characters, or from what the server counted for earlier
     prompts. completion_tokens: likely; most_completion_tokens: if every answer ran to its limit,
@@ -106,15 +106,16 @@ class Estimate:
 
 
 def estimate(
-    todo: Sequence[Request], known: Iterable[tuple[Request, Completion]], choices: int
+    todo: Sequence[Request], answered: Iterable[tuple[Request, Completion]], choices: int
 ) -> Estimate:
-    """Return the estimate of what is missing; `known` are answers to learn from.
+    """Return the estimate for the requests in `todo`, from the lengths of the answered ones.
 
     choices: samples of a problem in one request, whose prompt is then paid once.
     """
-    pairs = [(request, one) for request, one in known if not one.error]
-    counted = [(r, one.usage) for r, one in pairs if one.usage.prompt_tokens is not None]
-    written = [c for _, one in pairs if (c := one.usage.completion_tokens) is not None]
+    pairs = [(request, completion) for request, completion in answered if not completion.error]
+    usages = [(request, completion.usage) for request, completion in pairs]
+    counted = [(request, usage) for request, usage in usages if usage.prompt_tokens is not None]
+    written = [count for _, usage in usages if (count := usage.completion_tokens) is not None]
     guess = sum(tokens_of(request.prompt) for request, _ in counted)
     measured = sum(usage.prompt_tokens or 0 for _, usage in counted)
     factor = measured / guess if guess else 1.0
@@ -133,40 +134,38 @@ def estimate(
     )
 
 
-class Purse:
-    """What a run has spent, and whether it may spend more.
+class Budget:
+    """The cost of a run so far, and whether it may cost more.
 
-    spent: dollars of earlier sessions, for so many `answers`. most: where to stop, None for never.
-    expected: dollars for a request before there is an answer to learn from.
+    cost: dollars of earlier sessions, for so many `answers`. limit: dollars at which to stop, None
+    for never. expected: dollars for a request before there is an answer to learn from. `stopped`:
+    whether a request was refused.
     """
 
     def __init__(
-        self, price: Price, spent: float, most: float | None, expected: float, answers: int = 0
+        self, price: Price, cost: float, limit: float | None, expected: float, answers: int = 0
     ) -> None:
         self.price = price
-        self.spent = spent
-        self.most = most
+        self.cost = cost
+        self.limit = limit
         self.stopped = False
         self._expected = expected
-        self._paid = spent
         self._answers = answers
 
-    def pay(self, completion: Completion) -> None:
-        """Count a completion that came."""
-        dollars = self.price.of(completion.usage)
-        self.spent += dollars
-        self._paid += dollars
+    def add(self, completion: Completion) -> None:
+        """Count a completion."""
+        self.cost += self.price.of(completion.usage)
         self._answers += not completion.error
 
     def affordable(self, in_flight: int) -> bool:
-        """Tell whether one more request fits, beside those whose answers are still to come.
+        """Tell whether one more request fits, besides those in flight.
 
-        Before anything is known of the answers' length, one request may find out.
+        Before the first answer, whose length shows what one costs, one request may be sent.
         """
-        if self.most is None:
+        if self.limit is None:
             return True
-        each = self._paid / self._answers if self._answers else self._expected
-        fits = self.spent + each * (in_flight + 1) <= self.most
-        tries = not self._answers and in_flight == 0 and self.spent < self.most
-        self.stopped |= not fits and not tries and in_flight == 0
-        return fits or tries
+        each = self.cost / self._answers if self._answers else self._expected
+        fits = self.cost + each * (in_flight + 1) <= self.limit
+        is_first = not self._answers and in_flight == 0 and self.cost < self.limit
+        self.stopped |= not fits and not is_first and in_flight == 0
+        return fits or is_first

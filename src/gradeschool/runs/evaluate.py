@@ -1,58 +1,61 @@
-"""One evaluation from plan to results: ask for what is missing, store, score."""
+"""One evaluation from plan to results: request what is missing, store it, score it."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
-from gradeschool.formats.read import MANIFEST_FILE
+from gradeschool.formats.own_run import MANIFEST_FILE, to_line
 from gradeschool.models.base import BulkModel, Model, Request
 from gradeschool.models.preflight import check
-from gradeschool.runs.ask import Asker
-from gradeschool.runs.cost import Price, Purse, estimate
-from gradeschool.runs.finish import matrix_of, write_results
-from gradeschool.runs.later import Later
-from gradeschool.runs.manifest import manifest
-from gradeschool.runs.observer import Observer
-from gradeschool.runs.pace import Pace
-from gradeschool.runs.plan import Plan, missing
-from gradeschool.runs.records import to_line
-from gradeschool.runs.results import slug
-from gradeschool.runs.signals import stopped_by_signals
-from gradeschool.runs.store import RunStore
-from gradeschool.runs.writing import GroupWriter
+from gradeschool.runs.cost import Budget, Price, estimate
+from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
+from gradeschool.runs.manifest import make_manifest
+from gradeschool.runs.plan import RunPlan, missing
+from gradeschool.runs.progress import RunProgress
+from gradeschool.runs.results import matrix_of, slug, write_results
+from gradeschool.runs.store import GroupWriter, RunStore
 from gradeschool.scoring.at_k import AtK
 from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.score import RunScore
+from gradeschool.signals import on_interrupt
 from gradeschool.verdict import Outcome
+
+# Answers to requests that were sent together come together; scoring them waits so long.
+PAUSE_SECONDS = 0.02
+# About so long scoring may hold up one turn of the event loop.
+TURN_SECONDS = 0.001
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """How a run is asked for; none of it changes what is asked, or the results.
+class RequestOptions:
+    """How the requests of a run are sent; it changes neither their content nor the results.
 
-    connections: requests at a time at most, None to find out what helps. choices: samples of a
-    problem in one request (`n`). batch: by way of the Batch API. price, most_cost: dollars, and
-    where to stop.
+    connections: the most requests in flight, None to find out what helps. choices: samples of a
+    problem in one request (`n`). batch: use the Batch API. price: what tokens cost. max_cost:
+    dollars at which to stop.
     """
 
     connections: int | None = None
     choices: int = 1
     batch: bool = False
     price: Price | None = None
-    most_cost: float | None = None
+    max_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """How a session of a run ended.
+    """The end of a session of a run.
 
     curve: maj@k and pass@k by the headline scorer, () for one sample a problem. cost: dollars of
-    all stored completions, None without a price. over_budget: it stopped at `most_cost`.
+    all stored completions, None without a price. over_budget: it stopped at `max_cost`.
     """
 
     folder: Path
@@ -68,128 +71,198 @@ class Evaluation:
 
 
 async def evaluate(
-    plan: Plan, model: Model, folder: Path, *, asking: Asking, observer: Observer, version: str
+    plan: RunPlan,
+    model: Model,
+    folder: Path,
+    *,
+    options: RequestOptions,
+    progress: RunProgress,
+    version: str,
 ) -> Evaluation:
-    """Run a plan in a folder; what is stored there already is not asked again.
+    """Run a plan in a folder; samples that are stored there already are not requested again.
 
-    Samples whose last attempt failed are asked again. SIGINT or SIGTERM stops gracefully, a second
-    one at once; either leaves a resumable folder. A server that does not continue the answer that
-    the protocol begins ends the run before anything is asked. Raises StoreError, InputError, and
-    before anything is asked MissingExtraError for a scorer whose library is not installed.
+    Samples whose last attempt failed are requested again. SIGINT or SIGTERM stops after what is in
+    flight, a second one at once; either leaves a resumable folder. A server that does not continue
+    the answer that the protocol begins ends the run before anything is sent. Raises StoreError,
+    InputError, and before anything is sent MissingExtraError for a scorer without its library.
     """
     matrix = matrix_of(plan)
-    started = time.monotonic()
+    started = monotonic()
     async with model:
         requests = plan.requests(model.identity)
         with RunStore(folder) as store:
-            fields = manifest(plan, model, version, store.read_json(MANIFEST_FILE))
+            session = _Session(plan, model, store, requests, matrix, options, progress)
+            fields = make_manifest(plan, model, version, store.read_json(MANIFEST_FILE))
             store.write_json(MANIFEST_FILE, fields)
-            purse, writer = _purse(asking, requests, store), GroupWriter(store)
-            right: set[str] = set()
-            judging = _judging(matrix, observer, right)
-            asker, fatal = _asker(model, writer, judging, asking, observer, purse), None
-            done = {key for key, known in store.completions.items() if not known.error}
-            todo = missing(requests, done)
-            observer.watch(asker.live, purse, store.left_by)
-            observer.begin(len(requests), len(requests) - len(todo), store.quarantined)
-            with stopped_by_signals(asker, observer.stopping):
+            with on_interrupt(session.interrupt):
                 try:
-                    if todo and not asking.batch and (server := await check(model, plan.protocol)):
-                        store.write_json(MANIFEST_FILE, {**fields, "server": server})
-                    async with judging, writer:
-                        if asking.batch:
-                            await _in_batches(model, store, writer, asker, observer, todo)
-                        elif isinstance(model, BulkModel):
-                            if todo:
-                                await asker.ask_at_once(model, todo)
-                        else:
-                            await asker.ask_all(todo, asking.choices)
+                    if session.todo and not options.batch:
+                        server = await check(model, plan.protocol)
+                        if server:
+                            store.write_json(MANIFEST_FILE, {**fields, "server": server})
+                    await session.request_missing()
                 except FatalModelError as error:
-                    fatal = error
-            spent = time.monotonic() - started
-            scored = write_results(
-                plan, model.name, store, requests, matrix, purse=purse, seconds=spent, right=right
-            )
-            answered = [store.completions.get(request.key) for request in requests]
-            over_budget = purse is not None and purse.stopped
-            return Evaluation(
-                folder=folder,
-                score=scored.score,
-                requested=len(requests),
-                answered=sum(known is not None and not known.error for known in answered),
-                failed=sum(known is not None and bool(known.error) for known in answered),
-                interrupted=asker.stopping.is_set() and fatal is None and not over_budget,
-                fatal=fatal,
-                curve=scored.curve,
-                cost=None if purse is None else purse.spent,
-                over_budget=over_budget,
-            )
+                    session.fatal = error
+            return session.finish(monotonic() - started)
 
 
-def _purse(asking: Asking, requests: Sequence[Request], store: RunStore) -> Purse | None:
-    if asking.price is None:
-        return None
-    known = store.completions
-    spent = sum(asking.price.of(one.usage) for one in known.values())
-    pairs = [(request, known[request.key]) for request in requests if request.key in known]
-    one = estimate(requests, pairs, 1)
-    expected = one.cost(asking.price) / max(1, one.requests)
-    answers = sum(not one.error for one in known.values())
-    return Purse(asking.price, spent, asking.most_cost, expected, answers)
+class _Session:
+    """What a session of a run has in common: the store, the budget, the dispatcher."""
 
+    def __init__(
+        self,
+        plan: RunPlan,
+        model: Model,
+        store: RunStore,
+        requests: Sequence[Request],
+        matrix: Matrix,
+        options: RequestOptions,
+        progress: RunProgress,
+    ) -> None:
+        self.plan, self.model, self.store, self.requests = plan, model, store, requests
+        self.matrix, self.options, self.progress = matrix, options, progress
+        self.fatal: FatalModelError | None = None
+        self.budget = _budget(options, requests, store)
+        self.writer, self.scoring = GroupWriter(store), DeferredQueue(self._score)
+        self.correct: set[str] = set()  # keys, by the headline scorer
+        self.dispatcher = Dispatcher(
+            model,
+            ConcurrencyLimiter(options.connections),
+            self._record,
+            progress.retry,
+            model.name,
+            self.budget.affordable if self.budget is not None else lambda in_flight: True,
+        )
+        answered = {key for key, row in store.completions.items() if not row.error}
+        self.todo = missing(requests, answered)
+        self._task = asyncio.current_task()
+        progress.watch(self.dispatcher.in_flight, self.budget, store.died)
+        progress.begin(len(requests), len(requests) - len(self.todo), store.quarantined)
 
-def _judging(matrix: Matrix, observer: Observer, right: set[str]) -> Later:
-    """Return who tells the observer; keys that the headline scorer finds right go into `right`."""
+    def _record(self, request: Request, completion: Completion) -> None:
+        """Queue a completion to be stored, and to be scored once the next requests are sent."""
+        self.writer.add(to_line(completion, request.problem.question), completion)
+        if self.budget is not None:
+            self.budget.add(completion)
+        self.scoring.add(request, completion)
 
-    def judge(request: Request, completion: Completion) -> None:
+    def _score(self, request: Request, completion: Completion) -> None:
+        """Show a completion in the progress display."""
         outcome = Outcome.ERROR
         if not completion.error:
-            outcome = matrix.outcomes(completion.text, request.problem)[0]
+            outcome = self.matrix.outcomes(completion.text, request.problem)[0]
         if outcome is Outcome.CORRECT:
-            right.add(completion.key)
-        observer.ended(completion, outcome)
+            self.correct.add(completion.key)
+        self.progress.ended(completion, outcome)
 
-    return Later(judge)
+    def interrupt(self) -> None:
+        """Stop after what is in flight; at the second call at once."""
+        if self.dispatcher.stopping.is_set() and self._task is not None:
+            self._task.cancel()
+            return
+        self.dispatcher.stop()
+        self.progress.stopping()
+
+    async def request_missing(self) -> None:
+        """Request what is missing and store it; raises FatalModelError, StoreError."""
+        async with self.scoring, self.writer:
+            if self.options.batch:
+                from gradeschool.runs.batch import BatchRun
+
+                stopping, record = self.dispatcher.stopping, self.dispatcher.record
+                batches = BatchRun(
+                    self.model, self.store, self.writer, record, self.progress, stopping
+                )
+                await batches.request_all(self.todo)
+            elif isinstance(self.model, BulkModel):
+                if self.todo:
+                    await self.dispatcher.send_in_bulk(self.model, self.todo)
+            else:
+                await self.dispatcher.send_all(self.todo, self.options.choices)
+
+    def finish(self, seconds: float) -> Evaluation:
+        """Score what is stored and write the results."""
+        written = write_results(
+            self.plan,
+            self.model.name,
+            self.store,
+            self.requests,
+            self.matrix,
+            budget=self.budget,
+            seconds=seconds,
+            correct=self.correct,
+        )
+        rows = [self.store.completions.get(request.key) for request in self.requests]
+        over_budget = self.budget is not None and self.budget.stopped
+        stopped = self.dispatcher.stopping.is_set()
+        return Evaluation(
+            folder=self.store.folder,
+            score=written.score,
+            requested=len(self.requests),
+            answered=sum(row is not None and not row.error for row in rows),
+            failed=sum(row is not None and bool(row.error) for row in rows),
+            interrupted=stopped and self.fatal is None and not over_budget,
+            fatal=self.fatal,
+            curve=written.curve,
+            cost=None if self.budget is None else self.budget.cost,
+            over_budget=over_budget,
+        )
 
 
-def _asker(
-    model: Model,
-    writer: GroupWriter,
-    judging: Later,
-    asking: Asking,
-    observer: Observer,
-    purse: Purse | None,
-) -> Asker:
-    def record(request: Request, completion: Completion) -> None:
-        writer.add(to_line(completion, request.problem.question), completion)
-        if purse is not None:
-            purse.pay(completion)
-        judging.add(request, completion)
-
-    return Asker(
-        model,
-        Pace(asking.connections),
-        record,
-        lambda _: observer.retry(),
-        model.name,
-        purse.affordable if purse is not None else lambda in_flight: True,
-    )
+def _budget(options: RequestOptions, requests: Sequence[Request], store: RunStore) -> Budget | None:
+    if options.price is None:
+        return None
+    rows = store.completions
+    cost = sum(options.price.of(row.usage) for row in rows.values())
+    pairs = [(request, rows[request.key]) for request in requests if request.key in rows]
+    whole = estimate(requests, pairs, 1)
+    expected = whole.cost(options.price) / max(1, whole.requests)
+    answers = sum(not row.error for row in rows.values())
+    return Budget(options.price, cost, options.max_cost, expected, answers)
 
 
-async def _in_batches(
-    model: Model,
-    store: RunStore,
-    writer: GroupWriter,
-    asker: Asker,
-    observer: Observer,
-    todo: Sequence[Request],
-) -> None:
-    from gradeschool.runs.batch import BatchRun
+class DeferredQueue:
+    """Handles each completion a little later; an async context manager.
 
-    batches = BatchRun(model, store, writer, asker.record, observer, asker.stopping)
-    await batches.ask_all(todo)
+    Handling a completion takes longer than sending the next request, which must not wait for it.
+    What is queued at the end of the block is handled there.
+    """
+
+    def __init__(self, handle: Callable[[Request, Completion], None]) -> None:
+        self._handle = handle
+        self._queue: deque[tuple[Request, Completion]] = deque()
+        self._added = asyncio.Event()
+
+    def add(self, request: Request, completion: Completion) -> None:
+        """Queue a completion."""
+        self._queue.append((request, completion))
+        self._added.set()
+
+    async def __aenter__(self) -> DeferredQueue:
+        """Start handling."""
+        self._task = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Handle what is still queued."""
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+        while self._queue:
+            self._handle(*self._queue.popleft())
+
+    async def _run(self) -> None:
+        while True:
+            await self._added.wait()
+            await asyncio.sleep(PAUSE_SECONDS)
+            self._added.clear()
+            while self._queue:
+                end = monotonic() + TURN_SECONDS
+                while self._queue and monotonic() < end:
+                    self._handle(*self._queue.popleft())
+                await asyncio.sleep(0)
 
 
 def default_folder(model: str, protocol: str, dataset: str) -> Path:
-    """Return where a run goes when no folder is given: the same command finds it again."""
+    """Return the run folder where none is given; the same command finds it again."""
     return Path("runs") / f"{slug(model)}-{slug(protocol)}-{slug(dataset)}"

@@ -1,4 +1,4 @@
-"""run.json: what a run is, so that another command can tell whether it is the same run."""
+"""run.json: the settings of a run, so that a later command can tell whether it is the same run."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import StoreError
 from gradeschool.models.base import Model
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.plan import Plan
+from gradeschool.runs.plan import RunPlan
 
 SCHEMA = 1
-# A run keeps these for life; the number of problems and of samples may grow.
+# These never change in a run; the number of problems and of samples may grow.
 FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 
 
-def manifest(
-    plan: Plan, model: Model, version: str, earlier: Mapping[str, Any] | None
+def make_manifest(
+    plan: RunPlan, model: Model, version: str, earlier: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Return the fields of run.json; holds no key and no machine's path but the dataset's.
+    """Return the fields of run.json; they hold no API key, and no path but the dataset's.
 
     Raises StoreError where `earlier`, the folder's present run.json, is of another run.
     """
@@ -46,17 +46,17 @@ def manifest(
         "samples": plan.samples,
     }
     if earlier is not None:
-        different = differing(earlier, fields)
-        if different is not None:
+        name = differing(earlier, fields)
+        if name is not None:
             raise StoreError(
-                f"the run folder holds another run: its {different} is "
-                f"{earlier.get(different)!r}, asked for is {fields[different]!r}; "
+                f"the run folder holds another run: its {name} is "
+                f"{earlier.get(name)!r}, asked for is {fields[name]!r}; "
                 "give another folder with -o"
             )
     return fields
 
 
-def facts_of(plan: Plan) -> dict[str, Any]:
+def facts_of(plan: RunPlan) -> dict[str, Any]:
     """Return protocol, dataset, shots and decoding as run.json holds them."""
     return {
         "protocol": {
@@ -71,15 +71,15 @@ def facts_of(plan: Plan) -> dict[str, Any]:
     }
 
 
-def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
-    """Return the first of the facts of two run.json that makes them different runs, or None."""
-    return next((name for name in FIXED if one.get(name) != other.get(name)), None)
+def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> str | None:
+    """Return the first field that makes two run.json those of different runs, or None."""
+    return next((name for name in FIXED if first.get(name) != second.get(name)), None)
 
 
-def plan_of(fields: Mapping[str, Any]) -> Plan:
-    """Return the plan that a run.json tells of, with today's protocol and dataset of that name.
+def plan_of(fields: Mapping[str, Any]) -> RunPlan:
+    """Return the plan of a run.json, with today's protocol and dataset of these names.
 
-    Raises StoreError where the fields are no run.json of ours, UnknownNameError, DataError.
+    Raises StoreError where the fields are not those of a run.json, UnknownNameError, DataError.
     """
     try:
         protocol = get_protocol(fields["protocol"]["name"])
@@ -88,7 +88,7 @@ def plan_of(fields: Mapping[str, Any]) -> Plan:
         shots = load_dataset(fields["shots"]["name"]) if fields["shots"] else None
         problems = dataset.problems[: fields["problems"]]
         samples = int(fields["samples"])
-        return Plan(protocol, dataset, problems, shots, Decoding(**decoding), samples)
+        return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples)
     except (KeyError, TypeError) as error:
         raise StoreError(
             f"run.json is not as gradeschool wrote it ({error!s} is missing or of another kind); "

@@ -1,4 +1,4 @@
-"""Several folders of one run made into one: shards of problems, or of samples."""
+"""Merge several folders of one run, such as shards of problems or of samples, into one."""
 
 from __future__ import annotations
 
@@ -8,56 +8,53 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.read import COMPLETIONS_FILE, MANIFEST_FILE
-from gradeschool.runs.files import read_completions
-from gradeschool.runs.finish import Scored, matrix_of, write_results
+from gradeschool.formats.own_run import (
+    COMPLETIONS_FILE,
+    MANIFEST_FILE,
+    read_completions,
+    read_manifest,
+)
 from gradeschool.runs.manifest import differing, plan_of
-from gradeschool.runs.store import RunStore, read_json
+from gradeschool.runs.results import WrittenResults, matrix_of, write_results
+from gradeschool.runs.store import RunStore
 
 
-class Merged(NamedTuple):
-    """What became of the rows: kept one for each key, dropped the others, torn ones left behind."""
+class MergedRun(NamedTuple):
+    """Counts of rows: kept (one for each key), dropped (the others), torn; and the new score."""
 
     kept: int
     dropped: int
     torn: int
-    scored: Scored
+    results: WrittenResults
 
 
-def merge(folders: Sequence[Path], output: Path) -> Merged:
+def merge(folders: Sequence[Path], output: Path) -> MergedRun:
     """Write the runs of these folders as one into a new folder, with its results.
 
     One row for each key is kept: the first that is no error, else the first. The folders must be
     of one model, protocol, dataset and decoding; StoreError says what differs. Raises InputError
-    where there is something in `output` already.
+    where `output` is not empty.
     """
     if output.exists() and any(output.iterdir()):
         raise InputError(f"{str(output)!r} is not empty; give a new folder with -o")
-    manifests = [_manifest(folder) for folder in folders]
-    for folder, found in zip(folders[1:], manifests[1:], strict=True):
-        name = differing(manifests[0], found)
+    manifests = [read_manifest(folder) for folder in folders]
+    for folder, other in zip(folders[1:], manifests[1:], strict=True):
+        name = differing(manifests[0], other)
         if name is not None:
             raise StoreError(
                 f"{str(folders[0])!r} and {str(folder)!r} are not one run: the {name} is "
-                f"{manifests[0].get(name)!r} and {found.get(name)!r}; merge runs that are alike"
+                f"{manifests[0].get(name)!r} and {other.get(name)!r}; merge runs that are alike"
             )
     rows, count, torn = _rows(folders)
     fields = _joined(manifests)
     plan = plan_of(fields)
     requests = plan.requests(str(fields["model"]))
-    name = next((one.run for _, one in rows.values() if one.run), output.name)
+    name = next((row.run for _, row in rows.values() if row.run), output.name)
     with RunStore(output) as store:
         store.write_json(MANIFEST_FILE, fields)
-        store.append([line for line, _ in rows.values()], [one for _, one in rows.values()])
-        scored = write_results(plan, name, store, requests, matrix_of(plan))
-    return Merged(len(rows), count - len(rows), torn, scored)
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    found = read_json(folder / MANIFEST_FILE)
-    if found is None:
-        raise InputError(f"{str(folder)!r} is no run folder: it has no {MANIFEST_FILE}; give one")
-    return found
+        store.append([line for line, _ in rows.values()], [row for _, row in rows.values()])
+        results = write_results(plan, name, store, requests, matrix_of(plan))
+    return MergedRun(len(rows), count - len(rows), torn, results)
 
 
 def _rows(folders: Sequence[Path]) -> tuple[dict[str, tuple[bytes, Completion]], int, int]:
@@ -70,8 +67,8 @@ def _rows(folders: Sequence[Path]) -> tuple[dict[str, tuple[bytes, Completion]],
                 torn += 1
                 continue
             count += 1
-            known = kept.get(completion.key)
-            if known is None or (known[1].error and not completion.error):
+            earlier = kept.get(completion.key)
+            if earlier is None or (earlier[1].error and not completion.error):
                 kept[completion.key] = line, completion
     return kept, count, torn
 

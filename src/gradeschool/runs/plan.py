@@ -1,24 +1,25 @@
-"""What a run asks for: every sample of every problem, in order."""
+"""What a run requests: every sample of every problem, in order, each under its key."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gradeschool.completion import Decoding
+from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.runs.keys import request_key
 
-Group = Sequence[Request]
+RequestGroup = Sequence[Request]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """A run as it was ordered: protocol, problems, decoding, samples a problem."""
+class RunPlan:
+    """The settings of a run: protocol, problems, decoding, samples a problem."""
 
     protocol: Protocol
     dataset: Dataset
@@ -54,25 +55,25 @@ def check_samples(decoding: Decoding, samples: int) -> None:
 
 def make_plan(
     protocol: Protocol, dataset: Dataset, decoding: Decoding, limit: int | None, samples: int
-) -> Plan:
+) -> RunPlan:
     """Return the plan of a run over the first `limit` problems (None: all).
 
-    Raises InputError where the protocol's few-shot examples are not to be had, or where greedy
-    decoding is asked for several samples, which would all be the same.
+    Raises InputError where the protocol's few-shot examples cannot be loaded, or where several
+    samples are to be decoded greedily, which would all be the same.
     """
     check_samples(decoding, samples)
     shots = load_dataset(protocol.shots) if protocol.shots else None
     problems = dataset.problems[:limit]
-    return Plan(protocol, dataset, problems, shots, decoding, samples)
+    return RunPlan(protocol, dataset, problems, shots, decoding, samples)
 
 
-def missing(requests: Sequence[Request], done: set[str]) -> list[Request]:
-    """Return the requests that are not answered yet."""
-    return [request for request in requests if request.key not in done]
+def missing(requests: Sequence[Request], answered: set[str]) -> list[Request]:
+    """Return the requests whose keys are not among the answered ones."""
+    return [request for request in requests if request.key not in answered]
 
 
-def groups(requests: Sequence[Request], most: int) -> Iterator[Group]:
-    """Yield the requests, in order, in groups that one request with `n` can ask for."""
+def groups(requests: Sequence[Request], most: int) -> Iterator[RequestGroup]:
+    """Yield the requests, in order, in groups that fit into one request with `n`."""
     group: list[Request] = []
     for request in requests:
         joins = (
@@ -88,3 +89,22 @@ def groups(requests: Sequence[Request], most: int) -> Iterator[Group]:
         group.append(request)
     if group:
         yield group
+
+
+def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) -> str:
+    """Return the SHA-256 of model identity, rendered prompt, decoding and sample index, in hex.
+
+    Another model, prompt, temperature or sample never shares a key, so that what is stored is
+    never used for anything else.
+    """
+    facts = [
+        identity,
+        prompt.text,
+        [list(message) for message in prompt.messages],
+        prompt.prefix,
+        [decoding.temperature, decoding.top_p, decoding.max_tokens],
+        [*decoding.stop],
+        decoding.seed,
+        sample,
+    ]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()

@@ -1,15 +1,22 @@
-"""What a run folder says at the end: results.json, and files that published scripts write."""
+"""The results of a run: results.json, and the answers files that published scripts write."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion, Finish
+from gradeschool.formats.own_run import COMPLETIONS_FILE, RESULTS_FILE
 from gradeschool.models.base import Request
+from gradeschool.protocols.registry import get_usable_scorer
+from gradeschool.runs.cost import Budget
+from gradeschool.runs.plan import RunPlan
+from gradeschool.runs.store import RunStore
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import AtK, ballots_of, curve
 from gradeschool.scoring.causes import explain_verdict, view
@@ -18,6 +25,47 @@ from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.score import RunScore, score_with
 
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
+
+
+class WrittenResults(NamedTuple):
+    """The score of what is stored, and the curve over k by its headline scorer."""
+
+    score: RunScore
+    curve: tuple[AtK, ...]
+
+
+def matrix_of(plan: RunPlan) -> Matrix:
+    """Return the scorers of a protocol, ready to judge; raises MissingExtraError."""
+    return Matrix([get_usable_scorer(name) for name in plan.protocol.scorers])
+
+
+def write_results(
+    plan: RunPlan,
+    name: str,
+    store: RunStore,
+    requests: Sequence[Request],
+    matrix: Matrix,
+    *,
+    budget: Budget | None = None,
+    seconds: float = 0.0,
+    correct: Collection[str] = (),
+) -> WrittenResults:
+    """Score what is stored and write results.json and the protocol's answers file.
+
+    name: the run's, for people. matrix: see `matrix_of`. seconds: the time of this session.
+    correct: keys that are known to be correct by the headline scorer.
+    """
+    run = run_of(name, requests, store.completions)
+    score, curve, fields = summarise(run, matrix, requests, store.completions, correct)
+    fields["seconds"] = round(seconds, 3)
+    if budget is not None:
+        fields["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
+    fields["completions_file"] = fingerprint(store.folder / COMPLETIONS_FILE)
+    store.write_json(RESULTS_FILE, fields)
+    if plan.protocol.answers_file:
+        file, body = answers_file(plan.protocol.answers_file, name, requests, store.completions)
+        store.write_file(file, body)
+    return WrittenResults(score, tuple(curve))
 
 
 def slug(name: str) -> str:
@@ -43,34 +91,34 @@ def summarise(
     matrix: Matrix,
     requests: Sequence[Request],
     completions: Mapping[str, Completion],
-    right: Collection[str] = (),
+    correct: Collection[str] = (),
 ) -> tuple[RunScore, list[AtK], dict[str, Any]]:
     """Return the score, the curve over k of the headline scorer, and the fields of results.json.
 
     matrix: the protocol's scorers, the headline first; it remembers texts that it read before.
-    right: keys that the headline scorer is known to find right. The curve is empty for one sample a
-    problem. `failures` counts why the headline scorer's misses are misses; `answered_by` how often
-    which model said that it answered.
+    correct: keys that are known to be correct by the headline scorer. The curve is empty for one
+    sample a problem. `failures` counts the causes of the headline scorer's misses; `answered_by`
+    how often each model name came with an answer.
     """
     score = score_with(matrix, run)
     several = any(request.sample for request in requests)
     at_k = curve(ballots_of(run, matrix.scorers[0])) if several else []
-    done = [completions[request.key] for request in requests if request.key in completions]
-    answers = [completion for completion in done if not completion.error]
+    rows = [completions[request.key] for request in requests if request.key in completions]
+    answers = [completion for completion in rows if not completion.error]
     fields = {
         **score.as_json(),
-        "at_k": [one.as_json() for one in at_k],
+        "at_k": [point.as_json() for point in at_k],
         "requested": len(requests),
-        "failed": len(done) - len(answers),
-        "missing": len(requests) - len(done),
-        "truncated": sum(completion.finish is Finish.LENGTH for completion in done),
+        "failed": len(rows) - len(answers),
+        "missing": len(requests) - len(rows),
+        "truncated": sum(completion.finish is Finish.LENGTH for completion in rows),
         "empty": sum(not completion.text.strip() for completion in answers),
-        "failures": _failures(run, matrix.scorers[0], done, right),
-        "errors": dict(Counter(_cause(completion) for completion in done if completion.error)),
-        "answered_by": dict(Counter(one.model for one in answers if one.model)),
-        "deviations": dict(Counter(word for completion in done for word in completion.deviations)),
-        "prompt_tokens": sum(one.usage.prompt_tokens or 0 for one in answers),
-        "completion_tokens": sum(one.usage.completion_tokens or 0 for one in answers),
+        "failures": _failures(run, matrix.scorers[0], rows, correct),
+        "errors": dict(Counter(_cause(completion) for completion in rows if completion.error)),
+        "answered_by": dict(Counter(answer.model for answer in answers if answer.model)),
+        "deviations": dict(Counter(text for completion in rows for text in completion.deviations)),
+        "prompt_tokens": sum(answer.usage.prompt_tokens or 0 for answer in answers),
+        "completion_tokens": sum(answer.usage.completion_tokens or 0 for answer in answers),
     }
     return score, at_k, fields
 
@@ -80,16 +128,16 @@ def _cause(completion: Completion) -> str:
 
 
 def _failures(
-    run: Run, headline: Scorer, done: Sequence[Completion], right: Collection[str]
+    run: Run, headline: Scorer, rows: Sequence[Completion], correct: Collection[str]
 ) -> dict[str, int]:
     causes: Counter[str] = Counter()
-    for sample, completion in zip(run.samples, done, strict=True):
-        if sample.problem is None or sample.error or completion.key in right:
+    for sample, completion in zip(run.samples, rows, strict=True):
+        if sample.problem is None or sample.error or completion.key in correct:
             continue
         verdict = headline.judge(sample.text, sample.problem)
         if not verdict.correct:
-            seen = view(sample.text, sample.problem, completion.finish, {})
-            causes[str(explain_verdict(seen, verdict))] += 1
+            facts = view(sample.text, sample.problem, completion.finish, {})
+            causes[str(explain_verdict(facts, verdict))] += 1
     return dict(causes.most_common())
 
 
@@ -101,14 +149,25 @@ def answers_file(
     Rows `{"question_id": "0001", "question", "answer"}`, one for each answered problem.
     """
     rows = []
-    for at, request in enumerate(requests):
+    for index, request in enumerate(requests):
         completion = completions.get(request.key)
         if request.sample == 0 and completion is not None and not completion.error:
             number = request.problem.id
             row = {
-                "question_id": number.zfill(4) if number.isdecimal() else f"{at:04d}",
+                "question_id": number.zfill(4) if number.isdecimal() else f"{index:04d}",
                 "question": request.problem.question,
                 "answer": completion.text.strip(),
             }
             rows.append(json.dumps(row))
     return template.replace("{model}", slug(model)), "".join(f"{row}\n" for row in rows).encode()
+
+
+def fingerprint(path: Path, size: int | None = None) -> dict[str, Any]:
+    """Return the size and SHA-256 of a file, or of its first `size` bytes."""
+    end = path.stat().st_size if size is None else min(size, path.stat().st_size)
+    digest, read = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        while end > read and (part := file.read(min(2**20, end - read))):
+            digest.update(part)
+            read += len(part)
+    return {"bytes": read, "sha256": digest.hexdigest()}

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import fcntl
 import json
 import os
+import socket
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
+from gradeschool.atomic import remove_parts, sync_folder, write_file
 from gradeschool.completion import Completion
 from gradeschool.errors import StoreError
-from gradeschool.formats.read import COMPLETIONS_FILE
-from gradeschool.runs.files import read_completions, remove_parts, sync_folder, write_whole
-from gradeschool.runs.lock import FolderLock
+from gradeschool.formats.own_run import COMPLETIONS_FILE, read_completions, read_json
 
-RESULTS_FILE = "results.json"
 QUARANTINE_FILE = "quarantine.jsonl"
+LOCK_FILE = "run.lock"
+LOCKED = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
+SYNC_SECONDS = 1.0
 
 
 class RunStore:
@@ -25,15 +31,15 @@ class RunStore:
 
     `completions` holds what is stored, by key: the last row of a key that is no error, else its
     last row. `quarantined` counts rows that could not be read; they are moved to quarantine.jsonl.
-    `left_by` names the process that held the folder before and did not end in order, "" for none.
-    Raises StoreError where the folder cannot be used or another process holds it.
+    `died` names the process that locked the folder before and did not end in order, "" for none.
+    Raises StoreError where the folder cannot be used or another process has locked it.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.completions: dict[str, Completion] = {}
         self.quarantined = 0
-        self.left_by = ""
+        self.died = ""
         self._lock = FolderLock(folder)
         self._file: FileIO | None = None
         self._unsynced = False
@@ -42,7 +48,7 @@ class RunStore:
         """Create the folder, lock it and read what is there."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self.left_by = self._lock.take()
+            self.died = self._lock.take()
             remove_parts(self.folder)
             self._recover()
             self._file = (self.folder / COMPLETIONS_FILE).open("ab", buffering=0)
@@ -64,7 +70,7 @@ class RunStore:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Bring everything to disk and unlock."""
+        """Sync everything to disk and unlock."""
         try:
             self.sync()
         finally:
@@ -84,7 +90,7 @@ class RunStore:
             self._remember(completion)
 
     def sync(self) -> None:
-        """Bring the rows to disk: they survive the death of the machine from here on.
+        """Sync the rows to disk: they survive the death of the machine from here on.
 
         May be called by another thread. Raises StoreError where the folder was removed meanwhile.
         """
@@ -99,20 +105,20 @@ class RunStore:
         if removed:
             raise StoreError(
                 f"{str(self.folder / COMPLETIONS_FILE)!r} was removed while the run was writing "
-                "to it; the same command begins anew"
+                "to it; the same command starts again"
             )
 
     def read_json(self, name: str) -> dict[str, Any] | None:
-        """Return a JSON file of the folder, None where there is none."""
+        """Return the object in a JSON file of the folder, None where there is no such file."""
         return read_json(self.folder / name)
 
     def write_json(self, name: str, fields: Mapping[str, Any]) -> None:
         """Write a JSON file that is there whole or not at all."""
-        self.write_whole(name, (json.dumps(fields, indent=2) + "\n").encode())
+        self.write_file(name, (json.dumps(fields, indent=2) + "\n").encode())
 
-    def write_whole(self, name: str, body: bytes) -> None:
+    def write_file(self, name: str, body: bytes) -> None:
         """Write a file next to the completions, atomically."""
-        write_whole(self.folder / name, body)
+        write_file(self.folder / name, body)
 
     def _close(self) -> None:
         if self._file is not None:
@@ -126,12 +132,12 @@ class RunStore:
         )
 
     def _remember(self, completion: Completion) -> None:
-        known = self.completions.get(completion.key)
-        if known is None or known.error or not completion.error:
+        earlier = self.completions.get(completion.key)
+        if earlier is None or earlier.error or not completion.error:
             self.completions[completion.key] = completion
 
     def _recover(self) -> None:
-        """Read the completions; move rows that cannot be read (a torn tail) out of the way."""
+        """Read the completions; move rows that cannot be read (a torn tail) into quarantine."""
         good: list[bytes] = []
         bad: list[bytes] = []
         for line, completion in read_completions(self.folder / COMPLETIONS_FILE):
@@ -147,15 +153,113 @@ class RunStore:
             file.writelines(line if line.endswith(b"\n") else line + b"\n" for line in bad)
             file.flush()
             os.fsync(file.fileno())
-        self.write_whole(COMPLETIONS_FILE, b"".join(good))
+        self.write_file(COMPLETIONS_FILE, b"".join(good))
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in a file, None where there is no file; raises StoreError."""
-    try:
-        found = json.loads(path.read_bytes()) if path.exists() else None
-    except (ValueError, RecursionError, OSError) as error:
-        raise StoreError(f"cannot read {str(path)!r}: {error}; remove or mend it") from error
-    if found is not None and not isinstance(found, dict):
-        raise StoreError(f"{str(path)!r} holds no JSON object; remove or mend it")
-    return found
+class FolderLock:
+    """An exclusive lock (flock) on a folder; its file names the process and host that took it.
+
+    The system takes the lock from a process that dies, however it dies, so that a lock is never
+    stale; the name that stays in the file shows that the process did not end in order.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._file: BinaryIO | None = None
+
+    def take(self) -> str:
+        """Lock the folder; return the process that died while it had the lock, "" for none.
+
+        Raises StoreError where another process has it, OSError where there are no locks.
+        """
+        file = (self.folder / LOCK_FILE).open("a+b")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            owner = _owner(file)
+            file.close()
+            if error.errno not in LOCKED:
+                raise
+            raise StoreError(
+                f"the run folder {str(self.folder)!r} is in use by {owner or 'another process'}; "
+                "wait for it, or give another folder with -o"
+            ) from None
+        died = _owner(file)
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+        file.flush()
+        self._file = file
+        return died
+
+    def release(self) -> None:
+        """Unlock the folder, if it was locked."""
+        if self._file is not None:
+            with suppress(OSError):  # a disk that became read-only
+                self._file.truncate(0)
+            self._file.close()  # which unlocks it
+            self._file = None
+
+
+def _owner(file: BinaryIO) -> str:
+    file.seek(0)
+    return file.read(200).decode("utf-8", "replace").strip()
+
+
+class GroupWriter:
+    """Appends completions to a store in the background; an async context manager.
+
+    All rows that are added in one turn of the event loop go into one write, in the next turn. The
+    disk is synced once a second, in a thread, so that a slow one delays no answer. A disk that
+    fails ends the block with StoreError.
+    """
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+        self._rows: list[tuple[bytes, Completion]] = []
+        self._added = asyncio.Event()
+        self._tasks = asyncio.TaskGroup()
+
+    def add(self, line: bytes, completion: Completion) -> None:
+        """Queue a row."""
+        self._rows.append((line, completion))
+        self._added.set()
+
+    async def __aenter__(self) -> GroupWriter:
+        """Start writing."""
+        await self._tasks.__aenter__()
+        self._running = [self._tasks.create_task(work) for work in (self._write(), self._sync())]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Write the rows that are queued, however the block ended."""
+        for task in self._running:
+            task.cancel()
+        try:
+            await self._tasks.__aexit__(kind, error, trace)
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+        finally:
+            self.flush()
+
+    async def _write(self) -> None:
+        while True:
+            await self._added.wait()
+            self._added.clear()
+            self.flush()
+
+    async def _sync(self) -> None:
+        while True:
+            await asyncio.sleep(SYNC_SECONDS)
+            await asyncio.to_thread(self._store.sync)
+
+    def flush(self) -> None:
+        """Write the rows that are queued."""
+        rows, self._rows = self._rows, []
+        if rows:
+            lines, completions = zip(*rows, strict=True)
+            self._store.append(lines, completions)

@@ -1,4 +1,4 @@
-"""What a run folder holds, without opening it for writing."""
+"""A summary of a run folder, read without locking it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.read import COMPLETIONS_FILE, MANIFEST_FILE
-from gradeschool.runs.files import read_completions
-from gradeschool.runs.store import RESULTS_FILE, read_json
+from gradeschool.formats.own_run import (
+    COMPLETIONS_FILE,
+    MANIFEST_FILE,
+    RESULTS_FILE,
+    read_completions,
+    read_json,
+    read_manifest,
+)
 
 DEEPEST = 4  # folders below the one that is listed
 
@@ -31,7 +36,7 @@ class RunSummary:
 
     @property
     def planned(self) -> int:
-        """Return how many samples were asked for."""
+        """Return how many samples the run has when it is complete."""
         return int(self.manifest.get("problems", 0)) * int(self.manifest.get("samples", 0))
 
     @property
@@ -55,9 +60,7 @@ class RunSummary:
 
 def summary_of(folder: Path) -> RunSummary:
     """Return the summary of a run folder; raises InputError where it is none."""
-    manifest = read_json(folder / MANIFEST_FILE)
-    if manifest is None:
-        raise InputError(f"{str(folder)!r} is no run folder: it has no {MANIFEST_FILE}; give one")
+    manifest = read_manifest(folder)
     failed_by_key: dict[str, bool] = {}
     torn = 0
     try:
@@ -86,4 +89,4 @@ def find_runs(folder: Path) -> Iterator[Path]:
         raise InputError(f"{str(folder)!r} is no folder; give the one that holds your runs")
     for depth in range(DEEPEST + 1):
         pattern = "/".join(["*"] * depth + [MANIFEST_FILE])
-        yield from sorted(found.parent for found in folder.glob(pattern))
+        yield from sorted(path.parent for path in folder.glob(pattern))

@@ -1,170 +1,217 @@
-"""Is a run what it says it is? Every row, key and digest, recomputed."""
+"""Check a run folder: every row, key, digest and score is recomputed."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion
 from gradeschool.errors import InputError, MissingExtraError
-from gradeschool.formats.read import COMPLETIONS_FILE, MANIFEST_FILE
-from gradeschool.runs.files import read_completions
-from gradeschool.runs.finish import fingerprint
-from gradeschool.runs.keys import request_key
+from gradeschool.formats.own_run import (
+    COMPLETIONS_FILE,
+    RESULTS_FILE,
+    read_completions,
+    read_json,
+    read_manifest,
+)
 from gradeschool.runs.manifest import SCHEMA, differing, facts_of, plan_of
-from gradeschool.runs.plan import Plan
-from gradeschool.runs.store import QUARANTINE_FILE, RESULTS_FILE, read_json
-from gradeschool.runs.verify_scores import wrong_scores
+from gradeschool.runs.plan import RunPlan, request_key
+from gradeschool.runs.results import fingerprint, matrix_of, run_of
+from gradeschool.runs.store import QUARANTINE_FILE
+from gradeschool.scoring.score import score_with
 
 SHOWN = 5
+REWRITE = "the command of the run writes it again"
 
 
-class Finding(NamedTuple):
-    """Something to know about a run; a fault is something that should not be so."""
+class RunFinding(NamedTuple):
+    """A fact about a run; a fault is one that should not be so."""
 
     fault: bool
     text: str
 
 
-def verify(folder: Path) -> list[Finding]:
-    """Return what there is to say about a run folder, faults first; reads, changes nothing.
+def verify(folder: Path) -> list[RunFinding]:
+    """Return what is known of a run folder, faults first; nothing is changed.
 
-    Checked: rows are whole, keys are those of the prompts as they are rendered today, no key was
-    answered twice with different texts, protocol and data have the digests of run.json, and
+    Checked: rows are whole, keys are those of the prompts as they are rendered today, no key has
+    two different texts, protocol and data have the digests of run.json, and
     results.json is what the run's own scorers make of the stored completions. Raises InputError
     where there is no run.
     """
-    manifest = read_json(folder / MANIFEST_FILE)
-    if manifest is None:
-        raise InputError(f"{str(folder)!r} is no run folder: it has no {MANIFEST_FILE}; give one")
+    manifest = read_manifest(folder)
     rows = list(read_completions(folder / COMPLETIONS_FILE))
+    completions = [completion for _, completion in rows if completion is not None]
     findings = [
         *_schema(manifest),
         *_lines(rows),
-        *_answers([one for _, one in rows if one is not None]),
-        *_plan(manifest, [one for _, one in rows if one is not None]),
-        *_results(folder, manifest, [one for _, one in rows if one is not None]),
+        *_answers(completions),
+        *_plan(manifest, completions),
+        *_results(folder, manifest, completions),
         *_quarantine(folder),
     ]
     return sorted(findings, key=lambda finding: not finding.fault)
 
 
-def _schema(manifest: Mapping[str, Any]) -> Iterator[Finding]:
+def _schema(manifest: Mapping[str, Any]) -> Iterator[RunFinding]:
     schema = manifest.get("schema")
     if schema != SCHEMA:
-        yield Finding(True, f"run.json has the schema {schema!r}, this version knows {SCHEMA}")
+        yield RunFinding(True, f"run.json has the schema {schema!r}, this version knows {SCHEMA}")
 
 
-def _lines(rows: list[tuple[bytes, Completion | None]]) -> Iterator[Finding]:
-    torn = [number for number, (_, one) in enumerate(rows, start=1) if one is None]
+def _lines(rows: list[tuple[bytes, Completion | None]]) -> Iterator[RunFinding]:
+    torn = [number for number, (_, row) in enumerate(rows, start=1) if row is None]
     if torn:
-        yield Finding(True, f"{len(torn)} rows are not whole: {_some(torn)}; "
-                            "eval moves them to quarantine and asks again")  # fmt: skip
+        yield RunFinding(True, f"{len(torn)} rows are not whole: {_some(torn)}; "
+                            "eval moves them to quarantine and requests them again")  # fmt: skip
 
 
-def _answers(completions: list[Completion]) -> Iterator[Finding]:
+def _answers(completions: list[Completion]) -> Iterator[RunFinding]:
     texts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     failed: Counter[str] = Counter()
-    for one in completions:
-        if one.error:
-            failed[one.key] += 1
+    for completion in completions:
+        if completion.error:
+            failed[completion.key] += 1
         else:
-            texts[one.key][one.text] += 1
-    different = [key[:12] for key, found in texts.items() if len(found) > 1]
-    repeated = sum(found.total() > 1 for found in texts.values()) - len(different)
+            texts[completion.key][completion.text] += 1
+    different = [key[:12] for key, counts in texts.items() if len(counts) > 1]
+    repeated = sum(counts.total() > 1 for counts in texts.values()) - len(different)
     lasting = len(failed.keys() - texts.keys())
-    yield Finding(False, f"{len(texts)} samples answered, {lasting} failed")
+    yield RunFinding(False, f"{len(texts)} samples answered, {lasting} failed")
     if different:
-        yield Finding(True, f"{len(different)} samples have several texts: keys {_some(different)}")
+        yield RunFinding(
+            True, f"{len(different)} samples have several texts: keys {_some(different)}"
+        )
     if repeated:
-        yield Finding(False, f"{repeated} samples are stored more than once, with the same text")
+        yield RunFinding(False, f"{repeated} samples are stored more than once, with the same text")
 
 
-def _plan(manifest: Mapping[str, Any], completions: list[Completion]) -> Iterator[Finding]:
+def _plan(manifest: Mapping[str, Any], completions: list[Completion]) -> Iterator[RunFinding]:
     try:
         plan = plan_of(manifest)
     except InputError as error:
-        yield Finding(True, f"keys cannot be recomputed: {error}")
+        yield RunFinding(True, f"keys cannot be recomputed: {error}")
         return
     facts = {**manifest, **facts_of(plan)}
     name = differing(manifest, facts)
     if name is not None:
-        yield Finding(True, f"the {name} of today is another: {facts[name]!r}, "
+        yield RunFinding(True, f"the {name} of today is another: {facts[name]!r}, "
                             f"not {manifest.get(name)!r}")  # fmt: skip
         return
     yield from _keys(plan, str(manifest.get("model")), completions)
     planned = len(plan.problems) * plan.samples
-    answered = len({one.key for one in completions if not one.error})
+    answered = len({row.key for row in completions if not row.error})
     if answered < planned:
-        yield Finding(False, f"{planned - answered} of {planned} samples are not answered")
+        yield RunFinding(False, f"{planned - answered} of {planned} samples are not answered")
 
 
-def _keys(plan: Plan, identity: str, completions: list[Completion]) -> Iterator[Finding]:
+def _keys(plan: RunPlan, identity: str, completions: list[Completion]) -> Iterator[RunFinding]:
     shots = plan.shots.problems if plan.shots else ()
     problems = plan.dataset.problems
     prompts = dict(
-        zip((one.id for one in problems), plan.protocol.render(problems, shots), strict=True)
+        zip(
+            (problem.id for problem in problems), plan.protocol.render(problems, shots), strict=True
+        )
     )
-    unknown = [one.problem_id for one in completions if one.problem_id not in prompts]
+    unknown = [row.problem_id for row in completions if row.problem_id not in prompts]
     wrong = [
-        f"problem {one.problem_id} sample {one.sample}"
-        for one in completions
-        if (prompt := prompts.get(one.problem_id)) is not None
-        and request_key(identity, prompt, plan.decoding, one.sample) != one.key
+        f"problem {row.problem_id} sample {row.sample}"
+        for row in completions
+        if (prompt := prompts.get(row.problem_id)) is not None
+        and request_key(identity, prompt, plan.decoding, row.sample) != row.key
     ]
     if unknown:
-        yield Finding(True, f"{len(unknown)} rows are of no problem of the dataset: "
+        yield RunFinding(True, f"{len(unknown)} rows are of no problem of the dataset: "
                             f"{_some(list(dict.fromkeys(unknown)))}")  # fmt: skip
     if wrong:
-        yield Finding(True, f"{len(wrong)} rows have a key that is not that of their request: "
+        yield RunFinding(True, f"{len(wrong)} rows have a key that is not that of their request: "
                             f"{_some(wrong)}")  # fmt: skip
     if not unknown and not wrong:
-        yield Finding(False, f"{len(completions)} keys recomputed, all as stored")
+        yield RunFinding(False, f"{len(completions)} keys recomputed, all as stored")
 
 
 def _results(
     folder: Path, manifest: Mapping[str, Any], completions: list[Completion]
-) -> Iterator[Finding]:
+) -> Iterator[RunFinding]:
     results = read_json(folder / RESULTS_FILE)
     if results is None:
-        yield Finding(False, "no results.json yet; the command of the run writes it")
+        yield RunFinding(False, "no results.json yet; the command of the run writes it")
         return
     stored = results.get("completions_file")
-    known = stored if isinstance(stored, dict) and isinstance(stored.get("bytes"), int) else None
-    if known is None:
-        yield Finding(True, "results.json does not say which completions it is of")
+    if not isinstance(stored, dict) or not isinstance(stored.get("bytes"), int):
+        yield RunFinding(True, "results.json does not say which completions it is of")
         return
-    now = fingerprint(folder / COMPLETIONS_FILE, known["bytes"])
-    if now != known:
-        yield Finding(True, "completions.jsonl is not what results.json was made of: "
+    if fingerprint(folder / COMPLETIONS_FILE, stored["bytes"]) != stored:
+        yield RunFinding(True, "completions.jsonl is not what results.json was made of: "
                             "rows were changed or removed since")  # fmt: skip
-    elif (folder / COMPLETIONS_FILE).stat().st_size > known["bytes"]:
-        yield Finding(False, "rows were added since results.json was written; "
+    elif (folder / COMPLETIONS_FILE).stat().st_size > stored["bytes"]:
+        yield RunFinding(False, "rows were added since results.json was written; "
                              "the command of the run brings it up to date")  # fmt: skip
     else:
-        yield Finding(False, f"results.json is of these {len(completions)} rows (SHA-256)")
+        yield RunFinding(False, f"results.json is of these {len(completions)} rows (SHA-256)")
         yield from _scores(manifest, results, completions)
 
 
 def _scores(
     manifest: Mapping[str, Any], results: Mapping[str, Any], completions: list[Completion]
-) -> Iterator[Finding]:
+) -> Iterator[RunFinding]:
     try:
-        wrong = wrong_scores(manifest, results, completions)
+        wrong = _wrong_scores(manifest, results, completions)
     except (InputError, MissingExtraError) as error:
-        yield Finding(False, f"scores cannot be recomputed: {error}")
+        yield RunFinding(False, f"scores cannot be recomputed: {error}")
         return
     if wrong:
-        yield Finding(True, wrong)
+        yield RunFinding(True, wrong)
 
 
-def _quarantine(folder: Path) -> Iterator[Finding]:
+def _wrong_scores(
+    manifest: Mapping[str, Any], results: Mapping[str, Any], completions: Sequence[Completion]
+) -> str:
+    """Return what is wrong with the scores of a results.json, "" for nothing.
+
+    completions: all stored rows, in order. "" too for a run whose protocol or dataset is another
+    today. Raises InputError where they cannot be loaded, MissingExtraError for a scorer.
+    """
+    plan = plan_of(manifest)
+    if differing(manifest, {**manifest, **facts_of(plan)}) is not None:
+        return ""
+    stored = results.get("scorers")
+    written = dict(stored) if isinstance(stored, Mapping) else {}
+    if written.keys() != set(plan.protocol.scorers):
+        others = ", ".join(written) or "no scorer"
+        own = ", ".join(plan.protocol.scorers)
+        return f"results.json is by {others}, the run's own are {own}; {REWRITE}"
+    requests = plan.requests(str(manifest.get("model")))
+    run = run_of("", requests, _counting(completions))
+    for scorer, score in score_with(matrix_of(plan), run).as_json()["scorers"].items():
+        if written[scorer] != score:
+            field = _differing_field(written[scorer], score)
+            return f"results.json is not what {scorer} makes of these rows: {field}; {REWRITE}"
+    return ""
+
+
+def _counting(completions: Sequence[Completion]) -> dict[str, Completion]:
+    """Return the row of each key that counts: the last that is no error, else the last."""
+    answered = {row.key: row for row in completions if not row.error}
+    return {row.key: row for row in completions} | answered
+
+
+def _differing_field(written: Any, score: Mapping[str, Any]) -> str:
+    if not isinstance(written, Mapping):
+        return repr(written)
+    name = next((name for name in score if written.get(name) != score[name]), "")
+    if not name:
+        return "it has more fields than a score"
+    return f"{name} {written.get(name)!r}, not {score[name]!r}"
+
+
+def _quarantine(folder: Path) -> Iterator[RunFinding]:
     path = folder / QUARANTINE_FILE
     if path.exists():
         count = path.read_bytes().count(b"\n")
-        yield Finding(False, f"{count} rows that were not whole stand in {QUARANTINE_FILE}")
+        yield RunFinding(False, f"{count} rows that were not whole are in {QUARANTINE_FILE}")
 
 
 def _some(values: list[Any]) -> str:

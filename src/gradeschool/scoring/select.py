@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.formats.read import MANIFEST_FILE
+from gradeschool.formats.own_run import manifest_of, scorer_of
 from gradeschool.scoring.collect import Run
 from gradeschool.scoring.load import load_runs
 from gradeschool.scoring.sources import check_sources, no_such_run, parted
@@ -56,22 +55,13 @@ def _name_apart(chosen: Sequence[Chosen]) -> None:
             one.run.name = f"{name} ({one.path})"
 
 
-def manifest_of(path: Path) -> dict[str, Any]:
-    """Return the run.json of a run folder, or beside a file of one; {} where there is none."""
-    try:
-        found = json.loads(((path if path.is_dir() else path.parent) / MANIFEST_FILE).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def headline_scorer(manifests: Sequence[Mapping[str, Any]], known: Sequence[str]) -> str:
     """Return the scorer that runs are headed by: their protocols' own where they agree.
 
     Recordings without a protocol, and runs of several, are read by the careful reader.
     """
-    own = {_first_scorer(manifest) for manifest in manifests}
-    if len(own) == 1 and (scorer := own.pop()) in known:
+    own = {scorer_of(manifest) for manifest in manifests}
+    if len(own) == 1 and (scorer := own.pop() or "") in known:
         return scorer
     return next(name for name in DEFAULT_SCORERS if name in known)
 
@@ -80,9 +70,3 @@ def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the different protocols that runs were asked under; of recordings none is known."""
     named = (manifest.get("protocol") for manifest in manifests)
     return list(dict.fromkeys(str(one.get("name")) for one in named if isinstance(one, dict)))
-
-
-def _first_scorer(manifest: Mapping[str, Any]) -> str:
-    protocol = manifest.get("protocol")
-    scorers = protocol.get("scorers") if isinstance(protocol, dict) else None
-    return str(scorers[0]) if isinstance(scorers, list) and scorers else ""

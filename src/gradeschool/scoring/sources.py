@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gradeschool.datasets.load import Dataset, is_here, load_datasets
 from gradeschool.errors import InputError
-from gradeschool.formats.manifests import dataset_of
+from gradeschool.formats.own_run import dataset_of
 from gradeschool.formats.read import COMPLETIONS_FILE, name_of, read_samples, require
 
 DEFAULT_DATASET = "gsm8k"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -22,6 +21,7 @@ from gradeschool.scoring.shards import Shard
 from gradeschool.scoring.sources import Source
 from gradeschool.scoring.table import Place
 from gradeschool.scoring.verdicts import Judge, Scored
+from gradeschool.signals import ignore_interrupts
 from gradeschool.tables import everything
 
 AHEAD = 3  # batches that wait for each process: reading goes on while it works
@@ -123,7 +123,7 @@ _judges: _Judges
 def _begin(scorers: Sequence[str], datasets: Mapping[str, Dataset]) -> None:
     """Make a process ready; Ctrl-C is for its parent, which stops it."""
     global _judges
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_interrupts()
     _judges = _Judges(datasets, [get_scorer(name) for name in scorers])
 
 

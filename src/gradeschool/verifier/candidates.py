@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import InputError
-from gradeschool.formats.read import COMPLETIONS_FILE
+from gradeschool.formats.own_run import COMPLETIONS_FILE, manifest_of, read_completions
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
-from gradeschool.runs.files import read_completions
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.collect import Run
-from gradeschool.scoring.select import choose_runs, headline_scorer, manifest_of
+from gradeschool.scoring.select import choose_runs, headline_scorer
 from gradeschool.scoring.sources import check_sources
 
 Warn = Callable[[str], None]

@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gradeschool.atomic import sync_folder
 from gradeschool.errors import StoreError
-from gradeschool.runs.files import sync_folder
 from gradeschool.verifier.optimizers import STATE, Optimizers
 from gradeschool.verifier.parallel import World, part_like, whole
 

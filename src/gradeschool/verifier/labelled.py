@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
+from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
-from gradeschool.runs.files import write_whole
 from gradeschool.verifier.candidates import Answered, Held
 from gradeschool.verifier.examples import encode
 from gradeschool.verifier.objective import Group, Labelled
@@ -76,7 +76,7 @@ def write_labels(held: Held) -> None:
         for one in answered.candidates
     ]
     body = "".join(f"{json.dumps(row)}\n" for row in rows)
-    write_whole(held.path / LABELS_FILE, body.encode())
+    write_file(held.path / LABELS_FILE, body.encode())
 
 
 class Data(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gradeschool.runs.files import write_whole
+from gradeschool.atomic import write_file
 
 
 class RowsLog:
@@ -20,7 +20,7 @@ class RowsLog:
                 row = _row(line)
                 if row is not None and row["update"] <= upto:
                     rows.append(f"{line}\n")
-        write_whole(path, "".join(rows).encode())
+        write_file(path, "".join(rows).encode())
         self.path = path
 
     def add(self, row: Mapping[str, Any]) -> None:

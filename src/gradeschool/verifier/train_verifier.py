@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
-from gradeschool.runs.files import write_whole
-from gradeschool.runs.finish import fingerprint
+from gradeschool.runs.results import fingerprint
 from gradeschool.verifier.base_model import identity_of, load_folder, save_folder
 from gradeschool.verifier.candidates import Held, candidates_of
 from gradeschool.verifier.dropout import drop_residuals
@@ -131,7 +131,7 @@ def _prepare(asked: VerifierTraining, held: Held, session: Session, save_every: 
     def save(trained: Trained, files: Path) -> None:
         save_folder(base, trained.model.model, files)
         fields = {**trained.model.fields(), **_origin(asked, held, reserved, trained)}
-        write_whole(files / VERIFIER_FILE, f"{json.dumps(fields, indent=2)}\n".encode())
+        write_file(files / VERIFIER_FILE, f"{json.dumps(fields, indent=2)}\n".encode())
 
     return Prepared(verifier, batches, losses, asked.settings(save_every), save, data.too_long)
 

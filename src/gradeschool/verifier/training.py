@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from gradeschool.errors import InputError
+from gradeschool.signals import stop_flag
 from gradeschool.verifier import checkpoints
 from gradeschool.verifier.optimizers import Kind, Optimizers, share_of
 from gradeschool.verifier.parallel import ALONE, World, whole
 from gradeschool.verifier.rows_log import RowsLog
-from gradeschool.verifier.stopping import stopped_by_signals
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -145,7 +145,7 @@ def train(
 
     devices = [world.device] if world.device != "cpu" else []
     log = RowsLog(folder / LOSSES, training.done) if world.first else None
-    with torch.random.fork_rng(devices), stopped_by_signals() as stop:
+    with torch.random.fork_rng(devices), stop_flag() as stop:
         while training.done < len(batches):
             update = training.update()
             if log is not None:
@@ -159,7 +159,7 @@ def train(
                     after(update.number, plain)
                     plain.train()
                 world.wait()
-            (stopped,) = world.any(stop.asked)
+            (stopped,) = world.any(stop.requested)
             if stopped or marked or update.number % settings.save_every == 0:
                 training.save()
             if stopped:

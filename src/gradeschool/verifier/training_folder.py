@@ -17,9 +17,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from gradeschool.atomic import remove_parts, write_file
 from gradeschool.errors import StoreError
-from gradeschool.runs.files import remove_parts, write_whole
-from gradeschool.runs.lock import LOCK_FILE, FolderLock
+from gradeschool.runs.store import LOCK_FILE, FolderLock
 
 SCHEMA = 1
 TRAINING = "training.json"
@@ -66,7 +66,7 @@ class TrainingFolder:
     def _write(self, **fields: Any) -> None:
         self.fields |= fields
         body = json.dumps(self.fields, indent=2) + "\n"
-        write_whole(self.path / TRAINING, body.encode())
+        write_file(self.path / TRAINING, body.encode())
 
     def _earlier(self) -> dict[str, Any] | None:
         """Return training.json, None where the folder is new; raises StoreError."""

@@ -12,13 +12,11 @@ from gradeschool.completion import Completion, Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.sources import ALIASES, SOURCES
 from gradeschool.errors import InputError
-from gradeschool.formats.manifests import dataset_of
-from gradeschool.formats.read import COMPLETIONS_FILE
+from gradeschool.formats.own_run import COMPLETIONS_FILE, dataset_of, from_fields
 from gradeschool.problem import Problem
 from gradeschool.reports.page.gather import Entry, PageRun, gather
 from gradeschool.reports.page.verdicts import cause_of
 from gradeschool.runs.manifest import plan_of
-from gradeschool.runs.records import from_fields
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.load import DEFAULT_DATASET
 from gradeschool.scoring.matrix import Matrix

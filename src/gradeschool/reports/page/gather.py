@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.platinum import is_official_test, platinum_changes
-from gradeschool.formats.manifests import dataset_of
+from gradeschool.formats.own_run import dataset_of, from_fields
 from gradeschool.formats.read import COMPLETIONS_FILE, read_samples
 from gradeschool.problem import Problem
 from gradeschool.reports.page.token_values import TokenValues, token_values
-from gradeschool.runs.records import from_fields
 from gradeschool.scoring.load import DEFAULT_DATASET
 from gradeschool.scoring.select import Chosen, choose_runs
 from gradeschool.tables import read_rows

@@ -9,11 +9,10 @@ from typing import Any
 
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError
-from gradeschool.formats.read import COMPLETIONS_FILE
+from gradeschool.formats.own_run import COMPLETIONS_FILE, from_fields
 from gradeschool.runs.diff import side
 from gradeschool.runs.diff.side import Asked, Side, address_of, known, mapping
 from gradeschool.runs.manifest import plan_of
-from gradeschool.runs.records import from_fields
 from gradeschool.scoring.collect import Run
 from gradeschool.tables import read_rows
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gradeschool.errors import GradeschoolError, StoreError
-from gradeschool.runs.lock import FolderLock
+from gradeschool.runs.store import FolderLock
+from gradeschool.signals import StopFlag, stop_flag
 from gradeschool.verifier.reproduce.stages import (
     STAGES_FOLDER,
     Done,
@@ -23,7 +24,6 @@ from gradeschool.verifier.reproduce.stages import (
     mark,
     ready,
 )
-from gradeschool.verifier.stopping import Stop, stopped_by_signals
 
 # The command line, for a process that ends with the one that started it.
 STAGE_MODULE = "gradeschool.cli.stage"
@@ -70,7 +70,7 @@ def run(stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher) -> d
     Raises StageError where a command fails, InputError where a stage was done with other settings,
     StoreError where the folder cannot be used or is in use.
     """
-    with _locked(folder / STAGES_FOLDER), stopped_by_signals() as stop:
+    with _locked(folder / STAGES_FOLDER), stop_flag() as stop:
         return _run(stages, folder, jobs, watcher, stop)
 
 
@@ -90,14 +90,14 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _run(
-    stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher, stop: Stop
+    stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher, stop: StopFlag
 ) -> dict[str, Done]:
     done = finished(folder, stages)
     codes = digests(stages)
     running: dict[str, Running] = {}
     try:
         while len(done) < len(stages):
-            if stop.asked:
+            if stop.requested:
                 raise KeyboardInterrupt
             for stage in ready(stages, done, running)[: jobs - len(running)]:
                 running[stage.name] = _begin(stage, folder, jobs)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
-from gradeschool.runs.files import write_whole
 
 STAGES_FOLDER = "stages"
 
@@ -77,7 +77,7 @@ def mark(folder: Path, stage: Stage, done: Done) -> None:
     """Write down that a stage is done."""
     fields = {"command": ["gradeschool", *stage.command], **done._asdict()}
     path = folder / STAGES_FOLDER / f"{stage.name}.json"
-    write_whole(path, (json.dumps(fields, indent=2) + "\n").encode())
+    write_file(path, (json.dumps(fields, indent=2) + "\n").encode())
 
 
 def wanted(stages: Sequence[Stage], names: Iterable[str]) -> list[Stage]:

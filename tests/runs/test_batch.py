@@ -15,10 +15,10 @@ import pytest
 from gradeschool.models import batches
 from gradeschool.runs import batch
 from gradeschool.runs.batch import BatchRun
+from tests.runs.test_faults import CANARY, written
 from tests.support.batch_server import Result, answered, batch_server
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.test_faults import CANARY, written
 
 PROBLEMS = 30
 

@@ -10,8 +10,8 @@ import pytest
 from gradeschool.completion import Completion, Decoding, Prompt
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
-from gradeschool.runs import later
-from gradeschool.runs.later import Later
+from gradeschool.runs import evaluate
+from gradeschool.runs.evaluate import DeferredQueue
 
 REQUEST = Request("key", Problem.from_gold("7"), Prompt(text="?"), Decoding(), 0)
 SEVERAL = 10
@@ -25,9 +25,9 @@ def test_what_is_left_at_the_end_is_done_there() -> None:
     done: list[int] = []
 
     async def use() -> None:
-        async with Later(lambda _, completion: done.append(completion.sample)) as judging:
+        async with DeferredQueue(lambda _, completion: done.append(completion.sample)) as queue:
             for sample in range(SEVERAL):
-                judging.add(REQUEST, answer(sample))
+                queue.add(REQUEST, answer(sample))
             assert done == []
 
     asyncio.run(use())
@@ -36,15 +36,17 @@ def test_what_is_left_at_the_end_is_done_there() -> None:
 
 def test_others_have_their_turn_between(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that says that a turn is over after one piece of work."""
-    monkeypatch.setattr(later, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(evaluate, "PAUSE_SECONDS", 0)
     clock = count()
-    monkeypatch.setattr(later, "monotonic", lambda: next(clock) * 0.75 * later.TURN_SECONDS)
+    monkeypatch.setattr(evaluate, "monotonic", lambda: next(clock) * 0.75 * evaluate.TURN_SECONDS)
     turns: list[list[int]] = [[]]
 
     async def use() -> None:
-        async with Later(lambda _, completion: turns[-1].append(completion.sample)) as judging:
+        async with DeferredQueue(
+            lambda _, completion: turns[-1].append(completion.sample)
+        ) as queue:
             for sample in range(SEVERAL):
-                judging.add(REQUEST, answer(sample))
+                queue.add(REQUEST, answer(sample))
             while sum(map(len, turns)) < SEVERAL:
                 await asyncio.sleep(0)
                 turns.append([])

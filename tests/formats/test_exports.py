@@ -126,7 +126,7 @@ def test_no_secret_and_no_address_leaves(
     fields["server"] = {"base": f"http://inner.example/{CANARY}"}
     rows = Path(tmp_path / CANARY / "problems.jsonl")
     rows.parent.mkdir()
-    rows.write_bytes((Path(__file__).parents[1] / "src/gradeschool/datasets/sample/problems.jsonl")
+    rows.write_bytes((Path(__file__).parents[2] / "src/gradeschool/datasets/sample/problems.jsonl")
                      .read_bytes())  # fmt: skip
     fields["dataset"]["name"] = str(rows)
     file.write_text(json.dumps(fields))

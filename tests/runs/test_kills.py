@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from gradeschool.errors import StoreError
-from gradeschool.runs import writing
+from gradeschool.runs import store as store_module
+from tests.runs.test_faults import run as run_here
+from tests.runs.test_faults import written
 from tests.support.hostile_server import Asked, HostileServer, hang, hostile_server
-from tests.test_faults import run as run_here
-from tests.test_faults import written
 
 PROBLEMS = 100
 CONNECTIONS = 8
@@ -103,7 +103,7 @@ def test_random_kills_lose_nothing_that_was_stored_and_ask_for_none_of_it_again(
 
 DEATH = "os.kill(os.getpid(), signal.SIGKILL)"
 STAGES = {
-    "before the first request": f"Asker.ask_all = lambda *a, **k: {DEATH}",
+    "before the first request": f"Dispatcher.send_all = lambda *a, **k: {DEATH}",
     "a response came, its row is not written": f"RunStore.append = lambda *a: {DEATH}",
     "in the middle of a row": f"""
 whole = RunStore.append
@@ -126,8 +126,8 @@ class Half(type(Path())):
     def replace(self, target):
         if target.name == "results.json": {DEATH}
         return super().replace(target)
-whole = files.write_whole
-store_module.write_whole = lambda target, body: whole(Half(target), body)""",
+whole = atomic.write_file
+store_module.write_file = lambda target, body: whole(Half(target), body)""",
 }
 
 
@@ -140,9 +140,10 @@ def test_a_process_that_dies_at_a_stage_is_followed_by_one_that_finishes(
     code = f"""
 import os, signal, sys
 from pathlib import Path
-from gradeschool.runs import evaluate, files
+from gradeschool import atomic
+from gradeschool.runs import evaluate
 from gradeschool.runs import store as store_module
-from gradeschool.runs.ask import Asker
+from gradeschool.runs.dispatch import Dispatcher
 from gradeschool.runs.store import RunStore
 {STAGES[stage]}
 from gradeschool.cli import main
@@ -242,7 +243,7 @@ def test_a_disk_that_fills_ends_the_run_in_words_and_the_next_finishes_it(
 def test_a_folder_that_is_removed_while_it_is_written_to_is_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "SYNC_SECONDS", 0.02)
+    monkeypatch.setattr(store_module, "SYNC_SECONDS", 0.02)
     folder = tmp_path / "run"
 
     def choose(asked: Asked) -> None:

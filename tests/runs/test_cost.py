@@ -12,7 +12,7 @@ from gradeschool.completion import Completion, Decoding, Finish, Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
-from gradeschool.runs.cost import Price, Purse, estimate, parse_price, tokens_of
+from gradeschool.runs.cost import Budget, Price, estimate, parse_price, tokens_of
 from gradeschool.runs.plan import groups
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -97,22 +97,22 @@ def test_choices_pay_a_prompt_once() -> None:
     assert [len(group) for group in groups([request(0, n, seed=1) for n in range(3)], 4)] == [1] * 3
 
 
-def test_a_purse_counts_what_is_in_flight() -> None:
-    purse = Purse(Price(0.0, 1_000_000.0), spent=1.0, most=4.0, expected=1.0)
-    assert purse.affordable(in_flight=2)
-    assert not purse.affordable(in_flight=3)
-    assert not purse.stopped  # it is known better when those have come
-    purse = Purse(Price(0.0, 1_000_000.0), spent=0.0, most=4.0, expected=1.0)
-    purse.pay(completion(request(), 1, 2))
-    assert purse.spent == 2.0
-    assert purse.affordable(0)  # 2 spent, 2 for the next
-    assert not purse.affordable(1)
-    purse.pay(completion(request(), 1, 1))
-    assert not purse.affordable(0)
-    assert purse.stopped
-    assert Purse(Price(1.0, 1.0), 0.0, 1.0, expected=5.0).affordable(0)  # one may find out
-    assert not Purse(Price(1.0, 1.0), 1.0, 1.0, expected=5.0).affordable(0)
-    assert Purse(Price(1.0, 1.0), 9.0, None, 5.0).affordable(1000)
+def test_a_budget_counts_what_is_in_flight() -> None:
+    budget = Budget(Price(0.0, 1_000_000.0), cost=1.0, limit=4.0, expected=1.0)
+    assert budget.affordable(in_flight=2)
+    assert not budget.affordable(in_flight=3)
+    assert not budget.stopped  # it is known better when those have come
+    budget = Budget(Price(0.0, 1_000_000.0), cost=0.0, limit=4.0, expected=1.0)
+    budget.add(completion(request(), 1, 2))
+    assert budget.cost == 2.0
+    assert budget.affordable(0)  # 2 spent, 2 for the next
+    assert not budget.affordable(1)
+    budget.add(completion(request(), 1, 1))
+    assert not budget.affordable(0)
+    assert budget.stopped
+    assert Budget(Price(1.0, 1.0), 0.0, 1.0, expected=5.0).affordable(0)  # one may find out
+    assert not Budget(Price(1.0, 1.0), 1.0, 1.0, expected=5.0).affordable(0)
+    assert Budget(Price(1.0, 1.0), 9.0, None, 5.0).affordable(1000)
 
 
 @pytest.fixture

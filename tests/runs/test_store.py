@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import StoreError
-from gradeschool.runs.records import from_fields, to_line
+from gradeschool.formats.own_run import from_fields, to_line
 from gradeschool.runs.store import QUARANTINE_FILE, RunStore
 
 

@@ -20,11 +20,11 @@ from gradeschool.errors import InputError
 from gradeschool.models import endpoint
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs import retries
-from gradeschool.runs.evaluate import Asking, Evaluation, evaluate
-from gradeschool.runs.observer import Observer
+from gradeschool.runs import dispatch
+from gradeschool.runs.dispatch import FAILING_PROBLEMS, TRIES, TRIES_OF
+from gradeschool.runs.evaluate import Evaluation, RequestOptions, evaluate
 from gradeschool.runs.plan import make_plan
-from gradeschool.runs.retries import FAILING_PROBLEMS, TRIES, TRIES_OF
+from gradeschool.runs.progress import RunProgress
 from tests.support import hostile_server as bad
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -38,7 +38,7 @@ SECONDS = 0.4  # that a request may take
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "FIRST_WAIT", 0.002)
+    monkeypatch.setattr(dispatch, "FIRST_WAIT", 0.002)
     monkeypatch.setattr(endpoint, "LARGEST_REPLY", 2**16)
 
 
@@ -58,7 +58,7 @@ def run(
     key: str = "",
     seconds: float = 30.0,
     protocol: str = "zero-shot/chat",
-    **asking: Any,
+    **options: Any,
 ) -> Evaluation:
     dataset = load_dataset(str(written(folder.parent / "problems.jsonl", problems)))
     decoding = Decoding(temperature=0.7 if samples > 1 else 0.0, max_tokens=64)
@@ -67,8 +67,8 @@ def run(
         plan,
         Endpoint(url, "hostile", key, seconds),
         folder,
-        asking=Asking(**{"connections": 4, **asking}),
-        observer=Observer(),
+        options=RequestOptions(**{"connections": 4, **options}),
+        progress=RunProgress(),
         version="0",
     )
     return asyncio.run(work)
@@ -259,7 +259,7 @@ def test_a_storm_without_a_wish_ends_too(tmp_path: Path) -> None:
 def test_the_retries_of_a_run_have_a_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retries, "LEAST_BUDGET", 3)
+    monkeypatch.setattr(dispatch, "LEAST_RETRIES", 3)
     flaky = {f"What is {n} + 0?" for n in range(10)}
 
     def choose(asked: Asked) -> Behaviour | None:

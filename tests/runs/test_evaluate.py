@@ -21,7 +21,7 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.counting_proxy import counting_proxy, read_log
 
 CANARY = "sk-canary-4815162342"
-SAMPLE = Path(__file__).parents[1] / "src/gradeschool/datasets/sample/problems.jsonl"
+SAMPLE = Path(__file__).parents[2] / "src/gradeschool/datasets/sample/problems.jsonl"
 
 
 def command(*arguments: str) -> list[str]:

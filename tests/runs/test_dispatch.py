@@ -1,4 +1,4 @@
-"""Asking: retries, waits, failures as data, early stops."""
+"""Sending requests: retries, waits, failures as data, early stops."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.replies import LONGEST_WAIT, classify, parse_replies, retry_after
 from gradeschool.problem import Problem
-from gradeschool.runs import retries
-from gradeschool.runs.ask import Asker
-from gradeschool.runs.keys import request_key
-from gradeschool.runs.pace import Pace
-from gradeschool.runs.retries import wait_before
+from gradeschool.runs import dispatch
+from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher, wait_before
+from gradeschool.runs.plan import request_key
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 
@@ -56,16 +54,20 @@ class Scripted:
 def asked(model: Scripted, count: int, connections: int = 4) -> tuple[list[Completion], list[str]]:
     completions: list[Completion] = []
     events: list[str] = []
-    asker = Asker(
-        model, Pace(connections), lambda _, one: completions.append(one), events.append, "r"
+    dispatcher = Dispatcher(
+        model,
+        ConcurrencyLimiter(connections),
+        lambda _, completion: completions.append(completion),
+        lambda: events.append("retry"),
+        "r",
     )
-    asyncio.run(asker.ask_all([request(number) for number in range(count)]))
+    asyncio.run(dispatcher.send_all([request(number) for number in range(count)]))
     return completions, events
 
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(dispatch, "FIRST_WAIT", 0.001)
 
 
 def test_every_request_is_asked_once_within_the_connections() -> None:
@@ -87,8 +89,8 @@ def test_a_transient_failure_is_asked_again_and_then_recorded_as_an_error() -> N
     by_key = {one.key: one for one in completions}
     assert by_key["k1"].error == "http 500: HTTP 500"
     assert by_key["k2"].text == "ok"
-    assert model.tries == {"k0": 1, "k1": retries.TRIES, "k2": 3, "k3": 1}
-    assert len(events) == retries.TRIES - 1 + 2
+    assert model.tries == {"k0": 1, "k1": dispatch.TRIES, "k2": 3, "k3": 1}
+    assert len(events) == dispatch.TRIES - 1 + 2
 
 
 def test_a_permanent_failure_is_recorded_at_once_and_ends_nothing() -> None:
@@ -121,7 +123,7 @@ def test_a_server_that_is_not_there_is_asked_three_times_and_not_for_every_sampl
     model = Scripted(answer)
     with pytest.raises(FatalModelError, match="is the server running"):
         asked(model, 1000)
-    assert sum(model.tries.values()) <= 4 * retries.UNREACHED_TRIES
+    assert sum(model.tries.values()) <= 4 * dispatch.UNREACHED_TRIES
 
 
 def test_an_error_of_the_recorder_ends_the_run_as_itself() -> None:
@@ -129,18 +131,18 @@ def test_an_error_of_the_recorder_ends_the_run_as_itself() -> None:
         raise OSError("disk")
 
     model = Scripted(lambda request, tries: Reply("ok"))
-    asker = Asker(model, Pace(3), record, lambda _: None, "r")
+    dispatcher = Dispatcher(model, ConcurrencyLimiter(3), record, lambda: None, "r")
     with pytest.raises(OSError, match="disk"):
-        asyncio.run(asker.ask_all([request(number) for number in range(9)]))
+        asyncio.run(dispatcher.send_all([request(number) for number in range(9)]))
 
 
 def test_the_wait_is_the_servers_wish_or_doubles_up_to_a_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(retries, "FIRST_WAIT", 0.5)
+    monkeypatch.setattr(dispatch, "FIRST_WAIT", 0.5)
     assert 7.5 <= wait_before(1, 7.5) <= 7.5 * 1.1
     for tries in range(1, 30):
-        longest = min(0.5 * 2 ** (tries - 1), retries.LONGEST_WAIT)
+        longest = min(0.5 * 2 ** (tries - 1), dispatch.LONGEST_WAIT)
         assert longest / 2 <= wait_before(tries, None) <= longest
 
 

@@ -1,0 +1,365 @@
+"""Send requests to a model, as many at a time as helps, and again where that may help.
+
+Every request ends as a completion: what the model wrote, or the error that stands for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+
+from gradeschool.completion import Completion, Finish
+from gradeschool.errors import FatalModelError, ModelError, TransientError
+from gradeschool.models.base import BulkModel, Model, Reply, Request, SeveralModel
+from gradeschool.runs.plan import RequestGroup, groups
+
+# Connections: how many to begin with and to end with where the user names no number.
+FIRST_LIMIT = 16
+HIGHEST_LIMIT = 256
+WORTHWHILE_GAIN = 1.1  # more connections are kept where answers come this much faster
+SMALLEST_ROUND = 32  # answers that a rate is measured over, at least
+# Tries of a request in all, and of one with this cause. A refusal for lack of capacity costs
+# nothing, and passes; a reply that is no completion was paid for.
+TRIES = 6
+TRIES_OF = {"http 429": 12, "bad response": 3, "timeout": 3}
+# A server that was never reached is not worth six tries for each of a thousand samples.
+UNREACHED_TRIES = 3
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 60.0
+# Retries of a run in all, those after a 429 apart: this many, and one for each two requests.
+LEAST_RETRIES = 100
+# The run stops when so many problems failed one after the other and none was answered meanwhile.
+FAILING_PROBLEMS = 20
+UNREACHED = "cannot connect"
+OVERLOADED = ("http 429", "http 503", "http 529")
+NO_SIGN_OF_LOAD = ("bad response", "connection lost", UNREACHED)
+
+Record = Callable[[Request, Completion], None]
+
+
+class ConcurrencyLimiter:
+    """The number of requests that may be in flight, `limit`, and until when to send none.
+
+    highest: a number that the user gave; the limit begins there and never passes it. None begins
+    with 16 and doubles up to 256 while a doubling makes answers come faster. A 429, a 5xx or a
+    timeout halves the limit, once for all requests that were in flight together; it then grows by
+    an eighth for each round of answers. `quiet_until`: until then the server wants no request.
+    """
+
+    def __init__(
+        self, highest: int | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.limit = FIRST_LIMIT if highest is None else highest
+        self.highest = HIGHEST_LIMIT if highest is None else highest
+        self.quiet_until = 0.0
+        self.clock = clock
+        self._growing = highest is None
+        self._settled = False
+        self._rate = 0.0
+        self._halved = float("-inf")
+        self._begin_round()
+
+    def succeeded(self) -> None:
+        """Count an answer; the limit may grow."""
+        self._answers += 1
+        if self._answers < max(self._round, SMALLEST_ROUND if self._growing else 1):
+            return
+        if self._growing:
+            self._try_more()
+        else:
+            self.limit = min(self.highest, self.limit + max(1, self.limit // 8))
+        self._begin_round()
+
+    def overloaded(self, sent: float, retry_after: float | None = None) -> None:
+        """Count a request, sent at that time by `clock`, that was too much for the server."""
+        now = self.clock()
+        if retry_after is not None:
+            self.quiet_until = max(self.quiet_until, now + retry_after)
+        if sent <= self._halved:
+            return
+        self.limit = max(1, self.limit // 2)
+        self._halved, self._growing = now, False
+        self._begin_round()
+
+    def _begin_round(self) -> None:
+        self._answers, self._round, self._since = 0, self.limit, self.clock()
+
+    def _try_more(self) -> None:
+        """Double the limit, or take back the last doubling and stay there."""
+        if self._rate and not self._settled:  # answers to requests from before the doubling
+            self._settled = True
+            return
+        rate = self._answers / max(self.clock() - self._since, 1e-9)
+        if rate < self._rate * WORTHWHILE_GAIN:
+            self.limit //= 2
+            self.highest = self.limit
+        elif self.limit < self.highest:
+            self.limit = min(self.highest, 2 * self.limit)
+            self._rate, self._settled = rate, False
+            return
+        self._growing = False
+
+
+class RetryPolicy:
+    """Decides which failures of a run of so many requests are tried again, and which end it."""
+
+    def __init__(self, requests: int) -> None:
+        self.budget = LEAST_RETRIES + requests // 2
+        self._reached = False
+        self._failing: set[str] = set()
+
+    def succeeded(self) -> None:
+        """Count a request that was answered."""
+        self._reached = True
+        self._failing.clear()
+
+    def again(self, error: TransientError, tries: int) -> bool:
+        """Tell whether to try once more after `tries` failures."""
+        self._reached |= error.cause != UNREACHED
+        if error.cause == UNREACHED and not self._reached:
+            return tries < UNREACHED_TRIES
+        if tries >= TRIES_OF.get(error.cause, TRIES):
+            return False
+        if error.cause == "http 429":
+            return True
+        self.budget -= 1
+        return self.budget >= 0
+
+    def fatal(self, request: Request, error: ModelError) -> FatalModelError | None:
+        """Return why the run should stop now that a request has failed for good, else None."""
+        if error.cause == UNREACHED and not self._reached:
+            return FatalModelError(error.cause, f"{error}; is the server running?")
+        if isinstance(error, TransientError) or error.cause.startswith("http "):
+            self._failing.add(request.problem.id)
+        if len(self._failing) < FAILING_PROBLEMS:
+            return None
+        return FatalModelError(
+            error.cause,
+            f"{len(self._failing)} problems failed one after the other, the last: {error}",
+        )
+
+
+@dataclass(slots=True)
+class InFlight:
+    """The state of a run: requests in flight, those that wait to be retried, the limit."""
+
+    sent: int = 0
+    waiting: int = 0
+    limit: int = 0
+
+
+class Dispatcher:
+    """Sends requests to a model, as many at a time as `limiter` allows; a run has one.
+
+    record: called once for each request, with its completion or its error. retrying: called before
+    each further try. run: the name that completions are stored under. affordable: called before
+    each request with the number in flight; where it returns False the request waits for one of
+    them, and with none in flight the run stops. `stop()` lets what is in flight end.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        limiter: ConcurrencyLimiter,
+        record: Record,
+        retrying: Callable[[], None],
+        run: str,
+        affordable: Callable[[int], bool] = lambda in_flight: True,
+    ) -> None:
+        self.model = model
+        self.limiter = limiter
+        self.record = record
+        self.retrying = retrying
+        self.run = run
+        self.affordable = affordable
+        self.stopping = asyncio.Event()
+        self.fatal: FatalModelError | None = None
+        self.in_flight = InFlight(limit=limiter.limit)
+        self._retries = RetryPolicy(0)
+        self._workers = 0
+
+    def stop(self) -> None:
+        """Send nothing more; requests in flight are still recorded."""
+        self.stopping.set()
+
+    async def send_all(self, requests: Sequence[Request], choices: int = 1) -> None:
+        """Send all requests; return when all are recorded, or after `stop()`.
+
+        choices: so many samples of a problem go into one request where only their number differs.
+        Raises FatalModelError, and whatever `record` raises (StoreError).
+        """
+        self._retries = RetryPolicy(len(requests))
+        several = choices if isinstance(self.model, SeveralModel) else 1
+        pending = groups(requests, several)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                self._start_workers(tasks, pending, len(requests))
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
+        if self.fatal is not None:
+            raise self.fatal
+
+    async def send_in_bulk(self, model: BulkModel, requests: Sequence[Request]) -> None:
+        """Give all requests to a model that answers them in its own order; record each result.
+
+        Return when all are recorded, or after `stop()`. Raises FatalModelError, and whatever
+        `record` raises.
+        """
+        self._retries = RetryPolicy(len(requests))
+        async with aclosing(model.answer_all(requests)) as batches:
+            async for results in batches:
+                for request, reply in results:
+                    if isinstance(reply, ModelError):
+                        completions = self._failed([request], reply)
+                    else:
+                        self._retries.succeeded()
+                        completions = [completed(request, reply, self.run)]
+                    for completion in completions:
+                        self.record(request, completion)
+                if not self.affordable(0):
+                    self.stop()
+                if self.stopping.is_set():
+                    break
+        if self.fatal is not None:
+            raise self.fatal
+
+    def _start_workers(
+        self, tasks: asyncio.TaskGroup, pending: Iterator[RequestGroup], most: int
+    ) -> None:
+        """Start workers until there are as many as the limiter allows."""
+        self.in_flight.limit = self.limiter.limit
+        while self._workers < min(self.limiter.limit, most) and not self.stopping.is_set():
+            self._workers += 1
+            tasks.create_task(self._work(tasks, pending, most))
+
+    async def _work(
+        self, tasks: asyncio.TaskGroup, pending: Iterator[RequestGroup], most: int
+    ) -> None:
+        """Send one group after another until there is none, or too many workers."""
+        while self._workers <= self.limiter.limit and not self.stopping.is_set():
+            if not self.affordable(self.in_flight.sent + self.in_flight.waiting):
+                if self.in_flight.sent + self.in_flight.waiting == 0:
+                    self.stop()
+                break  # a request in flight starts workers when it ends, and knows more
+            group = next(pending, ())  # one iterator, shared by all workers
+            if not group:
+                break
+            while group and (completions := await self._complete(group)):
+                for request, completion in zip(group, completions, strict=False):
+                    self.record(request, completion)
+                group = group[len(completions) :]
+            if self._workers < self.limiter.limit:
+                self._start_workers(tasks, pending, most)
+        self._workers -= 1
+
+    async def _complete(self, group: RequestGroup) -> list[Completion]:
+        """Return the completions of the first requests of a group; none if the run is stopped."""
+        tries = 0
+        while True:
+            quiet = self.limiter.quiet_until - self.limiter.clock()
+            if quiet > 0:
+                await self._pause(wait_before(1, quiet))
+            if self.stopping.is_set():
+                return []
+            tries += 1
+            sent = self.limiter.clock()
+            try:
+                replies = await self._replies(group)
+            except TransientError as error:
+                if is_overload(error) or (tries == 1 and error.cause not in NO_SIGN_OF_LOAD):
+                    self.limiter.overloaded(sent, error.retry_after)
+                if not self._retries.again(error, tries):
+                    return self._failed(group, error)
+                self.retrying()
+                await self._pause(wait_before(tries, error.retry_after))
+            except FatalModelError as error:
+                self._give_up(error)
+            except ModelError as error:
+                return self._failed(group, error)
+            else:
+                self._retries.succeeded()
+                self.limiter.succeeded()
+                pairs = zip(group, replies, strict=False)
+                return [completed(request, reply, self.run) for request, reply in pairs]
+
+    async def _replies(self, group: RequestGroup) -> list[Reply]:
+        self.in_flight.sent += 1
+        try:
+            if len(group) > 1 and isinstance(self.model, SeveralModel):
+                return await self.model.answer_many(group)
+            return [await self.model.answer(group[0])]
+        finally:
+            self.in_flight.sent -= 1
+
+    def _failed(self, group: RequestGroup, error: ModelError) -> list[Completion]:
+        """Return the error as the completion of each request; none where it ends the run."""
+        fatal = self._retries.fatal(group[0], error)
+        if fatal is not None:
+            self._give_up(fatal)
+        if fatal is not None and fatal.cause == UNREACHED:
+            return []  # no server was ever reached: the samples did not fail
+        return [failed(request, error, self.run) for request in group]
+
+    def _give_up(self, error: FatalModelError) -> None:
+        self.fatal = self.fatal or error
+        self.stop()
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait before another try, or until the run is stopped."""
+        self.in_flight.waiting += 1
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.stopping.wait(), timeout=seconds)
+        self.in_flight.waiting -= 1
+
+
+def is_overload(error: TransientError) -> bool:
+    """Tell whether an error means that there are too many requests.
+
+    Others (a 500, a timeout) may come from one request that never works, time and again.
+    """
+    return error.cause in OVERLOADED or error.retry_after is not None
+
+
+def wait_before(tries: int, retry_after: float | None) -> float:
+    """Return the seconds to wait after `tries` failures: the server's wish, else doubling.
+
+    Both are randomised, so that requests that failed together do not come back together.
+    """
+    if retry_after is not None:
+        return retry_after * random.uniform(1.0, 1.1)  # noqa: S311  (spreads load, guards nothing)
+    longest = min(FIRST_WAIT * 2.0 ** (tries - 1), LONGEST_WAIT)
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311
+
+
+def completed(request: Request, reply: Reply, run: str) -> Completion:
+    """Return the completion that a reply holds."""
+    return Completion(
+        key=request.key,
+        problem_id=request.problem.id,
+        sample=request.sample,
+        text=reply.text,
+        finish=reply.finish,
+        usage=reply.usage,
+        model=reply.model,
+        reasoning=reply.reasoning,
+        run=run,
+        deviations=reply.deviations,
+        requests=reply.requests,
+    )
+
+
+def failed(request: Request, error: ModelError, run: str) -> Completion:
+    """Return the completion that stands for a request without an answer."""
+    return Completion(
+        key=request.key,
+        problem_id=request.problem.id,
+        sample=request.sample,
+        text="",
+        finish=Finish.UNKNOWN,
+        error=f"{error.cause}: {error}",
+        run=run,
+    )

@@ -1,0 +1,33 @@
+"""The progress callback of a run."""
+
+from __future__ import annotations
+
+from gradeschool.completion import Completion
+from gradeschool.runs.cost import Budget
+from gradeschool.runs.dispatch import InFlight
+from gradeschool.verdict import Outcome
+
+
+class RunProgress:
+    """Called as a run goes on; this one ignores everything."""
+
+    def watch(self, in_flight: InFlight, budget: Budget | None, died: str) -> None:
+        """Take the run's own counters, which may be read at any time.
+
+        budget: None without a price. died: the process that died in this folder before, or "".
+        """
+
+    def begin(self, total: int, stored: int, quarantined: int) -> None:
+        """Take the number of samples of the run, and how many of them are stored already."""
+
+    def ended(self, completion: Completion, outcome: Outcome) -> None:
+        """Count a sample that ended; `outcome` is by the headline scorer."""
+
+    def retry(self) -> None:
+        """Count a request that is tried again."""
+
+    def stopping(self) -> None:
+        """Note that nothing more is sent and that the requests in flight are awaited."""
+
+    def note(self, text: str) -> None:
+        """Show a message: a batch was submitted, or its status."""
