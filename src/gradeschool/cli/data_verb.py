@@ -12,9 +12,11 @@ import click
 
 from gradeschool.cli.options import (
     FiniteRange,
+    VerbGroup,
     dataset_option,
     json_option,
     print_json,
+    renamed_option,
     stdout_console,
     warn,
     warn_of_faults,
@@ -29,7 +31,7 @@ MOST_COUNT, MOST_SEED = 1_000_000, 10**18 - 1
 SHOWN_RUNS = 4
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """List, fetch, verify and generate datasets."""
 
@@ -37,7 +39,7 @@ def command() -> None:
 @command.command("list")
 @json_option
 def list_command(as_json: bool) -> None:
-    """List the named datasets and where each is found."""
+    """List the named datasets and where each one is stored."""
     from gradeschool.datasets.files import find_file
     from gradeschool.datasets.sources import SOURCES
     from gradeschool.errors import DataError
@@ -59,8 +61,8 @@ def list_command(as_json: bool) -> None:
     from rich import box
     from rich.table import Table
 
-    table = Table("dataset", "problems", "found", "what it is", box=box.SIMPLE_HEAD)
-    table.caption = "fresh:SEED makes new problems: `gradeschool data generate --help`"
+    table = Table("dataset", "problems", "found", "description", box=box.SIMPLE_HEAD)
+    table.caption = "fresh:SEED generates new problems: `gradeschool data generate --help`"
     table.caption_justify = "left"
     for row in rows:
         table.add_row(*(str(row[name]) for name in ("name", "rows", "where", "summary")))
@@ -72,7 +74,7 @@ def list_command(as_json: bool) -> None:
 def fetch_command(names: tuple[str, ...]) -> None:
     """Fetch datasets from their origin and verify them.
 
-    Fetches all of them where none is named, and nothing that is here already.
+    Fetches all of them if none is named; skips those that are on this machine.
     """
     from gradeschool.datasets.files import locate
     from gradeschool.datasets.load import source_named
@@ -88,7 +90,7 @@ def fetch_command(names: tuple[str, ...]) -> None:
 def verify_command(names: tuple[str, ...]) -> None:
     """Check digests and row counts of datasets.
 
-    Checks all that are here where none is named.
+    Checks all that are on this machine if none is named.
     """
     from gradeschool.datasets.files import find_file
     from gradeschool.datasets.load import load_dataset, source_named
@@ -112,24 +114,31 @@ def verify_command(names: tuple[str, ...]) -> None:
 
 
 @command.command("generate")
-@click.option("--seed", type=click.IntRange(0, MOST_SEED), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0, MOST_SEED), default=1, show_default=True,
+              help="Seed; the same seed gives the same problems.")  # fmt: skip
+@renamed_option("-n", "--limit", "count", aliases=("--count",), type=click.IntRange(1, MOST_COUNT),
+                default=1_000, show_default=True,
+                help="Number of problems; a smaller number gives the first of them.")  # fmt: skip
 @click.option(
-    "-n",
-    "--count",
-    type=click.IntRange(1, MOST_COUNT),
-    default=1_000,
+    "--split",
+    default="train",
     show_default=True,
-    help="How many problems; the first of a longer run are the same.",
+    help="train, dev, test, test-structures, test-templates or test-numbers.",
 )
-@click.option("--split", default="train", show_default=True, help="train, dev, test, test-...")
-@click.option("--steps", nargs=2, type=click.IntRange(1, 20), default=(2, 8), show_default=True)
+@click.option("--steps", nargs=2, type=click.IntRange(1, 20), default=(2, 8), show_default=True,
+              help="Smallest and largest number of steps.")  # fmt: skip
 @click.option(
     "--family",
     "families",
     multiple=True,
-    help="A family, or all that are forward or search; may be given more than once.",
+    help="Use only this family, or the kind forward or search; may be repeated.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="A JSONL file to write.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="JSONL file to write; by default stdout.",
+)
 @json_option
 def generate_command(
     seed: int,
@@ -140,20 +149,20 @@ def generate_command(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Make new problems, one JSON line each.
+    """Generate new problems as JSON lines.
 
-    The columns are those of GSM8K, and what a problem is made of.
-
-    The same seed gives the same problems on every machine. Without -o the lines go to stdout;
-    --json prints what was made instead of the lines.
+    The columns are those of GSM8K, and the family, structure and number of steps of each problem.
+    The same seed gives the same problems on every machine. --json prints counts and a digest
+    instead of the lines.
     """
     from gradeschool.datasets.fresh import fresh_problems
     from gradeschool.datasets.fresh.named import row, rows_digest
+
     if output is not None and output.exists():
-        raise InputError(f"{str(output)!r} is there already; remove it or give another -o")
+        raise InputError(f"{str(output)!r} exists; remove it or give another -o")
     low, high = steps
     if low > high:
-        raise InputError(f"--steps {low} {high} leaves no number of steps; give the smaller first")
+        raise InputError(f"--steps {low} {high} is an empty range; give the smaller number first")
     problems = fresh_problems(seed, count, split=split, steps=steps, families=families)
     if output is not None:
         _write(output, "".join(map(row, problems)))
@@ -179,7 +188,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _counts(problems: tuple[Problem, ...]) -> dict[str, object]:
-    """Return how many problems there are, by family, and how many structures."""
+    """Return the number of problems, of structures, and of problems by family."""
     families = Counter(problem.meta["family"] for problem in problems)
     structures = {problem.meta["structure"] for problem in problems}
     return {
@@ -192,16 +201,19 @@ def _counts(problems: tuple[Problem, ...]) -> dict[str, object]:
 @command.command("right")
 @click.argument("run", metavar="RUN")
 @dataset_option
-@click.option("--with", "others", multiple=True, metavar="DATASET",
-              help="Problems that are put before them with their own solutions.")  # fmt: skip
+@click.option(
+    "--with",
+    "others",
+    multiple=True,
+    metavar="DATASET",
+    help="Print the problems of this dataset first, with their own solutions.",
+)
 def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> None:
-    """Print the right completions of a run as problems.
+    """Print the correct completions of a run as problems (rejection sampling).
 
-    One JSON line each, with the completion as the solution: rejection sampling.
-
-    Each different text of a problem stands once; where none is right, that is an error. A model
-    that is trained on them has used the same labels as a verifier of the same run: the fair control
-    of what a verifier is worth.
+    Prints a JSON line for each, with the completion as the solution, and each different text of a
+    problem once. It is an error if none is correct. A model trained on them has used the same
+    labels as a verifier trained on the run, so it is a fair baseline for the verifier.
 
     Example: gradeschool data right runs/samples --with gsm8k:train > right.jsonl
     """
@@ -219,15 +231,15 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     ]
     if not kept:
         raise InputError(
-            f"no completion of {run!r} is right; sample more of each problem, at a higher "
-            "temperature, or from a generator that is trained longer"
+            f"no completion of {run!r} is correct; sample more for each problem, at a higher "
+            "temperature, or from a better generator"
         )
     for name in others:
         for problem in added[name].problems:
             click.echo(_row(problem.question, problem.solution))
     for question, text in kept:
         click.echo(_row(question, text))
-    warn(f"{len(kept)} right completions of {run}")
+    warn(f"{len(kept)} correct completions of {run}")
 
 
 def _row(question: str, solution: str) -> str:
@@ -237,7 +249,7 @@ def _row(question: str, solution: str) -> str:
 @command.command("suspects")
 @click.argument("files", nargs=-1, required=True)
 @click.option("--strong", type=FiniteRange(0, 1), default=0.7, show_default=True,
-              help="Ask runs of a higher accuracy alone.")  # fmt: skip
+              help="Use only runs with a higher accuracy.")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(min=0), default=20, show_default=True,
               help="Problems to show.")  # fmt: skip
 @dataset_option
@@ -247,9 +259,9 @@ def suspects_command(
 ) -> None:
     """List problems whose label may be wrong.
 
-    These are problems that runs of FILES, which are right elsewhere, miss in the same way: one
-    other answer has more runs than the gold. A suspicion and no proof: runs of one model are no
-    independent witnesses. What GSM8K-Platinum did with a problem stands beside it.
+    Lists the problems for which more runs give one other answer than the gold, counting only runs
+    with a high accuracy. This is no proof: runs of one model are not independent. The list shows
+    what GSM8K-Platinum did with each problem.
 
     Example: gradeschool data suspects runs/*/completions.jsonl
     """
@@ -258,16 +270,18 @@ def suspects_command(
     from gradeschool.scoring.sources import sources
     from gradeschool.scoring.suspects import suspects
 
-    found = sources(files, dataset)
-    datasets = {source.dataset.name: source.dataset for source in found}
+    tables = sources(files, dataset)
+    datasets = {table.dataset.name: table.dataset for table in tables}
     if len(datasets) > 1:
         names = ", ".join(map(repr, datasets))
-        raise InputError(f"the files are of different datasets: {names}; give those of one")
-    runs = [run for source in found for run in load_runs(Path(source.name), dataset, warn)]
-    [problems] = [one.problems for one in datasets.values()]
+        raise InputError(
+            f"the files belong to different datasets: {names}; give files of one dataset"
+        )
+    runs = [run for table in tables for run in load_runs(Path(table.name), dataset, warn)]
+    [problems] = [loaded.problems for loaded in datasets.values()]
     listed = suspects(runs, disputed(problems), strong)
     if as_json:
-        print_json({"suspects": [one.as_json() for one in listed]})
+        print_json({"suspects": [suspect.as_json() for suspect in listed]})
     else:
         _print(listed, limit)
     warn_of_faults(sum(run.faults for run in runs))
@@ -280,19 +294,20 @@ def _print(listed: list[Suspect], limit: int) -> None:
 
     console = stdout_console()
     count = "1 problem" if len(listed) == 1 else f"{len(listed)} problems"
-    console.print(f"{count} where more strong runs agree on one other answer than on the gold")
-    for one in listed[:limit]:
-        said = (
-            f"gold {one.problem.gold}, said by {one.right} of {one.runs}; {one.value}, said by "
-            f"{len(one.sayers)}, the best {100 * one.strongest:.1f} % right; GSM8K-Platinum "
-            f"{one.platinum}"
+    console.print(f"{count} where more strong runs give one other answer than the gold")
+    for suspect in listed[:limit]:
+        runs, problem = suspect.sayers, suspect.problem
+        answers = (
+            f"gold {problem.gold}, given by {suspect.right} of {suspect.runs}; {suspect.value}, "
+            f"given by {len(runs)}, the best {100 * suspect.strongest:.1f} % correct; "
+            f"GSM8K-Platinum {suspect.platinum}"
         )
-        names = ", ".join(one.sayers[:SHOWN_RUNS])
-        more = f" and {len(one.sayers) - SHOWN_RUNS} more" if len(one.sayers) > SHOWN_RUNS else ""
+        names = ", ".join(runs[:SHOWN_RUNS])
+        more = f" and {len(runs) - SHOWN_RUNS} more" if len(runs) > SHOWN_RUNS else ""
         console.print()
-        console.rule(Text(f"problem {printable(one.problem.id)}"), align="left")
-        console.print(Text(printable(one.problem.question), "italic"))
-        console.print(Text(printable(said), "bold"))
+        console.rule(Text(f"problem {printable(problem.id)}"), align="left")
+        console.print(Text(printable(problem.question), "italic"))
+        console.print(Text(printable(answers), "bold"))
         console.print(Text(f"{printable(names, keep='')}{more}"))
     if 0 < limit < len(listed):
         console.print(f"\n{len(listed) - limit} more; show them with -n {len(listed)}")

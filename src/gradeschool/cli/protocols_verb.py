@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.cli.options import dataset_option, json_option, print_json, stdout_console, warn
+from gradeschool.cli.options import (
+    VerbGroup,
+    dataset_option,
+    json_option,
+    print_json,
+    stdout_console,
+    warn,
+)
 from gradeschool.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -20,11 +27,11 @@ if TYPE_CHECKING:
     from gradeschool.protocols.card import ProtocolCard
     from gradeschool.scoring.moves import Move
 
-# A name of more characters has its summary below it, in a narrow terminal.
+# In a narrow terminal, the summary of a longer name stands below it.
 LONGEST_NAME = 32
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """List, show and compare protocols and scorers; print prompts."""
 
@@ -70,7 +77,7 @@ def list_command(as_json: bool) -> None:
 
 
 def _print_lists() -> None:
-    """Print names with what they stand for, beside them or, where a name is long, below."""
+    """Print names with their summaries beside them, or below a long name."""
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
 
     protocols = [
@@ -88,8 +95,8 @@ def _print_lists() -> None:
     width = stdout_console().width
     formatter = click.HelpFormatter(width=width)
     for heading, rows in (
-        ("Protocols: how a model is asked", protocols),
-        ("Scorers: what is read of a completion, and how it is compared", scorers),
+        ("Protocols: prompt, decoding and scorers", protocols),
+        ("Scorers: how an answer is extracted and compared", scorers),
         ("Votes: one verdict from all samples of a problem", votes),
     ):
         with formatter.section(heading):
@@ -104,14 +111,16 @@ def _form(protocol: Protocol) -> str:
 @command.command("show")
 @click.argument("name")
 @dataset_option
-@click.option("--problem", metavar="ID", help="Whose prompt to print; by default the first.")
+@click.option(
+    "--problem", metavar="ID", help="Print the prompt of this problem; by default the first."
+)
 @json_option
 def show_command(name: str, dataset: str | None, problem: str | None, as_json: bool) -> None:
     """Show everything about a protocol, a scorer or a vote.
 
-    Of a protocol: the parts of its prompt to the character, where its shots come from, decoding,
-    scorers, what they read unlike a careful reader, sources, and the exact prompt of a problem with
-    its SHA-256 (of the text in UTF-8; of a chat, of its messages as JSON).
+    For a protocol: the exact parts of its prompt, the origin of its few-shot examples, decoding,
+    scorers with the completions that they read unlike a careful person, sources, and the prompt of
+    a problem with its SHA-256 (of the text in UTF-8, or of a chat's messages as JSON).
     """
     from gradeschool.protocols.card import scorer_card
     from gradeschool.protocols.card_json import protocol_json, scorer_json, vote_json
@@ -142,21 +151,21 @@ def show_command(name: str, dataset: str | None, problem: str | None, as_json: b
 def card_of(
     protocol: Protocol, dataset: str | None, problem: str | None, usual: str = ""
 ) -> ProtocolCard:
-    """Return a protocol's card, with the prompt of a problem where what it needs is at hand.
+    """Return a protocol's card, with the prompt of a problem if its datasets are on this machine.
 
-    A dataset or a problem that the user names must be there; the usual dataset, by default the
-    protocol's own, is only missed.
+    A dataset or problem that the user names is required and fetched; otherwise a missing dataset
+    (`usual`, by default the protocol's own) is only reported.
     """
     from gradeschool.datasets.load import is_here, load_dataset
     from gradeschool.protocols.card import protocol_card
 
     named = dataset or usual or protocol.dataset
     needed = [named, *([protocol.shots] if protocol.shots else [])]
-    absent = [one for one in needed if not is_here(one)]
+    absent = [name for name in needed if not is_here(name)]
     if absent and not (dataset or problem):
         fetch = " ".join(absent)
         warn(f"no prompt is shown: {', '.join(absent)} is not on this machine; "
-             f"`gradeschool data fetch {fetch}` fetches it")  # fmt: skip
+             f"run `gradeschool data fetch {fetch}`")  # fmt: skip
         return protocol_card(protocol)
     problems = load_dataset(named).problems
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
@@ -164,12 +173,12 @@ def card_of(
 
 
 def position(problems: Sequence[Problem], id: str | None, dataset: str) -> int:
-    """Return where the problem of that id stands, the first one where none is named."""
+    """Return the index of the problem with that id, or 0 if it is None."""
     if id is None:
         return 0
-    for at, problem in enumerate(problems):
+    for index, problem in enumerate(problems):
         if problem.id == id:
-            return at
+            return index
     raise InputError(
         f"no problem of {dataset!r} has the id {id!r}; its ids go from {problems[0].id!r} "
         f"to {problems[-1].id!r}"
@@ -180,8 +189,10 @@ def position(problems: Sequence[Problem], id: str | None, dataset: str) -> int:
 @click.argument("a")
 @click.argument("b")
 @click.argument("files", nargs=-1)
-@click.option("--runs", multiple=True, metavar="FILE...", help="Recordings to read under both.")
-@click.option("--problem", metavar="ID", help="Whose prompts to compare; by default the first.")
+@click.option("--runs", multiple=True, metavar="FILE...", help="Sample files to score under both.")
+@click.option(
+    "--problem", metavar="ID", help="Compare the prompts of this problem; by default the first."
+)
 @dataset_option
 @json_option
 def diff_command(
@@ -195,10 +206,10 @@ def diff_command(
 ) -> None:
     """Compare two protocols, or two scorers.
 
-    Of protocols: every field that differs, and the prompts of a problem as a text diff. Of scorers:
-    the completions on which they are known to differ. With recordings: the points by which the same
-    completions move when the second's scorer reads them instead of the first's (a protocol's first
-    scorer), and how many flip.
+    For protocols: every field that differs, and the prompts of a problem as a text diff. For
+    scorers: the completions on which they are known to differ. With --runs: the difference in
+    accuracy, in points, when the second scorer (of a protocol, its first) scores the same
+    completions, and the number of verdicts that change.
 
     Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k --runs answers.jsonl
     """
@@ -217,7 +228,9 @@ def diff_command(
         _scorers(a, b, paths, dataset, as_json)
     else:
         scorer = a if a not in all_protocols() else b
-        raise InputError(f"{scorer!r} is a scorer and the other a protocol; give two of a kind")
+        raise InputError(
+            f"{scorer!r} is a scorer and the other is a protocol; give two of the same kind"
+        )
 
 
 def _protocols(
@@ -239,7 +252,7 @@ def _protocols(
     both = (all_protocols()[a], all_protocols()[b])
     # The same problem for both, of the first one's dataset.
     cards = [card_of(protocol, dataset, problem, usual=both[0].dataset) for protocol in both]
-    found, lines = protocol_differences(*cards), prompt_difference(*cards)
+    fields, lines = protocol_differences(*cards), prompt_difference(*cards)
     scorers = (both[0].scorers[0], both[1].scorers[0])
     splits = scorer_splits(cards[0].scorers[0], cards[1].scorers[0])
     moves = _moves(paths, scorers, dataset)
@@ -249,21 +262,21 @@ def _protocols(
                 "kind": "protocols",
                 "names": [a, b],
                 "digests": [card.digest for card in cards],
-                "fields": [one._asdict() for one in found],
+                "fields": [field._asdict() for field in fields],
                 "prompt_sha256": [card.example and card.example.sha256 for card in cards],
                 "prompt_diff": list(lines),
                 "scorers": list(scorers),
-                "quirks": [one.as_json() for one in splits],
+                "quirks": [split.as_json() for split in splits],
                 "runs": [one.as_json() for one in moves],
             }
         )
         return
     console = stdout_console()
-    print_fields(found, (a, b), console)
+    print_fields(fields, (a, b), console)
     print_prompts(lines, cards, console)
     if scorers[0] != scorers[1]:
         console.print(
-            "\ncompletions that their first scorers are known to read apart", style="bold"
+            "\ncompletions on which their first scorers are known to differ", style="bold"
         )
         print_splits(splits, scorers, console)
     if moves:
@@ -285,7 +298,7 @@ def _scorers(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json
                 "kind": "scorers",
                 "names": [a, b],
                 "summaries": [card.scorer.summary for card in cards],
-                "quirks": [one.as_json() for one in splits],
+                "quirks": [split.as_json() for split in splits],
                 "runs": [one.as_json() for one in moves],
             }
         )
@@ -299,7 +312,7 @@ def _scorers(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json
 
 
 def _moves(paths: Sequence[Path], scorers: tuple[str, str], dataset: str | None) -> list[Move]:
-    """Return how each run of the recordings moves; nothing is read where there are none."""
+    """Return the score delta of each run; reads nothing if there are no files."""
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.scoring.load import load_runs
     from gradeschool.scoring.moves import move
@@ -313,14 +326,14 @@ def _moves(paths: Sequence[Path], scorers: tuple[str, str], dataset: str | None)
 @command.command("prompts")
 @click.argument("name")
 @dataset_option
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="Only the first N problems.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="Use only the first N problems.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["nul", "jsonl"]),
     default="jsonl",
     show_default=True,
-    help="nul: each prompt followed by a NUL byte.",
+    help="jsonl: a JSON line for each prompt; nul: each prompt followed by a NUL byte.",
 )
 def prompts_command(name: str, dataset: str | None, limit: int | None, form: str) -> None:
     """Print every prompt of a protocol, in order."""
