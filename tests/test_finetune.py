@@ -200,7 +200,7 @@ def test_an_interrupt_saves_and_the_same_command_goes_on(
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err.decode()
-    found = re.search(rb"the same command goes on from update (\d+)", err)
+    found = re.search(rb"the same command resumes from update (\d+)", err)
     assert found
     done = gradeschool("finetune", *options, "--json")
     assert done.status == 0

@@ -145,7 +145,7 @@ def test_gguf_writes_the_same_file_twice_and_replaces_no_other(
         assert target.read_bytes() == verifier.with_suffix(".gguf").read_bytes()
     target.write_bytes(b"mine")
     refused = gradeschool("gguf", verifier, "-o", target)
-    assert refused.status == 2 and "is there already and differs" in refused.err
+    assert refused.status == 2 and "exists and differs" in refused.err
     assert target.read_bytes() == b"mine"
     assert [path.name for path in tmp_path.iterdir()] == ["made.gguf"]
     assert gradeschool("gguf", tmp_path, "-o", tmp_path / "x.gguf").status == 2

@@ -209,11 +209,12 @@ def _counts(problems: tuple[Problem, ...]) -> dict[str, object]:
     help="Print the problems of this dataset first, with their own solutions.",
 )
 def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> None:
-    """Print the correct completions of a run as problems (rejection sampling).
+    """Print the correct completions of a run as problems.
 
-    Prints a JSON line for each, with the completion as the solution, and each different text of a
-    problem once. It is an error if none is correct. A model trained on them has used the same
-    labels as a verifier trained on the run, so it is a fair baseline for the verifier.
+    This is rejection sampling. Prints a JSON line for each, with the completion as the solution,
+    and each different text of a problem once. It is an error if none is correct. A model trained
+    on them has used the same labels as a verifier trained on the run, so it is a fair baseline for
+    the verifier.
 
     Example: gradeschool data right runs/samples --with gsm8k:train > right.jsonl
     """

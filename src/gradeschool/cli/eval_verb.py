@@ -231,9 +231,7 @@ def run_plan(
     from gradeschool.runs.evaluate import evaluate
 
     if getattr(model, "shows_its_key", False):
-        warn(
-            f"the API key goes to {model.identity} unencrypted; use https:// if it is not on your machine"
-        )
+        warn(f"the API key goes to {model.identity} unencrypted; use https:// for another machine")
     with _progress(quiet) as progress:
         work = evaluate(
             plan, model, folder, options=options, progress=progress, version=__version__

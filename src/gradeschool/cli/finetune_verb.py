@@ -41,8 +41,9 @@ HELP_DEFAULTS = {name: f"{DEFAULTS[False][name]:g}, new:SIZE {DEFAULTS[True][nam
 @click.option("--dev", help="Problems for the curves: loss, test@1 and test@k after every epoch.")
 @click.option("--dev-problems", type=click.IntRange(min=1), default=100, show_default=True,
               help="Use only the first N of them.")  # fmt: skip
-@renamed_option("--dev-samples", aliases=("-k",), type=click.IntRange(min=1), default=1, show_default=True,
-              help="Samples of each for test@k, at temperature 0.7.")  # fmt: skip
+@renamed_option("--dev-samples", aliases=("-k",), type=click.IntRange(min=1), default=1,
+                show_default=True,
+                help="Samples of each for test@k, at temperature 0.7.")  # fmt: skip
 @training_options({**HELP_DEFAULTS, "optimizer": "adam, new:SIZE muon"}, batch="Examples")
 def command(**options: Any) -> None:
     """Fine-tune a language model on problems with solutions.

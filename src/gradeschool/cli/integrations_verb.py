@@ -27,7 +27,7 @@ NAMES = {
 def command(tool: str | None) -> None:
     """Print the path or name to give to TOOL, or those of all tools.
 
-    Example: `lm_eval --include_path "$(gradeschool integrations lm-eval)" --tasks gsm8k_gradeschool`
+    Example: lm_eval --tasks gsm8k_gradeschool --include_path "$(gradeschool integrations lm-eval)"
     """
     known = {**FILES, **NAMES}
     if tool is None:

@@ -30,7 +30,8 @@ class Verb(click.Command):
         *_, parameters = self.make_parser(ctx).parse_args(list(args))
         for option, count in Counter(parameters).items():
             if isinstance(option, click.Option) and count > 1 and not _may_repeat(option):
-                raise click.UsageError(f"{option.opts[-1]} is given {count} times; give it once")
+                name = max(_names(option), key=len)
+                raise click.UsageError(f"{name} is given {count} times; give it once")
         return super().parse_args(ctx, args)
 
 
@@ -38,6 +39,12 @@ class VerbGroup(click.Group):
     """A verb with verbs of its own."""
 
     command_class = Verb
+
+
+def _names(option: click.Option) -> list[str]:
+    """Return an option's names without its aliases."""
+    aliases = option.aliases if isinstance(option, Renamed) else frozenset()
+    return [name for name in option.opts if name not in aliases]
 
 
 def _may_repeat(option: click.Option) -> bool:
@@ -48,13 +55,13 @@ class Renamed(click.Option):
     """An option whose old names still work, and are not shown by --help."""
 
     def __init__(self, *args: Any, aliases: Sequence[str], **kwargs: Any) -> None:
-        self._aliases = frozenset(aliases)
+        self.aliases = frozenset(aliases)
         super().__init__(*args, **kwargs)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return what --help shows."""
         names = self.opts
-        self.opts = [name for name in names if name not in self._aliases]
+        self.opts = _names(self)
         try:
             return super().get_help_record(ctx)
         finally:
