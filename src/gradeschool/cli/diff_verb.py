@@ -20,7 +20,7 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
-    from gradeschool.runs.diff.side import Side
+    from gradeschool.runs.diff.sides import DiffSide
 
 
 @click.command(cls=Verb)
@@ -45,8 +45,8 @@ def command(
     """
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.difference import print_difference
-    from gradeschool.runs.diff.read import read_side
     from gradeschool.runs.diff.result import difference
+    from gradeschool.runs.diff.sides import read_side
     from gradeschool.scoring.select import choose_runs
 
     check_scorers(scorer_a, scorer_b)
@@ -66,7 +66,9 @@ def command(
     warn_of_faults(sum(run.run.faults for run in chosen))
 
 
-def _scorers(sides: tuple[Side, Side], named: tuple[str | None, str | None]) -> tuple[str, str]:
+def _scorers(
+    sides: tuple[DiffSide, DiffSide], named: tuple[str | None, str | None]
+) -> tuple[str, str]:
     """Return the scorer of each side: the named one, its own, the other's, or the default."""
     from gradeschool.scoring.select import DEFAULT_SCORERS
 

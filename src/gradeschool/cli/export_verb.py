@@ -20,7 +20,7 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
-    from gradeschool.reports.exchange.bundle import Bundle
+    from gradeschool.formats.export import ExportedRun
     from gradeschool.scorer import Scorer
 
 NAMES = ("lm-eval", "inspect", "eval-results", "model-index", "every-eval-ever", "parquet")
@@ -60,9 +60,9 @@ def command(
 
     Example: gradeschool export runs/mine --to inspect -o mine.eval
     """  # noqa: D301  (\b keeps click from wrapping)
-    from gradeschool.reports.exchange.bundle import bundle_of, the_run
-    from gradeschool.reports.exchange.files import require_free, save
-    from gradeschool.reports.exchange.write import FORMATS
+    from gradeschool.formats.export import require_free, save
+    from gradeschool.formats.write import FORMATS
+    from gradeschool.reports.exported_run import exported_run, one_run
     from gradeschool.scoring.load import choose_scorers
 
     form = FORMATS[name]
@@ -75,24 +75,24 @@ def command(
     if len(runs) > 1:
         raise InputError(f"one run is exported at a time; given: {', '.join(map(repr, runs))}")
     chosen = choose_scorers(names) if names else None
-    run = the_run(runs[0], dataset, warn)
-    bundle = bundle_of(run, chosen or _own_scorers(run.manifest), dataset, warn)
-    files = form.files(bundle)
+    page_run = one_run(runs[0], dataset, warn)
+    run = exported_run(page_run, chosen or _own_scorers(page_run.manifest), dataset, warn)
+    files = form.files(run)
     require_free(output, files, force)
     size = save(output, files)
     for file in files:
         click.echo(str(output / file.path))
-    _print_summary(bundle, name, size)
-    warn_of_faults(bundle.faults)
+    _print_summary(run, name, size)
+    warn_of_faults(run.faults)
 
 
-def _print_summary(bundle: Bundle, name: str, size: int) -> None:
-    answered = len(bundle.answered())
-    failed = len(bundle.items) - answered
+def _print_summary(run: ExportedRun, name: str, size: int) -> None:
+    answered = len(run.answered())
+    failed = len(run.samples) - answered
     if failed and name == "lm-eval":
         warn(f"lm-eval's format cannot hold failed samples; {failed} of {failed + answered} are "
              "left out")  # fmt: skip
-    scorers = ", ".join(scorer.name for scorer in bundle.scorers)
+    scorers = ", ".join(score.scorer.name for score in run.scores)
     click.echo(f"{answered:,} completions, {size_in_words(size)}, scored by {scorers}")
 
 

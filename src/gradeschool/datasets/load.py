@@ -17,8 +17,8 @@ from gradeschool.datasets.opencompass_config import config_shots
 from gradeschool.datasets.platinum import platinum_problems
 from gradeschool.datasets.sources import ALIASES, SOURCES, Source
 from gradeschool.errors import DataError, InputError, UnknownNameError
+from gradeschool.formats.tables import Row, read_rows
 from gradeschool.problem import MARKER, Problem
-from gradeschool.tables import Row, read_rows
 
 FRESH = "fresh"
 QUESTION_COLUMNS = ("question", "problem", "prompt")
