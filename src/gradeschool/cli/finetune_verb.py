@@ -57,8 +57,8 @@ def command(**options: Any) -> None:
     from gradeschool.verifier.base_model import needs_training_packages
 
     needs_training_packages()
+    from gradeschool.verifier.base_model import PREFIX
     from gradeschool.verifier.finetune import Finetuning, finetune
-    from gradeschool.verifier.new_model import PREFIX
 
     settings = RunSettings.taken(options)
     defaults = DEFAULTS[options["model"].startswith(PREFIX)]

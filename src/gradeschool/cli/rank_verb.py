@@ -82,10 +82,9 @@ def command(
     """
     from gradeschool.cli.verifier_verb import progress
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.rank import rank
-    from gradeschool.verifier.rank_run import baseline, one_run, ready, scored_by, scores_of
+    from gradeschool.verifier.rank import baseline, one_run, rank, ready, scored_by, scores_of
     from gradeschool.verifier.scorers import CandidateScorer
-    from gradeschool.verifier.ways import Ways
+    from gradeschool.verifier.selection import SelectionSettings
 
     check_scorers(scorer)
     check_sources([run, *baselines], dataset)
@@ -104,8 +103,10 @@ def command(
         other, found, accuracy, interval = baseline(held, spec, dataset, warn)
         label = other if other not in others else f"{other} ({spec})"
         others[label], scores[label] = found, (accuracy, interval)
-    ways = Ways(voters, share_weight, draws, seed)
-    ranking = rank(prepared.cases, has_logprob=prepared.has_logprob, baselines=others, ways=ways)
+    settings = SelectionSettings(voters, share_weight, draws, seed)
+    ranking = rank(
+        prepared.cases, has_logprob=prepared.has_logprob, baselines=others, settings=settings
+    )
     facts = {"run": held.run, "verifier": name, "scorer": held.scorer, "failed": held.failed,
              "unscored": prepared.unscored}  # fmt: skip
     _show(ranking, scores, facts, as_json)

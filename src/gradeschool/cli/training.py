@@ -12,7 +12,7 @@ import click
 from gradeschool.cli.options import FiniteRange, json_option, print_json, warn
 
 if TYPE_CHECKING:
-    from gradeschool.verifier.training_session import Recipe
+    from gradeschool.verifier.training import TrainingSettings
 
 MOST_SEED = 10**18 - 1  # as for fresh problems; torch accepts less than 2**64
 POSITIVE = FiniteRange(min=0, min_open=True)
@@ -88,7 +88,7 @@ def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decor
 
 
 def run_training(
-    train: Callable[..., Mapping[str, Any]], recipe: Recipe, settings: RunSettings
+    train: Callable[..., Mapping[str, Any]], training: TrainingSettings, settings: RunSettings
 ) -> None:
     """Train with a progress display and print the result; exits with 130 if interrupted.
 
@@ -99,7 +99,7 @@ def run_training(
     from gradeschool.models.workers import keep_freed_memory
     from gradeschool.reports.training_progress import training_progress
     from gradeschool.verifier.parallel import joined
-    from gradeschool.verifier.training_session import Listener
+    from gradeschool.verifier.session import Listener
 
     keep_freed_memory()
     with (
@@ -107,7 +107,7 @@ def run_training(
         training_progress(settings.quiet or not world.first) as progress,
     ):
         fields = train(
-            recipe,
+            training,
             settings.output,
             world=world,
             save_every=settings.save_every,

@@ -14,7 +14,7 @@ from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
 from gradeschool.formats.own_run import MANIFEST_FILE, slug, to_line
 from gradeschool.models.base import BulkModel, Model, Request
-from gradeschool.models.preflight import check
+from gradeschool.models.requirements import check
 from gradeschool.runs.cost import Budget, Price, estimate
 from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
 from gradeschool.runs.manifest import make_manifest
