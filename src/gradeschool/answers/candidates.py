@@ -406,7 +406,7 @@ def compound(
     smaller = UNIT.match(text, second.end, end)
     if smaller is None or SMALLER.get(unit) != stem(smaller.group(1)):
         return None
-    if not (first.value.isdecimal() and second.value.isdecimal()):
+    if not (first.value.removeprefix("-").isdecimal() and second.value.isdecimal()):
         return None
     if unit in CLOCKED:
         value = f"{first.value}:{second.value:0>2}"
