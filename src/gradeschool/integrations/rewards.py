@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, dataclass
 from functools import lru_cache
 from math import isfinite
 from typing import Any, NamedTuple
@@ -17,10 +16,11 @@ from gradeschool.answers.parse import answer_part
 from gradeschool.answers.quantities import canonical_gold, is_number
 from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
-from gradeschool.integrations import DEFAULT_SCORER
+from gradeschool.integrations import DEFAULT_SCORER, renamed
+from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import Scorer, ScorerFailure, clip
+from gradeschool.scorer import Scorer, clip
 from gradeschool.verdict import Outcome, Verdict
 
 # Of a longer completion the last so many characters are read: answers stand at the end.
@@ -55,17 +55,20 @@ class Grader:
 
     scorer: a name from `gradeschool protocols list`. format_credit: added where the text ends in
     the form that `format` names: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it).
-    partial_credit: for a wrong answer that lost its sign or is off by 100 or 1,000.
-    Making one raises UnknownNameError, MissingExtraError or InputError; equal ones are equal, and
-    can be pickled.
+    partial_credit: for a wrong answer that lost its sign or is off by 100 or 1,000. rule: the old
+    name of `scorer`. Raises UnknownNameError, MissingExtraError or InputError. Graders with the
+    same settings compare equal, and can be pickled.
     """
 
     scorer: str = DEFAULT_SCORER
     format: str = MARKER
     format_credit: float = 0.0
     partial_credit: float = 0.0
+    rule: InitVar[str] = ""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, rule: str) -> None:
+        if rule:
+            object.__setattr__(self, "scorer", renamed(self.scorer, rule))
         get_usable_scorer(self.scorer)
         if self.format not in FORMATS:
             raise InputError(f"the format is {self.format!r}; give one of {', '.join(FORMATS)}")
@@ -96,16 +99,16 @@ class Grader:
         )
 
     def grade_all(self, completions: Sequence[object], golds: Sequence[object]) -> list[Reward]:
-        """Return the rewards of a batch; a scorer that reads batches faster is given the batch.
+        """Return the rewards of a batch; a scorer that calls a library gets all at once.
 
         Raises InputError where there are not as many golds as completions.
         """
         if len(completions) != len(golds):
             raise InputError(f"{len(completions)} completions but {len(golds)} golds; give as many")
-        scorer = _scorer(self.scorer)
-        if scorer.ahead is not None:
-            scorer.ahead([*_pairs(scorer, zip(completions, golds, strict=True))])
-        return [self.grade(*pair) for pair in zip(completions, golds, strict=True)]
+        rows = zip(completions, golds, strict=True)
+        if _scorer(self.scorer).extra:
+            return call_at_once(self.grade, rows)
+        return [self.grade(*row) for row in rows]
 
     def _value(self, verdict: Verdict, text: str, gold: str) -> float | None:
         if verdict.outcome is Outcome.ERROR:
@@ -176,15 +179,6 @@ def gold_of(gold: object) -> str | None:
     if isinstance(gold, float):
         return f"{gold:f}".rstrip("0").rstrip(".") if isfinite(gold) else None
     return str(gold) if gold.bit_length() < LONGEST_GOLD // 2 else None
-
-
-def _pairs(scorer: Scorer, rows: Iterable[tuple[object, object]]) -> Iterable[tuple[str, str]]:
-    """Yield what a scorer will be asked to read, for the rows that it can read."""
-    for completion, gold in rows:
-        text, problem = text_of(completion), _problem_of(gold_of(gold))
-        if text is not None and problem is not None:
-            with suppress(ScorerFailure):
-                yield text[-LONGEST:], scorer.reference(problem)
 
 
 def _none(reason: str) -> Reward:

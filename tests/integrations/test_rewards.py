@@ -1,0 +1,277 @@
+"""The reward and its adapters for TRL, verl and OpenRLHF, without those packages."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool import all_scorers, judge
+from gradeschool.errors import InputError, UnknownNameError
+from gradeschool.integrations import DEFAULT_SCORER, openrlhf, verl
+from gradeschool.integrations.rewards import LONGEST, Grader, Reward, has_format, text_of
+from gradeschool.integrations.trl import RewardFunction, reward
+from gradeschool.verdict import Outcome
+
+GRADER = Grader()
+NO_EXTRA = [name for name, scorer in all_scorers().items() if not scorer.extra]
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["role", "content", "text", "answer", "x"]), inner)
+    ),
+    max_leaves=6,
+)
+
+
+def chat(content: object) -> list[dict[str, object]]:
+    return [{"role": "user", "content": "#### 5"}, {"role": "assistant", "content": content}]
+
+
+# The reward itself
+
+
+@pytest.mark.parametrize(
+    ("completion", "gold", "value", "outcome"),
+    [
+        ("so\n#### 18", "18", 1.0, Outcome.CORRECT),
+        ("so\n#### 18", 18, 1.0, Outcome.CORRECT),
+        ("so\n#### 1,250.00", "It is <<5*250=1250>>1250\n#### 1,250", 1.0, Outcome.CORRECT),
+        ("so\n#### 18", {"question": "?", "answer": "#### 18"}, 1.0, Outcome.CORRECT),
+        ("so\n#### 18", ["18"], 1.0, Outcome.CORRECT),
+        ("ANSWER: 711", "11", 0.0, Outcome.WRONG),
+        ("ANSWER: 149", "49", 0.0, Outcome.WRONG),
+        ("ANSWER: 131254", 131250, 0.0, Outcome.WRONG),
+        ("no idea", "18", 0.0, Outcome.NO_ANSWER),
+        ("", "18", 0.0, Outcome.NO_ANSWER),
+        (None, "18", 0.0, Outcome.NO_ANSWER),
+        (chat("#### 18"), "18", 1.0, Outcome.CORRECT),
+        (chat([{"type": "text", "text": "#### 18"}]), "18", 1.0, Outcome.CORRECT),
+        (chat(None), "5", 0.0, Outcome.NO_ANSWER),
+        (b"#### 18", "18", None, Outcome.ERROR),
+        ("#### 18", "", None, Outcome.ERROR),
+        ("#### 18", None, None, Outcome.ERROR),
+        ("#### 18", float("nan"), None, Outcome.ERROR),
+        ("#### 18", 10**9000, None, Outcome.ERROR),
+    ],
+    ids=[str(at) for at in range(19)],
+)
+def test_a_reward_is_1_0_or_none_with_its_outcome(
+    completion: object, gold: object, value: float | None, outcome: Outcome
+) -> None:
+    earned = GRADER.grade(completion, gold)
+    assert (earned.value, earned.outcome) == (value, outcome)
+    assert earned.correct is (outcome is Outcome.CORRECT)
+    assert earned.reason
+
+
+@given(ANYTHING, ANYTHING)
+def test_no_completion_and_no_gold_raises(completion: object, gold: object) -> None:
+    earned = Grader(format_credit=0.1, partial_credit=0.1).grade(completion, gold)
+    assert isinstance(earned, Reward)
+    assert earned.value is None or 0 <= earned.value <= 1.1
+
+
+@given(st.text(max_size=200), st.integers(-999, 99_999))
+def test_the_value_is_the_verdict_of_the_scorer(text: str, gold: int) -> None:
+    verdict = judge(text, gold, scorer=DEFAULT_SCORER)
+    earned = GRADER.grade(text, gold)
+    assert (earned.outcome, earned.reason) == (verdict.outcome, verdict.reason)
+    assert earned.value == (None if verdict.outcome is Outcome.ERROR else float(verdict.correct))
+
+
+@pytest.mark.parametrize("scorer", NO_EXTRA)
+def test_every_scorer_is_a_reward(scorer: str) -> None:
+    assert [one.value for one in Grader(scorer).grade_all(["", "x"], ["18", "18"])] in (
+        [0.0, 0.0],
+        [None, None],
+        [None, 0.0],
+    )
+
+
+def test_of_a_very_long_completion_the_end_is_read() -> None:
+    assert GRADER.grade("9 " * LONGEST + "\n#### 18", "18").value == 1.0
+    assert GRADER.grade("#### 18" + " word" * LONGEST, "18").value == 0.0
+
+
+def test_rewards_are_the_same_from_threads() -> None:
+    texts = [f"step {at}\n#### {at % 7}" for at in range(400)]
+    alone = [GRADER.grade(text, 3).value for text in texts]
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(lambda text: GRADER.grade(text, 3).value, texts)) == alone
+    assert sum(filter(None, alone)) == 57
+
+
+def test_a_grader_travels_to_other_processes() -> None:
+    grader = Grader("openai/2021", "boxed", 0.1, 0.2)
+    assert pickle.loads(pickle.dumps(grader)) == grader
+
+
+def test_credits_are_off_until_they_are_asked_for() -> None:
+    for text in ("#### -18", "#### 1800", "#### 17"):
+        assert GRADER.grade(text, "18").value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "value"),
+    [
+        ("so\n#### 18", "####", 1.5),
+        ("so\n#### 17", "####", 0.5),
+        ("#### 18\nbye", "####", 1.0),
+        ("the answer is 18", "####", 1.0),
+        ("#### ", "####", 0.0),
+        (r"so \boxed{18}.", "boxed", 1.5),
+        (r"so \boxed{18", "boxed", 1.0),
+        (r"so \boxed{}", "boxed", 0.0),
+    ],
+)
+def test_format_credit_is_for_the_form_at_the_end(text: str, form: str, value: float) -> None:
+    assert Grader(format=form, format_credit=0.5).grade(text, "18").value == value
+    assert has_format(text, form) is (value in (0.5, 1.5))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("#### 18", 1.0), ("#### -18", 0.25), ("#### 1800", 0.25), ("#### 17", 0.0), ("none", 0.0)],
+)
+def test_partial_credit_is_for_a_lost_sign_and_a_scale(text: str, value: float) -> None:
+    assert Grader(partial_credit=0.25).grade(text, "18").value == value
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"scorer": "openai/2020"}, UnknownNameError, "openai/2021"),
+        ({"format": "json"}, InputError, "'json'"),
+        ({"format_credit": float("inf")}, InputError, "inf"),
+        ({"partial_credit": "much"}, InputError, "'much'"),
+    ],
+)
+def test_a_grader_that_cannot_be_is_refused_when_it_is_made(
+    options: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        Grader(**options)
+
+
+@pytest.mark.parametrize("gold", ["N/A", "see solution", "18 apples", r"\boxed{18}", "blue"])
+def test_a_gold_that_is_no_number_earns_nothing_at_all(gold: str) -> None:
+    assert Grader(format_credit=0.1).grade("#### 18", gold).value is None
+
+
+@pytest.mark.parametrize("role", ["user", "tool", "system"])
+def test_only_the_assistant_is_graded(role: str) -> None:
+    assert Grader().grade([{"role": role, "content": "#### 18"}], 18).value is None
+
+
+@pytest.mark.parametrize("credit", [1.0, 2, -1, float("nan"), "0.1"])
+def test_no_credit_is_worth_a_right_answer(credit: Any) -> None:
+    for name in ("format_credit", "partial_credit"):
+        with pytest.raises(InputError, match="from 0 to under 1"):
+            Grader(**{name: credit})
+
+
+def test_a_batch_needs_as_many_golds() -> None:
+    with pytest.raises(InputError, match="2 completions but 1 golds"):
+        GRADER.grade_all(["a", "b"], ["1"])
+
+
+def test_the_text_of_a_chat_is_its_last_assistant_turn() -> None:
+    later = [*chat("first"), {"role": "tool", "content": "9"}]
+    assert text_of(later) == "first"
+    assert text_of([]) == ""
+    assert text_of([3]) is None
+
+
+# TRL
+
+
+def test_trl_gets_a_float_or_none_for_each_completion() -> None:
+    extra: dict[str, list[Any]] = {}
+    values = reward(
+        prompts=["?"] * 3,
+        completions=[chat("#### 1"), "#### 2", "#### 3"],
+        answer=["so\n#### 1", "9", ""],
+        log_extra=extra.__setitem__,
+    )
+    assert values == [1.0, 0.0, None]
+    assert extra["gradeschool_outcome"] == ["correct", "wrong", "error"]
+    assert "'2' is not '9'" in extra["gradeschool_reason"][1]
+    assert reward.__name__ == "gradeschool"
+
+
+def test_trl_is_told_which_column_is_missing() -> None:
+    with pytest.raises(InputError, match=r"no column 'gold' or 'answer'.*only \['label'\]"):
+        reward(["#### 1"], label=["1"])
+    assert RewardFunction(column="label")(["#### 1"], label=["1"]) == [1.0]
+
+
+# verl
+
+
+def test_verl_gets_a_score_with_reasons_by_keyword() -> None:
+    row = verl.compute_score(
+        data_source="openai/gsm8k",
+        solution_str="so\n#### 1,250",
+        ground_truth="1250",
+        extra_info={"num_turns": None},
+        reward_router_address="passed over",
+        format_credit=0.5,
+    )
+    assert {key: row[key] for key in ("score", "acc", "pred", "outcome")} == {
+        "score": 1.5,
+        "acc": True,
+        "pred": "1250",
+        "outcome": "correct",
+    }
+
+
+def test_verl_batches_have_the_same_keys_in_every_row() -> None:
+    rows = verl.compute_scores(["x"] * 3, ["#### 1", "", "#### 1"], ["1", "1", ""])
+    assert [row["score"] for row in rows] == [1.0, 0.0, 0.0]
+    assert [row["outcome"] for row in rows] == ["correct", "no_answer", "error"]
+    assert len({tuple(row) for row in rows}) == 1
+
+
+# OpenRLHF
+
+
+@pytest.mark.parametrize(
+    ("query", "prompt", "text"),
+    [
+        ("Q: 1?\nA: one", "Q: 1?\nA:", " one"),
+        ("Q A 18<|im_end|>\n</s><pad><pad>", "Q A", " 18"),
+        ("<s> Q: 1?\nA: 5 <|eot_id|>", "Q: 1?\nA:", " 5"),
+        ("something else", "Q: 1?", "something else"),
+        ("</s></s>", "", ""),
+    ],
+)
+def test_openrlhf_reads_the_response_alone(query: str, prompt: str, text: str) -> None:
+    assert openrlhf.response(query, prompt) == text
+
+
+def test_the_file_for_openrlhf_holds_the_function_that_it_looks_for() -> None:
+    assert "def reward_func(" in Path(openrlhf.__file__).read_text("utf-8")
+
+
+def test_openrlhf_gets_tensors() -> None:
+    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
+    found = openrlhf.reward_func(["Q 18", "Q 7", "Q none"], ["Q"] * 3, ["18", "#### 11", "1"])
+    assert found["rewards"].tolist() == found["scores"].tolist() == [1.0, 0.0, 0.0]
+    assert found["extra_logs"]["answered"].tolist() == [1.0, 1.0, 0.0]
+
+
+def test_the_old_keyword_names_the_scorer() -> None:
+    with pytest.warns(DeprecationWarning, match="rule= is now scorer="):
+        grader = Grader(rule="openai/2021")
+    assert grader == Grader("openai/2021")
+    assert pickle.loads(pickle.dumps(grader)) == grader
+    with pytest.warns(DeprecationWarning):
+        row = verl.compute_score("gsm8k", "The answer is 18.", "18", rule="openai/2021")
+    assert row["outcome"] == "no_answer"

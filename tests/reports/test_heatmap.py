@@ -1,0 +1,294 @@
+"""A verifier's values token by token: what is read of the scores, and the pages that show them."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool.problem import Problem
+from gradeschool.reports.heatmap import Shown, _clearest, bin_of
+from gradeschool.reports.page.gather import Entry, Facts
+from gradeschool.reports.page.token_values import MOST_TOKENS, TokenValues, pieces, token_values
+from gradeschool.verifier.candidates import text_key
+from tests.reports.test_page_in_browser import rows_of, seen, until
+from tests.support.browser import Open
+from tests.support.browser import chromium as chromium  # a fixture
+from tests.support.browser import open_page as open_page  # a fixture
+from tests.support.command import run_script
+from tests.support.hostile_report import HOSTILE
+
+
+def decoded(text: str, cuts: Sequence[int]) -> list[str]:
+    """The tokens of a byte-level tokenizer, each decoded by itself, as transformers does."""
+    raw = text.encode()
+    edges = sorted({0, len(raw), *(cut % (len(raw) + 1) for cut in cuts)})
+    return [raw[a:b].decode("utf-8", "replace") for a, b in pairwise(edges)]
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.lists(st.integers(0, 999)))
+def test_pieces_are_one_for_each_token(text: str, cuts: list[int]) -> None:
+    tokens = decoded(text, cuts)
+    found = pieces(text, [*tokens, "<eos>"])
+    assert len(found) == len(tokens) + 1
+    if "\ufffd" not in "".join(tokens):
+        assert found == [*tokens, "<eos>"]
+        assert "".join(found[:-1]) == text
+
+
+@given(st.text("aé😀 7", max_size=12), st.lists(st.integers(0, 999)))
+def test_characters_torn_between_tokens_are_put_together(text: str, cuts: list[int]) -> None:
+    """Where whole tokens of the same character stand beside torn ones, tokens stay as they are."""
+    tokens = decoded(text, cuts)
+    found = pieces(text, tokens)
+    assert "".join(found) == text or found == tokens
+    if len(set(text) - {"a", "7", " "}) == len([char for char in text if char not in "a7 "]):
+        assert "".join(found) == text
+
+
+def test_tokens_of_another_text_stay_as_they_are() -> None:
+    assert pieces("It is 5.", ["It", " was", " 5."]) == ["It", " was", " 5."]
+    assert pieces("abc", ["a", "\ufffd", "z"]) == ["a", "\ufffd", "z"]
+
+
+@pytest.mark.parametrize(
+    ("value", "bin"), [(-0.3, 0), (0.0, 0), (0.049, 0), (0.5, 5), (0.96, 10), (7.0, 10)]
+)
+def test_values_outside_of_a_share_have_the_last_colours(value: float, bin: int) -> None:
+    assert bin_of(value) == bin
+
+
+def test_a_text_is_shown_once_and_other_problems_before_a_second_text() -> None:
+    shown = [
+        Shown(
+            "run", Entry(Problem(id, "q", "5", "#### 5"), sample, text, "", Facts()), True, valued
+        )
+        for sample, (id, text, score) in enumerate(
+            [("a", "5", 0.9), ("a", "5", 0.9), ("a", "five", 0.8), ("b", "5", 0.1)]
+        )
+        for valued in [TokenValues("v", score, (text,), (score,))]
+    ]
+    found = _clearest(shown, True, -1)
+    assert [(one.entry.problem.id, one.entry.text) for one in found] == [
+        ("a", "5"), ("b", "5"), ("a", "five"),
+    ]  # fmt: skip
+
+
+def test_rows_that_do_not_fit_are_passed_over_and_the_last_verifier_counts(tmp_path: Path) -> None:
+    row = {"key": "k", "verifier": "a", "score": 0.5, "values": [0.1, 0.5], "tokens": ["x", "y"]}
+    bad = [
+        {**row, "values": [0.1]},
+        {**row, "values": [0.1, "0.5"]},
+        {**row, "values": [0.1, float("nan")]},
+        {**row, "tokens": ["x", 5]},
+        {**row, "tokens": [], "values": []},
+        {**row, "score": float("inf")},
+        {**row, "tokens": ["x"] * (MOST_TOKENS + 1), "values": [0.5] * (MOST_TOKENS + 1)},
+        {"key": "k", "verifier": "a", "score": 0.5},
+    ]
+    rows_of(tmp_path / "verifier-scores.jsonl", bad)
+    assert token_values(tmp_path, print) == {}
+    told: list[str] = []
+    rows_of(tmp_path / "verifier-scores.jsonl", [row, {**row, "verifier": "b", "score": 0.7}, *bad])
+    found = token_values(tmp_path, told.append)
+    assert (found["k"].verifier, found["k"].score) == ("b", 0.7)
+    assert "those by 'b' are shown, not by 'a'" in told[0]
+    assert token_values(tmp_path / "absent", print) == {}
+
+
+def scored(folder: Path, texts: Sequence[str], values: Sequence[float]) -> tuple[Path, Path]:
+    """Problems and completions, each text one token a character, of the same value everywhere."""
+    problems = rows_of(
+        folder / "problems.jsonl",
+        [{"question": f"{text} number {at}?", "answer": "5"} for at, text in enumerate(texts)],
+    )
+    answers = rows_of(
+        folder / "answers.jsonl",
+        [{"index": at, "completion": text, "run": "r"} for at, text in enumerate(texts)],
+    )
+    rows_of(
+        folder / "answers.verifier-scores.jsonl",
+        [
+            {"key": text_key(f"{text} number {at}?", text), "verifier": "v</script>@1",
+             "score": value, "tokens": [*text, "<eos>"], "values": [value] * (len(text) + 1)}
+            for at, (text, value) in enumerate(zip(texts, values, strict=True))
+        ],
+    )  # fmt: skip
+    return problems, answers
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with both pages of hostile completions whose tokens are their characters."""
+    folder = tmp_path_factory.mktemp("hostile")
+    values = [at / (len(HOSTILE) - 1) for at in range(len(HOSTILE))]
+    problems, answers = scored(folder, HOSTILE, values)
+    done = run_script("report", answers, "-d", problems, "--heatmap", folder / "heat.html",
+                      "-o", folder / "page.html")  # fmt: skip
+    assert done.status == 0, done.err
+    return folder
+
+
+def test_the_page_holds_no_markup_of_a_token(hostile: Path) -> None:
+    page = (hostile / "heat.html").read_text(encoding="utf-8")
+    body = page[page.index("<main>") : page.index("</main>")]
+    assert set(re.findall(r"<([a-z0-9]+)", body)) <= {
+        *("main", "div", "p", "code", "span", "section", "h2", "h3", "strong", "output"),
+        *("details", "summary", "table", "thead", "tbody", "tr", "th", "td"),
+    }
+    assert "default-src &#x27;none&#x27;; script-src &#x27;sha256-" in page
+    assert page.count("<script") == 1
+
+
+def test_kinds_are_told_apart_by_scorer_and_score(tmp_path: Path) -> None:
+    texts = ["#### 5", "#### 6", "so 5", "so 6"]
+    problems, answers = scored(tmp_path, texts, [0.9, 0.8, 0.2, 0.1])
+    done = run_script("report", answers, "-d", problems, "--heatmap", tmp_path / "heat.html")
+    assert done.status == 0, done.err
+    page = (tmp_path / "heat.html").read_text(encoding="utf-8")
+    found = re.findall(r"<h2[^>]*>([^<]*)</h2>|<h3>([^<]*)</h3>", page)
+    assert [kind or solution for kind, solution in found] == [
+        "Correct, scored high",
+        "Problem 0, sample 0, score 0.90",
+        "Not correct, scored high",
+        "Problem 1, sample 0, score 0.80",
+        "Correct, scored low",
+        "Problem 2, sample 0, score 0.20",
+        "Not correct, scored low",
+        "Problem 3, sample 0, score 0.10",
+    ]
+    assert "Median score: 0.55 of 2 correct, 0.45 of 2 not correct." in page
+
+
+def test_keys_of_a_run_folder_are_its_completions(tmp_path: Path) -> None:
+    problems, answers = scored(tmp_path, ["#### 5", "#### 6"], [0.9, 0.8])
+    done = run_script("eval", "-m", f"recorded/{answers}", "-d", problems, "--quiet",
+                      "-o", tmp_path / "run")  # fmt: skip
+    assert done.status == 0, done.err
+    rows = (tmp_path / "run/completions.jsonl").read_text("ascii").splitlines()
+    keys = [json.loads(row)["key"] for row in rows]
+    rows_of(tmp_path / "run/verifier-scores.jsonl", [{
+        "key": keys[1], "verifier": "v", "score": 0.25, "tokens": ["####", " 6"],
+        "values": [0.5, 0.25]}])  # fmt: skip
+    done = run_script("report", tmp_path / "run", "-o", tmp_path / "page.html")
+    assert done.status == 0, done.err
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    packed = re.search(r'id="texts-0">([^<]*)<', page)
+    assert packed is not None
+    texts = json.loads(gzip.decompress(base64.b64decode(packed.group(1))))
+    assert [row[4:] for row in texts] == [[], [[0.25, ["####", " 6"], [50, 25]]]]
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    problems, answers = scored(tmp_path, ["#### 5"], [0.5])
+    (tmp_path / "answers.verifier-scores.jsonl").unlink()
+    bare = run_script("report", answers, "-d", problems, "--heatmap", tmp_path / "heat.html")
+    assert (bare.status, "verifier score --tokens" in bare.err) == (2, True)
+    named = run_script("report", answers, "-d", problems, "--heatmap", tmp_path / "heat.pdf")
+    assert (named.status, "ends in .html" in named.err) == (2, True)
+    assert not list(tmp_path.glob("heat*"))
+
+
+# In a browser
+
+
+def open_heatmap(chromium: Any, path: Path, **options: Any) -> tuple[Any, list[str], list[str]]:
+    page = chromium.new_context(**options).new_page()
+    console: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: console.append(message.text))
+    page.on("pageerror", lambda error: console.append(str(error)))
+
+    def dismiss(dialog: Any) -> None:
+        console.append("a dialog")
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(path.as_uri())
+    return page, console, requests
+
+
+def test_hostile_tokens_are_shown_and_arrows_tell_their_values(
+    chromium: Any, hostile: Path
+) -> None:
+    page, console, requests = open_heatmap(chromium, hostile / "heat.html")
+    assert page.locator("main :is(script, img, iframe, svg, style, base, a)").count() == 0
+    first = page.locator(".tokens").first
+    first.focus()
+    told = page.locator("output").first
+    assert told.inner_text().startswith("Value ")
+    page.keyboard.press("ArrowRight")
+    assert re.match(r"\d\.\d\d after “.+”, token 1 of \d+", told.inner_text())
+    page.keyboard.press("End")
+    assert "after “<eos>”" in told.inner_text()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Home")
+    assert ", token 1 of" in told.inner_text()
+    page.hover(".tokens >> nth=1 >> .tok >> nth=1")
+    assert "token 2 of" in page.locator("output").nth(1).inner_text()
+    assert (console, requests) == ([], [(hostile / "heat.html").as_uri()])
+    assert page.title().endswith("gradeschool")
+    page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_heat_map(chromium: Any, hostile: Path, scheme: str) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    page, _, _ = open_heatmap(chromium, hostile / "heat.html", color_scheme=scheme,
+                              viewport={"width": 390, "height": 800}, bypass_csp=True)  # fmt: skip
+    found = axe.Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:160]) for one in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.context.close()
+
+
+def test_the_explorer_shows_values_until_they_are_switched_off(
+    open_page: Open, hostile: Path
+) -> None:
+    """Every hostile completion reads as it was written, token by token; the address keeps it."""
+    opened = open_page(hostile / "page.html")
+    page = opened.page
+    for at, text in enumerate(HOSTILE):
+        page.evaluate(f"location.hash = 'problem={at}'")
+        until(page, "document.querySelector('#detail h3').textContent", f"Problem {at}")
+        # Each token by itself, so that what is drawn as one character may be several tokens.
+        shown = page.evaluate("document.querySelector('.completion .tokens').textContent")
+        assert shown == "".join(map(seen, [*text, "<eos>"]))
+    assert "verifier 1.00" in page.inner_text(".completion h4")
+    page.uncheck("#f-values")
+    until(page, "document.querySelectorAll('.completion .tokens').length", "0")
+    assert "values=no" in page.evaluate("location.hash")
+    again = open_page(hostile / "page.html", page.evaluate("location.hash")).page
+    assert not again.is_checked("#f-values")
+    assert again.locator(".completion .text").count() == 1
+    assert opened.console == []
+
+
+def test_axe_finds_nothing_in_an_explorer_with_values(open_page: Open, hostile: Path) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    page = open_page(hostile / "page.html", "#problem=5", bypass_csp=True).page
+    found = axe.Axe().run(page).response["violations"]
+    serious = [one["id"] for one in found if one["impact"] in ("serious", "critical", "moderate")]
+    assert serious == []
+
+
+def test_a_page_without_values_has_no_switch(open_page: Open, tmp_path: Path) -> None:
+    problems, answers = scored(tmp_path, ["#### 5"], [0.5])
+    (tmp_path / "answers.verifier-scores.jsonl").unlink()
+    done = run_script("report", answers, "-d", problems, "-o", tmp_path / "page.html")
+    assert done.status == 0, done.err
+    assert open_page(tmp_path / "page.html").page.locator("#f-values").count() == 0

@@ -1,0 +1,332 @@
+"""The report without a browser: what is in the file, and what cannot get into it."""
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool.models.recorded import SAMPLE_FILE
+from gradeschool.reports.page.figures import axis_over
+from gradeschool.reports.page.markup import Html, el, text
+from gradeschool.reports.page.payload import KEPT, _kept_span, _units
+from gradeschool.reports.printable import printable
+from gradeschool.scoring.statistics import Interval, wilson
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.hostile_report import HOSTILE
+
+TEXTS = st.text(st.characters(), max_size=40)  # lone surrogates too
+
+
+class Elements(HTMLParser):
+    """Collects the elements of a page with their attributes, and the texts of some."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.path: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        self.path.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        if self.path:
+            self.texts.setdefault(self.path[-1], []).append(data)
+
+
+def blocks(page: str) -> dict[str, bytes]:
+    """Return the data of a page, unpacked."""
+    found = re.findall(
+        r'<script type="application/gzip-base64" id="([^"]+)">([^<]*)</script>', page
+    )
+    return {id: gzip.decompress(base64.b64decode(body)) for id, body in found}
+
+
+def units(value: str, place: int) -> int:
+    """Return a place in characters as one in UTF-16 units."""
+    return len(value[:place].encode("utf-16-le", "surrogatepass")) // 2
+
+
+@pytest.fixture
+def run_folder(gradeschool: Command, tmp_path: Path) -> Path:
+    """A run of the shipped completions on the shipped problems."""
+    folder = tmp_path / "run"
+    done = gradeschool(
+        "eval", "-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", folder
+    )
+    assert done.status == 0, done.err
+    return folder
+
+
+def report(gradeschool: Command, path: Path, *arguments: object) -> str:
+    done = gradeschool("report", *arguments, "-o", path)
+    assert done.status == 0, done.err
+    return path.read_text(encoding="utf-8")
+
+
+def test_a_run_folder_fills_the_page(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    """Headline, protocol with its hash, and the checklist from run.json; the rest marked."""
+    page = report(gradeschool, tmp_path / "page.html", run_folder)
+    manifest = json.loads((run_folder / "run.json").read_bytes())
+    plain = " ".join("".join(Elements(page).texts[tag]) for tag in ("span", "p", "code", "dd"))
+    scorer = json.loads((run_folder / "results.json").read_bytes())["scorers"]
+    accuracy = next(iter(scorer.values()))["accuracy"]
+    assert f"{100 * accuracy:.2f}" in plain
+    assert manifest["protocol"]["digest"] in plain
+    assert manifest["dataset"]["sha256"] in plain
+    assert "greedy, top-p 1.0, no seed" in plain
+    assert "none (0-shot)" in plain
+    assert "not recorded" in plain  # precision, cost, latency
+
+
+def test_the_page_and_the_terminal_set_the_same_scorers_aside(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """One number in both sentences: scorers that find nothing right are not counted."""
+    run = f"{SAMPLE_FILE}#handwritten/cot"
+    page = report(gradeschool, tmp_path / "page.html", run, "-d", "sample")
+    table = gradeschool("score", SAMPLE_FILE, "-d", "sample", "--json").json()["runs"]
+    [scorers] = [one["scorers"] for one in table if one["run"] == "handwritten/cot"]
+    shares = [
+        100 * one["accuracy"]
+        for one in scorers.values()
+        if one["correct"] and one["correct"] + one["wrong"] > one["no_answer"]
+    ]
+    aside = f"{len(scorers) - len(shares)} of them find no answer in most, or nothing right."
+    assert aside in page
+    assert f"those that find answers are {max(shares) - min(shares):.1f} points apart" in page
+
+
+def test_the_policy_names_the_one_script_and_style(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    """default-src 'none', and hashes of exactly what stands in the file; no address anywhere."""
+    page = report(gradeschool, tmp_path / "page.html", run_folder)
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    said = policy.group(1).replace("&#x27;", "'")
+    assert said.startswith("default-src 'none'; ")
+    for tag, inline in (("script", r"<script>(.*?)</script>"), ("style", r"<style>(.*?)</style>")):
+        (content,) = re.findall(inline, page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in said
+    for _, attributes in Elements(page).found:
+        assert not {"src", "srcset", "style", "action", "data", "poster"} & attributes.keys()
+        assert (attributes.get("href") or "#").startswith("#")
+        assert not any(name.startswith("on") for name in attributes)
+
+
+def test_the_data_is_every_completion(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    """Texts, outcomes and readings come back from the blocks as the scorers gave them."""
+    from gradeschool import get_scorer, load_dataset
+
+    found = blocks(report(gradeschool, tmp_path / "page.html", run_folder))
+    facts = json.loads(found["problems"])
+    texts = json.loads(found["texts-0"])
+    stored = [
+        json.loads(line) for line in (run_folder / "completions.jsonl").read_text().splitlines()
+    ]
+    assert [row[0] for row in texts] == [row["completion"] for row in stored]
+    assert [one[0] for one in facts["problems"]] == [row["problem_id"] for row in stored]
+    count, scorers = len(stored), facts["scorers"]
+    codes = found["columns"][count * 18 :]
+    assert len(codes) == count * len(scorers)
+    problems = {problem.id: problem for problem in load_dataset("sample").problems}
+    outcomes = ("correct", "wrong", "no_answer", "error")
+    for at, name in enumerate(scorers):
+        for number, row in enumerate(stored):
+            verdict = get_scorer(name).judge(row["completion"], problems[row["problem_id"]])
+            assert outcomes[codes[at * count + number]] == verdict.outcome.value
+            if verdict.answer and verdict.answer.span:
+                marked = facts["marked"].index(at)
+                readings = [r for r in texts[number][1] if marked in r[3]]
+                places = [units(row["completion"], place) for place in verdict.answer.span]
+                assert [r[:2] for r in readings] == [places]
+
+
+def test_hostile_names_stay_text(gradeschool: Command, tmp_path: Path) -> None:
+    """Runs, models and problems may be called anything; elements are only ours."""
+    rows = [{"index": at % 48, "run": name, "completion": name} for at, name in enumerate(HOSTILE)]
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    page = report(gradeschool, tmp_path / "page.html", answers, "-d", "sample")
+    tags = {tag for tag, _ in Elements(page).found}
+    assert not tags & {"img", "iframe", "object", "embed", "base", "video", "textarea"}
+    scripts = [one for tag, one in Elements(page).found if tag == "script"]
+    assert [one.get("type") for one in scripts[-2:]] == ["application/gzip-base64", None]
+    assert sum(one.get("type") is None for one in scripts) == 1
+
+
+@given(TEXTS)
+def test_markup_gives_back_the_text(value: str) -> None:
+    """What a parser reads in an element and in an attribute is the printable text, nothing else."""
+    parsed = Elements(el("p", value, title=value))
+    ((tag, attributes),) = parsed.found
+    shown = printable(value, keep="\n\t")
+    assert tag == "p"
+    assert attributes["title"] == shown
+    assert "".join(parsed.texts.get("p", [])) == shown
+    assert el("p", text(value)) == el("p", value)
+    assert isinstance(el("p"), Html)
+
+
+@given(TEXTS, st.data())
+def test_places_in_utf16(value: str, data: Any) -> None:
+    """A place in characters becomes the place that a script counts."""
+    place = data.draw(st.integers(0, len(value)))
+    assert _units(value)(place) == units(value, place)
+    assert _units(value)(-1) == -1
+
+
+@pytest.mark.parametrize("span", [(0, 5), (KEPT, KEPT + 5), (3 * KEPT - 5, 3 * KEPT - 1), None])
+def test_a_long_text_keeps_both_ends(span: tuple[int, int] | None) -> None:
+    """Places move with what is left out of the middle, and are gone where they were in it."""
+    length = 3 * KEPT
+    whole = "".join(chr(97 + at % 26) for at in range(length))
+    kept = whole[:KEPT] + whole[-KEPT:]
+    start, end = _kept_span(span, length, length - 2 * KEPT)
+    if span is None or KEPT <= span[0] < 2 * KEPT:
+        assert (start, end) == (-1, -1)
+    else:
+        assert kept[start:end] == whole[slice(*span)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(50, 90)), min_size=1, max_size=9))
+def test_an_axis_holds_its_intervals(counts: list[tuple[int, int]]) -> None:
+    """Round ticks around everything, at most seven, all places inside the strip."""
+    intervals = [wilson(right, n) for right, n in counts]
+    axis = axis_over(intervals)
+    assert 2 <= len(axis.ticks) <= 7
+    for low, high in intervals:
+        assert axis.low <= low + 1e-9
+        assert high - 1e-9 <= axis.high
+        assert 0 < axis.place(low) <= axis.place(high) < 100
+    assert axis_over([Interval(0.5, 0.5)]).low < axis_over([Interval(0.5, 0.5)]).high
+
+
+@pytest.mark.official
+def test_platinum_labels_beside_the_official_ones(
+    gradeschool: Command, data: Path, tmp_path: Path
+) -> None:
+    """Counted anew here: removed problems out, revised golds compared, by the same scorer."""
+    from gradeschool import get_scorer, load_gsm8k
+    from gradeschool.datasets.platinum import platinum_problems
+    from gradeschool.scoring.sources import load_runs
+
+    solutions = data / "gsm8k" / "example_model_solutions.jsonl"
+    page = report(
+        gradeschool, tmp_path / "page.html", f"{solutions}#6b_verification", "--scorer",
+        "openai/example-solutions", "--scorer", "openai/2021",
+    )  # fmt: skip
+    kept = {problem.id: problem for problem in platinum_problems(load_gsm8k("test"))}
+    (run,) = [
+        run for run in load_runs(solutions, None, lambda _: None) if run.name == "6b_verification"
+    ]
+    scorer = get_scorer("openai/example-solutions")
+    right = sum(
+        scorer.judge(sample.text, kept[sample.problem.id]).correct
+        for sample in run.samples
+        if sample.problem is not None and sample.problem.id in kept
+    )
+    assert f"<strong>{100 * right / len(kept):.2f} %</strong>" in page
+    assert "39.04" in page
+
+
+def test_several_runs_stand_beside_each_other(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    """A table with the paired difference, a part for each run, names that differ."""
+    page = report(gradeschool, tmp_path / "page.html", run_folder, run_folder / "completions.jsonl")
+    assert page.count('class="run"') == 2
+    assert "exact McNemar test" in page
+    assert "+0.00" in page
+    names = json.loads(blocks(page)["problems"])["runs"]
+    assert len(set(names)) == 2
+
+
+def test_samples_have_a_curve(gradeschool: Command, tmp_path: Path) -> None:
+    """maj@k and pass@k of four samples, as figure and as table."""
+    rows = [
+        {"index": p, "sample": s, "completion": f"#### {600 if s % 2 else 1}"}
+        for p in (0, 1)
+        for s in range(4)
+    ]
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    page = report(gradeschool, tmp_path / "page.html", answers, "-d", "sample")
+    assert "pass@k, %" in page
+    assert 'class="curve maj"' in page
+
+
+def test_a_file_is_not_overwritten_unasked(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    """Exit 2 and the file as it was; --force replaces it; a folder cannot be replaced."""
+    path = tmp_path / "page.html"
+    path.write_text("mine")
+    refused = gradeschool("report", run_folder, "-o", path)
+    assert refused.status == 2
+    assert "--force" in refused.err
+    assert path.read_text() == "mine"
+    assert gradeschool("report", run_folder, "-o", path, "--force").status == 0
+    assert gradeschool("report", run_folder, "-o", tmp_path).status == 2
+    nowhere = gradeschool("report", run_folder, "-o", tmp_path / "no" / "page.html")
+    assert nowhere.status == 2
+    assert "cannot write" in nowhere.err
+
+
+def test_rows_that_cannot_be_used_are_told(gradeschool: Command, tmp_path: Path) -> None:
+    """The page is written, the fault is counted in it, the exit status is 3."""
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"index": 0, "completion": "600"}\n{"index": 99999, "completion": "1"}\n')
+    done = gradeschool("report", answers, "-d", "sample", "-o", tmp_path / "page.html")
+    assert done.status == 3
+    assert "1 row could not be used" in done.err
+    page = (tmp_path / "page.html").read_text()
+    assert re.search(r"errors, not counted as wrong</dt><dd>1<", page)
+
+
+def test_tokens_and_finish_reasons_of_a_run_are_shown(
+    gradeschool: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    """Summed from the rows of the run; a limit that was hit is in the headline's rates."""
+    path = run_folder / "completions.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for at, row in enumerate(rows):
+        finish = "length" if at < 3 else "stop"
+        row |= {"prompt_tokens": 1000, "completion_tokens": at, "finish": finish}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    page = report(gradeschool, tmp_path / "page.html", run_folder)
+    assert "<dt>completion tokens</dt><dd>1,128</dd>" in page
+    assert "<dt>prompt tokens</dt><dd>48,000</dd>" in page
+    assert "<dt>truncated</dt><dd>3<" in page
+    facts = blocks(page)["columns"]
+    assert facts[3 * 4 * 48 :][: 4 * 48] == b"".join(at.to_bytes(4, "little") for at in range(48))
+
+
+def test_a_run_of_errors_has_no_accuracy(gradeschool: Command, tmp_path: Path) -> None:
+    """What never came is no zero: the page says that nothing could be judged, and shows why."""
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(
+        '{"index": 0, "error": "http 500: <b>boom</b>"}\n{"index": 1, "error": "x"}\n'
+    )
+    page = report(gradeschool, tmp_path / "page.html", answers, "-d", "sample")
+    assert "No completion of this run could be judged" in page
+    assert 'class="figure"' not in page
+    texts = json.loads(blocks(page)["texts-0"])
+    assert [row[3] for row in texts] == ["http 500: <b>boom</b>", "x"]
