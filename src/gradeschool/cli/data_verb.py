@@ -156,7 +156,7 @@ def generate_command(
     instead of the lines.
     """
     from gradeschool.datasets.fresh import fresh_problems
-    from gradeschool.datasets.fresh.named import row, rows_digest
+    from gradeschool.datasets.fresh.generate import row, rows_digest
 
     if output is not None and output.exists():
         raise InputError(f"{str(output)!r} exists; remove it or give another -o")
@@ -267,8 +267,7 @@ def suspects_command(
     Example: gradeschool data suspects runs/*/completions.jsonl
     """
     from gradeschool.datasets.platinum import disputed
-    from gradeschool.scoring.load import load_runs
-    from gradeschool.scoring.sources import sources
+    from gradeschool.scoring.sources import load_runs, sources
     from gradeschool.scoring.suspects import suspects
 
     tables = sources(files, dataset)

@@ -25,8 +25,8 @@ from gradeschool.errors import InputError
 if TYPE_CHECKING:
     from gradeschool.problem import Problem
     from gradeschool.scorer import Scorer
-    from gradeschool.scoring.collect import Run
     from gradeschool.scoring.explain import Case
+    from gradeschool.scoring.samples import Run
 
 READER = "gradeschool/reader"
 
@@ -67,9 +67,7 @@ def command(
     from gradeschool.datasets.platinum import disputed
     from gradeschool.reports.explanation import print_cases
     from gradeschool.scoring.explain import cases
-    from gradeschool.scoring.labels import relabelled
-    from gradeschool.scoring.select import choose_runs
-    from gradeschool.scoring.sources import parted, sources
+    from gradeschool.scoring.sources import choose_runs, parted, relabelled, sources
 
     files, names = files_and_scorers(arguments, scorers)
     if len(files) > 1:
@@ -109,11 +107,11 @@ def _explain(
 ) -> None:
     """Explain one scorer, or the differences of several."""
     from gradeschool.reports.explanation import Tally, print_causes, print_disagreements
-    from gradeschool.scoring.explain import cases, counts, disagreements
+    from gradeschool.scoring.explain import cases, counts
 
     total = sum(len(run.samples) for run in runs)
     if len(scorers) > 1:
-        selected = _with(list(disagreements(runs, scorers, changes)), output.cause)
+        selected = _with(list(cases(runs, scorers, changes, disagreements=True)), output.cause)
         if output.as_json:
             fields = {"completions": total, "groups": counts(selected)}
             _print_json(fields, "differ", selected)
@@ -140,7 +138,7 @@ def _explain(
 def _scorers(path: Path, names: Sequence[str], every: bool) -> list[Scorer]:
     """Return the named scorers; without names every scorer, or the run's own."""
     from gradeschool.formats.own_run import manifest_of, scorer_of
-    from gradeschool.scoring.load import choose_scorers
+    from gradeschool.scoring.sources import choose_scorers
 
     if names or every:
         return choose_scorers(names)
@@ -151,7 +149,7 @@ def _with_problem(runs: Sequence[Run], problem: str | None) -> list[Run]:
     """Return the runs with only the completions of a problem, or all if it is None."""
     if problem is None:
         return list(runs)
-    from gradeschool.scoring.collect import Run
+    from gradeschool.scoring.samples import Run
 
     chosen = [
         Run(run.name, [each for each in run.samples if each.problem and each.problem.id == problem])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gradeschool.problem import Problem
     from gradeschool.protocol import Protocol
     from gradeschool.protocols.card import ProtocolCard
-    from gradeschool.scoring.moves import Move
+    from gradeschool.scoring.compare import ScoreDelta
 
 # In a narrow terminal, the summary of a longer name stands below it.
 LONGEST_NAME = 32
@@ -311,16 +311,23 @@ def _scorers(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json
         print_moves(moves, (a, b), console)
 
 
-def _moves(paths: Sequence[Path], scorers: tuple[str, str], dataset: str | None) -> list[Move]:
-    """Return the score delta of each run; reads nothing if there are no files."""
+def _moves(
+    paths: Sequence[Path], scorers: tuple[str, str], dataset: str | None
+) -> list[ScoreDelta]:
+    """Return how each run's score changes between two scorers; reads nothing without files."""
     from gradeschool.protocols.registry import get_usable_scorer
-    from gradeschool.scoring.load import load_runs
-    from gradeschool.scoring.moves import move
+    from gradeschool.scoring.compare import score_delta
+    from gradeschool.scoring.sources import load_runs
+    from gradeschool.scoring.table import scored_table
 
     if not paths:
         return []
-    one, other = (get_usable_scorer(name) for name in scorers)
-    return [move(run, one, other) for path in paths for run in load_runs(path, dataset, warn)]
+    chosen = [get_usable_scorer(name) for name in scorers]
+    return [
+        score_delta(scored_table(run, chosen))
+        for path in paths
+        for run in load_runs(path, dataset, warn)
+    ]
 
 
 @command.command("prompts")

@@ -25,8 +25,8 @@ from gradeschool.cli.options import (
 
 if TYPE_CHECKING:
     from gradeschool.scorer import Scorer
+    from gradeschool.scoring.at_k import VoteScore
     from gradeschool.scoring.totals import Totals
-    from gradeschool.scoring.votes import VoteScore
 
 SHARD_ALONE = "--shard needs -o FILE, and excludes --engine ray, --vote, --labels and --causes"
 
@@ -78,9 +78,9 @@ def command(
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
-    from gradeschool.scoring.cause_counts import causes_in_files
-    from gradeschool.scoring.choice import Work, merged, score_shard, scored
-    from gradeschool.scoring.votes import votes_on
+    from gradeschool.scoring.at_k import votes_on
+    from gradeschool.scoring.causes import causes_in_files
+    from gradeschool.scoring.totals import ScoreOptions, merged, score_shard, scored
 
     if merge:
         if scorers or votes or dataset or shard or labels or causes or engine != "local":
@@ -89,7 +89,7 @@ def command(
     else:
         paths, names = files_and_scorers(files, scorers)
         chosen = _scorers(names, votes)
-        work = Work(paths, dataset, chosen, output, jobs, engine)
+        work = ScoreOptions(paths, dataset, chosen, output, jobs, engine)
         if shard is not None:
             if output is None or engine != "local" or votes or labels or causes:
                 raise click.UsageError(SHARD_ALONE)
@@ -102,7 +102,7 @@ def command(
         counted = votes_on([Path(name) for name in paths], votes, dataset, warn) if votes else []
     if not labels:
         totals.scores = [replace(score, platinum=None) for score in totals.scores]
-    named = {name: found[place] for name, place in totals.found.items() if place in found}
+    named = {name: found[place] for name, place in totals.origins.items() if place in found}
     if as_json:
         _print_json(totals, counted, named)
     else:
@@ -111,8 +111,7 @@ def command(
 
 
 def _check_labels(names: Sequence[str], dataset: str | None) -> None:
-    from gradeschool.scoring.labels import check_labels
-    from gradeschool.scoring.sources import sources
+    from gradeschool.scoring.sources import check_labels, sources
 
     check_labels([source.dataset for source in sources(names, dataset)])
 
@@ -120,7 +119,7 @@ def _check_labels(names: Sequence[str], dataset: str | None) -> None:
 def _scorers(names: Sequence[str], votes: Sequence[str]) -> list[Scorer]:
     """Return the scorers of these names; warn of what "all" leaves out. Checks votes' names too."""
     from gradeschool.protocols.registry import all_scorers, get_vote
-    from gradeschool.scoring.load import ALL, choose_scorers
+    from gradeschool.scoring.sources import ALL, choose_scorers
 
     for vote in votes:
         get_vote(vote)
@@ -158,7 +157,9 @@ def _print(
     from gradeschool.reports.votes import print_votes
 
     score_table(totals.scores, stdout_console())
-    origins = {name: Origin(Path(found.source), found.run) for name, found in totals.found.items()}
+    origins = {
+        name: Origin(Path(found.source), found.run) for name, found in totals.origins.items()
+    }
     for line in spread_lines(totals.scores, origins, dataset) if explains else ():
         click.echo(line)
     print_cause_counts(causes, stdout_console())

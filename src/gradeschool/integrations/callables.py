@@ -1,4 +1,4 @@
-"""`gradeschool.evaluate`: any Python function as a model, asked under a named protocol."""
+"""`gradeschool.evaluate`: evaluate any Python function under a named protocol."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gradeschool.runs.evaluate import evaluate as run_evaluation
 from gradeschool.runs.plan import make_plan
 from gradeschool.runs.progress import RunProgress
 from gradeschool.scorer import clip
-from gradeschool.scoring.load import load_runs
+from gradeschool.scoring.sources import load_runs
 
 Asked = str | list[dict[str, str]]
 PROTOCOL = "zero-shot/chat"
@@ -29,10 +29,10 @@ CONNECTIONS = 16
 
 
 class CallableModel:
-    """A function as a model: it gets a text or chat messages and returns the completion's text.
+    """A function as a model: it takes a text or chat messages and returns the completion's text.
 
-    It is called in threads. OSError (time-outs and broken connections are such) is tried again;
-    any other exception ends the run and leaves what was stored resumable.
+    It is called in threads. OSError (such as time-outs and broken connections) is retried; any
+    other exception ends the run, which can be resumed.
     """
 
     def __init__(self, function: Callable[[Any], str], name: str) -> None:
@@ -70,7 +70,7 @@ def evaluate(
     output: str | Path | None = None,
     connections: int = CONNECTIONS,
 ) -> Scores:
-    """Ask a function under a protocol and return the scores by the protocol's scorers.
+    """Evaluate a function under a protocol, and return the scores by the protocol's scorers.
 
     model: takes a chat protocol's messages ({"role", "content"}; a last one of the assistant is to
     be continued), another protocol's text. dataset: a name or file, as `-d` takes it. name: what

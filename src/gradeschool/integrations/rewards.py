@@ -1,12 +1,11 @@
-"""The reward of one completion: pure, safe in threads and processes, bounded, never raising.
+"""Rewards for completions: pure, safe in threads and processes, with bounded time, never raising.
 
-`Grader` is what the adapters for TRL, verl and OpenRLHF share; it fits any other trainer as well.
+The adapters for TRL, verl and OpenRLHF use `Grader`, which works for any other trainer too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from functools import lru_cache
 from math import isfinite
@@ -18,12 +17,13 @@ from gradeschool.answers.quantities import canonical_gold, is_number
 from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
 from gradeschool.integrations import DEFAULT_SCORER, renamed
+from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import Scorer, ScorerFailure, clip
+from gradeschool.scorer import Scorer, clip
 from gradeschool.verdict import Outcome, Verdict
 
-# Of a longer completion the last so many characters are read: answers stand at the end.
+# Only the last characters of a longer completion are read: answers are at the end.
 LONGEST = 200_000
 LONGEST_GOLD = 20_000
 BOXED = "boxed"
@@ -32,10 +32,10 @@ NEAR = (Failure.SIGN_LOST, Failure.SCALE)
 
 
 class Reward(NamedTuple):
-    """What one completion earned, and why.
+    """The reward of one completion, and the reason.
 
-    value: None where the gold or the scorer itself fails: no reward is due for an error of ours.
-    outcome, answer, reason: those of the scorer's verdict; answer is "" where none was read.
+    value: None if the gold cannot be read or the scorer fails. outcome, answer, reason: those of the
+    scorer's verdict; answer is "" if none was extracted.
     """
 
     value: float | None
@@ -99,16 +99,16 @@ class Grader:
         )
 
     def grade_all(self, completions: Sequence[object], golds: Sequence[object]) -> list[Reward]:
-        """Return the rewards of a batch; a scorer that reads batches faster is given the batch.
+        """Return the rewards of a batch; a scorer that calls a library gets all at once.
 
         Raises InputError where there are not as many golds as completions.
         """
         if len(completions) != len(golds):
             raise InputError(f"{len(completions)} completions but {len(golds)} golds; give as many")
-        scorer = _scorer(self.scorer)
-        if scorer.ahead is not None:
-            scorer.ahead([*_pairs(scorer, zip(completions, golds, strict=True))])
-        return [self.grade(*pair) for pair in zip(completions, golds, strict=True)]
+        rows = zip(completions, golds, strict=True)
+        if _scorer(self.scorer).extra:
+            return call_at_once(self.grade, rows)
+        return [self.grade(*row) for row in rows]
 
     def _value(self, verdict: Verdict, text: str, gold: str) -> float | None:
         if verdict.outcome is Outcome.ERROR:
@@ -140,11 +140,11 @@ def text_of(completion: object) -> str | None:
         return completion
     if not isinstance(completion, list | tuple):
         return _content(completion)
-    said = [one for one in completion if _field(one, "role") in ("assistant", None)]
-    if completion and not said:
-        return None  # the model said nothing
-    own = [one for one in said if _field(one, "role") == "assistant"]
-    last = (own or said or [None])[-1]
+    messages = [turn for turn in completion if _field(turn, "role") in ("assistant", None)]
+    if completion and not messages:
+        return None  # there is no message of the model
+    own = [turn for turn in messages if _field(turn, "role") == "assistant"]
+    last = (own or messages or [None])[-1]
     return last if isinstance(last, str) else _content(last)
 
 
@@ -162,8 +162,10 @@ def _content(message: object) -> str | None:
 
 
 def _field(message: object, name: str) -> object:
-    found: object = message.get(name) if isinstance(message, Mapping) else None
-    return found if isinstance(message, Mapping) else getattr(message, name, None)
+    if isinstance(message, Mapping):
+        value: object = message.get(name)
+        return value
+    return getattr(message, name, None)
 
 
 def gold_of(gold: object) -> str | None:
@@ -179,15 +181,6 @@ def gold_of(gold: object) -> str | None:
     if isinstance(gold, float):
         return f"{gold:f}".rstrip("0").rstrip(".") if isfinite(gold) else None
     return str(gold) if gold.bit_length() < LONGEST_GOLD // 2 else None
-
-
-def _pairs(scorer: Scorer, rows: Iterable[tuple[object, object]]) -> Iterable[tuple[str, str]]:
-    """Yield what a scorer will be asked to read, for the rows that it can read."""
-    for completion, gold in rows:
-        text, problem = text_of(completion), _problem_of(gold_of(gold))
-        if text is not None and problem is not None:
-            with suppress(ScorerFailure):
-                yield text[-LONGEST:], scorer.reference(problem)
 
 
 def _none(reason: str) -> Reward:
@@ -212,7 +205,7 @@ def _problem_of(gold: str | None) -> Problem | None:
 
 
 def extras(reward: Reward) -> dict[str, Any]:
-    """Return what a log should hold of a reward, beside its value."""
+    """Return the fields of a reward for a log, without its value."""
     return {
         "correct": reward.correct,
         "outcome": reward.outcome.value,

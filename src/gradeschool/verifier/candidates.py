@@ -15,9 +15,8 @@ from gradeschool.formats.own_run import COMPLETIONS_FILE, manifest_of, read_comp
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
 from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.scoring.collect import Run
-from gradeschool.scoring.select import choose_runs, headline_scorer
-from gradeschool.scoring.sources import check_sources
+from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import check_sources, choose_runs, headline_scorer
 
 Warn = Callable[[str], None]
 
@@ -184,8 +183,8 @@ def _read(scorer: Scorer, rows: list[_Raw]) -> list[Candidate]:
     for completion in sorted(rows, key=lambda row: row.sample):
         if completion.text not in readings:
             try:
-                answer = scorer.read(completion.text, reference)
-                right = answer is not None and scorer.same(answer.value, reference)
+                answer = scorer.extract(completion.text, reference)
+                right = answer is not None and scorer.compare(answer.value, reference)
             except ScorerFailure:
                 continue
             readings[completion.text] = (None if answer is None else answer.value, right)

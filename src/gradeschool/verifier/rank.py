@@ -17,9 +17,16 @@ from typing import NamedTuple
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.scoring.at_k import steps
-from gradeschool.scoring.paired import Pair, paired_interval, paired_test
 from gradeschool.scoring.sources import parted
-from gradeschool.scoring.statistics import Z95, Interval, clustered_wilson, wilson
+from gradeschool.scoring.statistics import (
+    Z95,
+    Interval,
+    Pair,
+    clustered_wilson,
+    paired_interval,
+    paired_test,
+    wilson_of_mean,
+)
 from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates, Warn, candidates_of
 from gradeschool.verifier.scorers import CandidateScorer, is_model, load_scorer
 from gradeschool.verifier.scores import (
@@ -201,7 +208,7 @@ def _result(
     interval = (
         clustered_wilson(list(mine.values()))
         if name != MEAN
-        else interval_of_mean(shares, sum(count for _, count in mine.values()))
+        else wilson_of_mean(shares, sum(count for _, count in mine.values()))
     )
     return StrategyResult(name, title, sum(shares) / len(shares), interval, against)
 
@@ -413,24 +420,10 @@ def point(n: int, values: Sequence[float], base: Sequence[float], groups: int) -
         n=n,
         problems=count,
         accuracy=sum(values) / count,
-        ci95=interval_of_mean(values, count * groups),
+        ci95=wilson_of_mean(values, count * groups),
         gain=mean,
         gain_ci95=Interval(max(-1.0, mean - half), min(1.0, mean + half)),
     )
-
-
-def interval_of_mean(shares: Sequence[float], most: int) -> Interval:
-    """Return the Wilson interval of a mean of shares, one for each problem.
-
-    As many trials are counted as a proportion of the same mean would need for the same standard
-    error: at least one for each problem, at most `most`.
-    """
-    count = len(shares)
-    mean = min(1.0, sum(shares) / count)
-    error = _error(shares)
-    equal = mean * (1 - mean) / error**2 if error else float(most)
-    trials = max(float(count), min(equal, float(most)))
-    return wilson(mean * trials, trials)
 
 
 def _error(values: Sequence[float]) -> float:
