@@ -23,7 +23,7 @@ from gradeschool.runs.progress import RunProgress
 from gradeschool.scorer import clip
 from gradeschool.scoring.sources import load_runs
 
-Asked = str | list[dict[str, str]]
+FunctionInput = str | list[dict[str, str]]
 PROTOCOL = "zero-shot/chat"
 CONNECTIONS = 16
 
@@ -50,7 +50,7 @@ class CallableModel:
     async def answer(self, request: Request) -> Reply:
         """Call the function. Raises TransientError, and InputError where it returns no text."""
         try:
-            text = await asyncio.to_thread(self.function, asked(request.prompt))
+            text = await asyncio.to_thread(self.function, function_input(request.prompt))
         except OSError as error:
             raise TransientError("connection", f"{type(error).__name__}: {error}") from error
         if not isinstance(text, str):
@@ -97,8 +97,8 @@ def evaluate(
     return scores_of(replace(run, name=called), chosen.scorers)
 
 
-def asked(prompt: Prompt) -> Asked:
-    """Return what a function is given: the text, or the messages with the prefix as the last."""
+def function_input(prompt: Prompt) -> FunctionInput:
+    """Return the input of a function: the text, or the messages with the prefix as the last."""
     if prompt.text is not None:
         return prompt.text
     messages = [message._asdict() for message in prompt.messages]

@@ -34,8 +34,8 @@ NEAR = (Failure.SIGN_LOST, Failure.SCALE)
 class Reward(NamedTuple):
     """The reward of one completion, and the reason.
 
-    value: None if the gold cannot be read or the scorer fails. outcome, answer, reason: those of the
-    scorer's verdict; answer is "" if none was extracted.
+    value: None if the gold cannot be read or the scorer fails. outcome, answer, reason: those of
+    the scorer's verdict; answer is "" if none was extracted.
     """
 
     value: float | None
