@@ -259,7 +259,7 @@ def test_another_command_on_the_folder_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("-m", "no/such/folder"), r"no model is in 'no/such/folder'"),
         (("-m", "new:7B"), r"no size of a new model is called '7B'.*0\.2M"),

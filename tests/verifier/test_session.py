@@ -53,7 +53,7 @@ def words(folder: Path, verb: str, output: Path, changes: dict[str, Any]) -> lis
 
 
 @pytest.mark.parametrize(
-    ("verb", "changes", "said"),
+    ("verb", "changes", "message"),
     [
         ("finetune", {"-d": "@broken.jsonl"}, "broken.jsonl"),
         ("finetune", {"-d": "@empty.jsonl"}, "empty.jsonl"),
