@@ -16,9 +16,17 @@ import pytest
 from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
 from gradeschool.reports.figures import curves, style
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
-from gradeschool.reports.figures.records import DOUBLING, Figure, Panel, Point, Series
+from gradeschool.reports.figures.records import (
+    DOUBLING,
+    Agreement,
+    CauseRow,
+    Figure,
+    Panel,
+    Point,
+    ScorerRow,
+    Series,
+)
 from gradeschool.reports.figures.run_figures import draw_agreement, draw_causes, draw_scorers
-from gradeschool.reports.figures.run_records import Agreement, CauseRow, ScorerRow
 from gradeschool.reports.page.verdicts import Share
 from gradeschool.scoring.statistics import wilson
 from tests.support.command import Command

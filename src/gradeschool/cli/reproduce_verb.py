@@ -54,7 +54,7 @@ def command(
             target = f" > {stage.stdout}" if stage.stdout else ""
             click.echo(f"{join(['gradeschool', *stage.command])}{target}")
         return
-    from gradeschool.reports.reproduction_figures import write_figure
+    from gradeschool.reports.reproduction import write_figure
     from gradeschool.reports.stages_progress import stages_progress
     from gradeschool.verifier.reproduce.stages import run
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.reports.figures import curves, style
-from gradeschool.reports.figures.run_records import (
+from gradeschool.reports.figures.records import (
     Agreement,
     CauseRow,
     Lengths,
@@ -23,8 +23,7 @@ from gradeschool.reports.figures.run_records import (
     scorer_rows,
     slices,
 )
-from gradeschool.reports.page.measures import Slices
-from gradeschool.reports.page.verdicts import Judged, share_of
+from gradeschool.reports.page.verdicts import Judged, Slices, share_of
 
 ROW = 0.17  # inches
 FEW, MIDDLE = 6, 5.2  # scorers whose agreement fits into a column; a width for more, in inches
