@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError, MissingExtraError
-from gradeschool.reports.figures import style
 from gradeschool.reports.figures.records import DOUBLING, LINEAR, Figure, Panel, Point, Series
 
 COLUMN, PAGE = 3.35, 6.9  # inches: one column, and the width of a page of two
@@ -129,13 +128,13 @@ MOST_TICKS = 9
 
 
 def draw(figure: Figure, path: Path) -> int:
-    """Write a figure as .svg, .pdf or .png and return its bytes; see `style.save` for errors."""
+    """Write a figure as .svg, .pdf or .png and return its bytes; see `save` for errors."""
     several = len(figure.panels) > 1
     named = [_names(panel) for panel in figure.panels]
     alike = all(names == named[0] for names in named)
     columns = _columns(named[0], several)
     rows = -(-len(named[0]) // columns) if len(named[0]) > 1 else 0
-    width = style.PAGE if several else style.COLUMN
+    width = PAGE if several else COLUMN
 
     def drawn(canvas: Any) -> None:
         axes = canvas.subplots(1, len(figure.panels), sharey=figure.shared, squeeze=False)[0]
@@ -157,7 +156,7 @@ def draw(figure: Figure, path: Path) -> int:
                 handletextpad=0.5,
             )
 
-    return style.save(drawn, path, width, HEIGHT + (rows if alike else 1) * LEGEND_ROW)
+    return save(drawn, path, width, HEIGHT + (rows if alike else 1) * LEGEND_ROW)
 
 
 def _legend_of_its_own(panel: Panel, ax: Any) -> None:
@@ -171,11 +170,11 @@ def _legend_of_its_own(panel: Panel, ax: Any) -> None:
         handletextpad=0.4,
         borderpad=0.1,
     )
-    ax.set_title(style.plain(panel.title), pad=16)
+    ax.set_title(plain(panel.title), pad=16)
 
 
 def _names(panel: Panel) -> list[str]:
-    return [style.plain(series.name) for series in panel.series]
+    return [plain(series.name) for series in panel.series]
 
 
 def _columns(names: Sequence[str], several: bool) -> int:
@@ -185,7 +184,7 @@ def _columns(names: Sequence[str], several: bool) -> int:
     return max(1, min(len(names), room // longest))
 
 
-BASELINE = {"color": style.SOFT, "marker": "x", "linestyle": (0, (4, 2)), "markeredgewidth": 1.0}
+BASELINE = {"color": SOFT, "marker": "x", "linestyle": (0, (4, 2)), "markeredgewidth": 1.0}
 
 
 def _looks(panel: Panel) -> Iterator[tuple[Series, dict[str, Any]]]:
@@ -195,10 +194,8 @@ def _looks(panel: Panel) -> Iterator[tuple[Series, dict[str, Any]]]:
         if series.baseline:
             yield series, BASELINE
             continue
-        place = at % len(style.COLOURS)
-        colour, marker, dash = (
-            found[place] for found in (style.COLOURS, style.MARKERS, style.DASHES)
-        )
+        place = at % len(COLOURS)
+        colour, marker, dash = (found[place] for found in (COLOURS, MARKERS, DASHES))
         yield series, {"color": colour, "marker": marker, "linestyle": dash}
         at += 1
 
@@ -206,22 +203,22 @@ def _looks(panel: Panel) -> Iterator[tuple[Series, dict[str, Any]]]:
 def _panel(panel: Panel, ax: Any) -> list[Any]:
     """Draw a panel; return the lines of its series."""
     lines = []
-    ax.grid(axis="y", color=style.FAINT, linewidth=0.5)
+    ax.grid(axis="y", color=FAINT, linewidth=0.5)
     ax.set_axisbelow(True)
     for series, look in _looks(panel):
         _band(series, ax, str(look["color"]))
         points = sorted(series.points, key=lambda point: point.x)
         xs, shares = [point.x for point in points], [point.share for point in points]
-        lines += ax.plot(xs, shares, label=style.plain(series.name), **look)
+        lines += ax.plot(xs, shares, label=plain(series.name), **look)
     if panel.level is not None:
         share, words = panel.level
-        ax.axhline(share, color=style.SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
-        ax.annotate(style.plain(words), (1, share), (0, 2), xycoords=("axes fraction", "data"),
+        ax.axhline(share, color=SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
+        ax.annotate(plain(words), (1, share), (0, 2), xycoords=("axes fraction", "data"),
                     textcoords="offset points", ha="right", va="bottom", fontsize=7,
-                    color=style.SOFT)  # fmt: skip
+                    color=SOFT)  # fmt: skip
     ax.set_xlabel(panel.x)
     if panel.title:
-        ax.set_title(style.plain(panel.title), pad=4)
+        ax.set_title(plain(panel.title), pad=4)
     _x_axis(panel, ax)
     return lines
 
@@ -258,7 +255,7 @@ def _x_axis(panel: Panel, ax: Any) -> None:
 
 def _y_axis(panels: Sequence[Panel], ax: Any) -> None:
     low, high = _range(panels)
-    style.percent_axis(ax.yaxis, low, high)
+    percent_axis(ax.yaxis, low, high)
     ax.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
 
 
