@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from gradeschool.atomic import replacing
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.reports.figures.records import DOUBLING, LINEAR, Figure, Panel, Point, Series
 
@@ -76,7 +76,6 @@ def save(draw: Draw, path: Path, width: float, height: float) -> int:
         raise InputError(
             f"no figure is written as {path.name!r}; its name may end in {', '.join(ENDINGS)}"
         )
-    beside = path.with_name(f".{path.name[:80]}.{os.getpid()}{ending}")
     matplotlib = _matplotlib()
     with matplotlib.rc_context({}):
         matplotlib.rcdefaults()
@@ -86,11 +85,10 @@ def save(draw: Draw, path: Path, width: float, height: float) -> int:
         )
         draw(figure)
         try:
-            figure.savefig(beside, metadata=UNDATED[ending])
-            size = beside.stat().st_size
-            beside.replace(path)
+            with replacing(path) as part:
+                figure.savefig(part, metadata=UNDATED[ending])
+                size = part.stat().st_size
         except OSError as error:
-            beside.unlink(missing_ok=True)
             reason = error.strerror or error
             raise InputError(f"cannot write {str(path)!r}: {reason}; give another path") from error
     return size
