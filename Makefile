@@ -21,7 +21,7 @@ SAMPLE = src/gradeschool/datasets/sample/completions.jsonl
 export OMP_NUM_THREADS ?= 1
 
 # The environment is made again when another Python is asked for.
-VERSION := $(shell $(PYTHON) -c 'import sys; print(*sys.version_info[:3], sep=".")')
+VERSION := $(shell $(PYTHON) -c 'import platform; print(platform.python_version())')
 ifeq ($(VERSION),)
 $(error cannot run $(PYTHON); name a Python: make PYTHON=python3.12)
 else ifneq ($(filter 2.% 3.0.% 3.1.% 3.2.% 3.3.% 3.4.% 3.5.% 3.6.% 3.7.% 3.8.% 3.9.% 3.10.%,$(VERSION)),)
