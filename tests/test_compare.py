@@ -180,7 +180,7 @@ def test_thresholds_decide_the_exit_status(
     status: int,
     said: str,
 ) -> None:
-    """1 where one is missed; the interval, not the estimate, must scorer out a worse run."""
+    """1 where one is missed; the interval, not the estimate, must rule out a worse run."""
     a, b = write("a", rights(0, 1)), write("b", rights(*wrong))
     given = [str(a) if option == "a" else option for option in options]
     done = gradeschool("compare", b, *given, "-d", dataset)

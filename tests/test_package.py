@@ -29,7 +29,6 @@ FLOORS = {
             "scan",
             "latex",
             "vote",
-            "tables",
             "atomic",
             "signals",
             "library_scorer",

@@ -16,8 +16,9 @@ import pytest
 
 from gradeschool.errors import InputError
 from gradeschool.reports.stages_progress import StagesProgress, last_line
-from gradeschool.verifier.reproduce.runner import STAGE_MODULE, Running, StageError, run
+from gradeschool.verifier.reproduce.runner import STAGE_PROGRAM, Running, StageError, run
 from gradeschool.verifier.reproduce.stages import Done, Stage, digests, finished, ready, wanted
+from gradeschool.worker import python_command
 
 FIRST = Stage("first", ("data", "generate", "-n", "3", "-o", "first.jsonl"))
 SECOND = Stage("second", ("data", "list", "--json"), ("first",), "list.json")
@@ -134,7 +135,7 @@ def test_a_signal_ends_what_runs_and_leaves_the_stage_undone(
 def test_a_stage_ends_when_the_one_who_started_it_is_gone(tmp_path: Path) -> None:
     words = ["data", "generate", "-n", "1000000", "-o", str(tmp_path / "long.jsonl")]
     process = subprocess.Popen(
-        [sys.executable, "-m", STAGE_MODULE, *words], stdin=subprocess.PIPE, text=True
+        python_command(STAGE_PROGRAM, *words), stdin=subprocess.PIPE, text=True
     )
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(1.0)
@@ -147,7 +148,7 @@ def test_a_stage_ends_when_the_one_who_started_it_is_gone(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("words", "status"), [(("data", "list"), 0), (("data", "nothing"), 2)])
 def test_a_stage_ends_as_its_command_does(words: Sequence[str], status: int) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", STAGE_MODULE, *words], stdin=subprocess.PIPE,
+        python_command(STAGE_PROGRAM, *words), stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
         assert process.wait(60) == status  # though its standard input is open

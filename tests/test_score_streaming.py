@@ -15,6 +15,7 @@ from pyarrow import parquet
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.samples import FileSample, Reference, faulty
+from gradeschool.formats.tables import Batch, everything, read_batches, read_rows
 from gradeschool.problem import Problem
 from gradeschool.scoring import stream
 from gradeschool.scoring.collect import collect
@@ -29,7 +30,6 @@ from gradeschool.scoring.stream import processes, score_sources
 from gradeschool.scoring.tally import FileTally
 from gradeschool.scoring.totals import Totals, total
 from gradeschool.scoring.verdicts import Judge
-from gradeschool.tables import Batch, everything, read_batches, read_rows
 from tests.support.real_rows import NAMES, jsonl, real_rows
 
 PROBLEMS = tuple(

@@ -7,11 +7,11 @@ import pytest
 from pyarrow import parquet
 
 from gradeschool.errors import InputError
+from gradeschool.formats.tables import read_rows
 from gradeschool.scoring.load import choose_scorers
 from gradeschool.scoring.shards import Shard
 from gradeschool.scoring.sources import sources
 from gradeschool.scoring.verdicts import digest
-from gradeschool.tables import read_rows
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.real_rows import NAMES, jsonl, real_rows

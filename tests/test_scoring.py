@@ -437,7 +437,7 @@ def test_scorers_that_differ_on_the_published_solutions(
 @pytest.mark.official
 def test_each_of_the_sources_flags(data: Path, gsm8k_test: Sequence[Problem]) -> None:
     """Completion by completion `openai/example-solutions` says what the source says."""
-    from gradeschool.tables import read_rows
+    from gradeschool.formats.tables import read_rows
 
     scorer = get_scorer("openai/example-solutions")
     differ = [

@@ -2,8 +2,9 @@
 
 A function of a module is called there with rows of strings and answers with JSON. Text travels as
 JSON lines over pipes, never pickled, and no process is forked: children are fresh interpreters with
-this process's `sys.path`. They start at first use, serve every thread, end with this process, and
-one that computes for longer than `CPU_SECONDS` over a row is killed and started anew for the next.
+this process's `sys.path`, without the current folder. They start at first use, serve every thread,
+end with this process, and one that computes for longer than `CPU_SECONDS` over a row is killed,
+with every process that it started, and started anew for the next row.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from queue import Empty, LifoQueue, SimpleQueue
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, LifoQueue, Queue
 from typing import IO, Any
 
 from gradeschool.worker_main import CPU_SECONDS
@@ -27,13 +32,54 @@ from gradeschool.worker_main import CPU_SECONDS
 # all, and for systems without such limits (Windows).
 WALL_SECONDS = 60.0
 START_SECONDS = 120.0  # for the imports of a module: a cold disk, a busy machine
+END_SECONDS = 5.0  # for a killed process to be reaped and its pipe to close
 CHILDREN = max(1, min(4, os.cpu_count() or 1))
 SHARE = 16  # rows that are worth waking a further child for
-START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from gradeschool.worker_main import main; main()"  # noqa: E501
+LONGEST_LINE = 1 << 26  # bytes of an answer; a longer line is not the worker's
+WAITING_LINES = 1024  # answers read ahead of the thread that waits for them
+FOREIGN_LINE = "the function wrote to the worker's own channel"
+
+# What a child may inherit of Python's variables: where its library lies, how it writes files.
+# The others add folders to the path or run code (PYTHONPATH, PYTHONWARNINGS, PYTHONINSPECT ...).
+INHERITED = frozenset(
+    {"PYTHONHOME", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"}
+)
+SET_PATH = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
+
+
+def python_command(program: str, *arguments: str) -> list[str]:
+    """Return the command that runs a program text in a new interpreter.
+
+    It has this process's `sys.path` without the current folder. `python -c` and `python -m` put
+    that folder first, and a json.py beside somebody's data would be run; -P (Python 3.11) does not.
+    """
+    return [sys.executable, "-P", "-c", SET_PATH + program, json.dumps(_search_path()), *arguments]
+
+
+def python_environment(added: Mapping[str, str]) -> dict[str, str]:
+    """Return this process's environment for `python_command`, with some variables set."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.upper().startswith("PYTHON") or name.upper() in INHERITED
+    }
+    return {**kept, **added}
+
+
+def _search_path() -> list[str]:
+    """Return `sys.path` without the current folder, and with the folder of this package."""
+    current = os.path.realpath(os.curdir)
+    path = [entry for entry in sys.path if entry and os.path.realpath(entry) != current]
+    package = str(Path(__file__).resolve().parents[1])
+    return path if package in path else [*path, package]
 
 
 class WorkerFailure(Exception):
     """No answer for a row: too slow, the child died, or the function raised. The message says."""
+
+
+class ProcessLost(WorkerFailure):
+    """No answer for a row, and the process that was to give it is gone."""
 
 
 class _Lost(Exception):
@@ -45,24 +91,26 @@ class _Interpreter:
 
     def __init__(self) -> None:
         # A fixed hash seed: what symbolic mathematics does depends on the order of sets.
-        environment = os.environ | {"PYTHONHASHSEED": "0"}
         try:
             self._process = subprocess.Popen(  # noqa: S603  (this interpreter, a constant program)
-                [sys.executable, "-c", START, json.dumps(sys.path)],
+                python_command("from gradeschool.worker_main import main; main()"),
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=environment,
+                env=python_environment({"PYTHONHASHSEED": "0"}),
+                process_group=0 if OWN_GROUP else None,  # killed with all that it starts
             )
         except (OSError, ValueError) as error:
             raise _Lost(f"no interpreter at {sys.executable!r}: {error}") from error
         self._pipes = [pipe for pipe in (self._process.stdin, self._process.stdout) if pipe]
-        self._lines: SimpleQueue[bytes] = SimpleQueue()
+        self._lines: Queue[bytes] = Queue(WAITING_LINES)
         self._reader = threading.Thread(
             target=_read, args=(self._pipes[1], self._lines), daemon=True
         )
         self._reader.start()
+        self._key = ""
+        self._answered = 0
         self.loaded: set[str] = set()
 
     def alive(self) -> bool:
@@ -70,8 +118,9 @@ class _Interpreter:
         return self._process.poll() is None
 
     def send(self, request: dict[str, Any]) -> None:
-        """Write a request."""
-        unsent = memoryview(json.dumps(request).encode() + b"\n")
+        """Write a request, with a key that each of its answers repeats."""
+        self._key, self._answered = secrets.token_hex(16), 0
+        unsent = memoryview(json.dumps({**request, "key": self._key}).encode() + b"\n")
         try:
             while unsent:
                 unsent = unsent[self._pipes[0].write(unsent) :]
@@ -80,52 +129,82 @@ class _Interpreter:
 
     def answer(self, bound: float) -> Any:
         """Return the next answer, or a WorkerFailure in its place; bound: seconds of wall time."""
+        start = time.monotonic()
         try:
             line = self._lines.get(timeout=bound)
         except Empty:
             raise _Lost(f"no answer within {bound:g} s") from None
         if not line:
-            raise _Lost(self._cause_of_death())
-        return _unpacked(line)
+            raise _Lost(self._cause_of_death(time.monotonic() - start))
+        answer = _unpacked(line, self._key, self._answered)
+        self._answered += 1
+        return answer
 
     def stop(self) -> None:
-        """Kill the process."""
-        self._process.kill()
-        self._process.wait()
-        self._reader.join()
+        """Kill the process and its group, and reap it."""
+        self._kill()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(END_SECONDS)
+        deadline = time.monotonic() + END_SECONDS
+        while self._reader.is_alive() and time.monotonic() < deadline:
+            with suppress(Empty):  # the reader may wait for room in the queue
+                self._lines.get(timeout=0.05)
         self._close()
 
     def abandon(self) -> None:
         """Let go of a process that belongs to the parent of this, a forked, process."""
         self._process.returncode = 0  # not ours to wait for
-        self._close()  # an open copy would keep the child alive when its parent ends
-
-    def _close(self) -> None:
-        for pipe in self._pipes:
+        for pipe in self._pipes:  # an open copy would keep the child alive when its parent ends
             pipe.close()
 
-    def _cause_of_death(self) -> str:
+    def _kill(self) -> None:
+        if OWN_GROUP:
+            with suppress(ProcessLookupError, PermissionError):  # macOS: all of them are zombies
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+
+    def _close(self) -> None:
+        self._pipes[0].close()
+        # A process that left the group may hold the pipe: the reader then still waits on this
+        # descriptor, whose number must not be used again.
+        if not self._reader.is_alive():
+            self._pipes[1].close()
+
+    def _cause_of_death(self, waited: float) -> str:
         try:
             code = self._process.wait(1)  # it closed its output: nothing more can come
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            self._kill()
             code = self._process.wait()
-        if code == -getattr(signal, "SIGXCPU", 0):
+        # Only the system's bound can take that long; anybody can send the signal.
+        computed = waited * (os.cpu_count() or 1) >= CPU_SECONDS - 1
+        if code == -getattr(signal, "SIGXCPU", 0) and computed:
             return f"no answer within {CPU_SECONDS} s of computing"
         return f"the process died with exit status {code}"
 
 
-def _read(source: IO[bytes], lines: SimpleQueue[bytes]) -> None:
-    """Pass lines on until the source ends; the last one passed on is empty."""
+OWN_GROUP = hasattr(os, "killpg")
+
+
+def _read(source: IO[bytes], lines: Queue[bytes]) -> None:
+    """Pass lines on until the source ends; the last line passed on is empty."""
     buffered = open(source.fileno(), "rb", closefd=False)  # noqa: SIM115
-    for line in buffered:
+    while line := buffered.readline(LONGEST_LINE):
         lines.put(line)
     lines.put(b"")
 
 
-def _unpacked(line: bytes) -> Any:
-    answer = json.loads(line)
-    return WorkerFailure(answer["failure"]) if "failure" in answer else answer["answer"]
+def _unpacked(line: bytes, key: str, row: int) -> Any:
+    """Return the answer to a row. Raises _Lost for a line that the worker did not write."""
+    try:
+        answer = json.loads(line)
+        if answer["key"] != key or answer["row"] != row:
+            raise _Lost(FOREIGN_LINE)
+        if "lost" in answer:
+            raise _Lost(str(answer["lost"]))
+        return WorkerFailure(answer["failure"]) if "failure" in answer else answer["answer"]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        raise _Lost(FOREIGN_LINE) from None
 
 
 class Child:
@@ -152,7 +231,7 @@ class Child:
                     answers.append(interpreter.answer(WALL_SECONDS))
             except _Lost as lost:
                 self.stop()
-                answers.append(WorkerFailure(str(lost)))
+                answers.append(ProcessLost(str(lost)))
             except BaseException:  # an interrupt: what is under way would answer the next question
                 self.stop()
                 raise

@@ -1,20 +1,23 @@
 """What runs in a child process of `gradeschool.worker`: calls functions, answers in JSON lines.
 
-Reads {"function": "package.module:name", "rows": [[text, ...], ...]} and writes one line a row,
-{"answer": ...} or {"failure": "..."}; rows null imports the function and answers once.
+Reads {"function": "package.module:name", "rows": [[text, ...], ...], "key": K}, and writes one line
+a row: {"key": K, "row": number, "answer": ...}, with "failure": "..." in place of the answer where
+the function raised. "rows": null imports the function and is answered once. Each request has a new
+key, so that a line which something else writes to the same pipe is noticed.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
 import logging
 import os
-import sys
+import signal
+import threading
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, TextIO
+from json import dumps, loads  # names of this module: the function may replace json's own
+from typing import Any
 
 from gradeschool.signals import ignore_interrupts
 
@@ -37,25 +40,93 @@ def attempt(call: Callable[[], Any]) -> Any:
 
 
 def main() -> None:
-    """Answer until the input ends."""
-    ignore_interrupts()
-    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
-    os.dup2(2, 1)  # whatever a library prints must not stand between the answers
+    """Answer until the input ends, or a function ends the process."""
+    ignore_interrupts()  # the parent acts on Ctrl-C
+    channel = Channel()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     _limit("RLIMIT_AS", MEMORY)
     _limit("RLIMIT_CORE", 0)
-    for line in sys.stdin.buffer:
-        request = json.loads(line)
+    status = 1
+    try:
+        _serve(channel)
+        _end()
+    except SystemExit as error:
+        status = error.code & 255 if isinstance(error.code, int) else int(error.code is not None)
+    finally:
+        os._exit(status)  # at once: threads and pools of the function could wait for ever
+
+
+def _serve(channel: Channel) -> None:
+    while request := channel.request():
         if request["rows"] is None:
             _limit("RLIMIT_CPU", None)
-            found = attempt(partial(function_of, request["function"]))
-            _tell(answers, found if isinstance(found, Raised) else None)
+            imported = attempt(partial(function_of, request["function"]))
+            channel.answer(0, imported if isinstance(imported, Raised) else None)
             continue
         function = function_of(request["function"])
-        for row in request["rows"]:
+        for number, row in enumerate(request["rows"]):
             _limit("RLIMIT_CPU", _cpu_seconds() + CPU_SECONDS + 1)  # whole seconds
-            _tell(answers, attempt(partial(function, *row)))
+            channel.row = number
+            channel.answer(number, attempt(partial(function, *row)))
+
+
+class Channel:
+    """The pipes to the parent, out of reach of what prints, reads standard input or forks."""
+
+    current: Channel | None = None
+
+    def __init__(self) -> None:
+        self._requests, self._answers = os.dup(0), os.dup(1)
+        self._lines = open(self._requests, "rb", closefd=False)  # noqa: SIM115
+        self._key = ""
+        self.row = 0  # the row that is worked on
+        self._write = threading.Lock()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, 0)
+        os.dup2(2, 1)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=partial(self._forked, nothing))
+        Channel.current = self
+
+    def request(self) -> dict[str, Any] | None:
+        """Return the next request, None where the parent is gone."""
+        line = self._lines.readline()
+        if not line:
+            return None
+        request: dict[str, Any] = loads(line)
+        self._key, self.row = request["key"], 0
+        return request
+
+    def answer(self, row: int, answer: Any) -> None:
+        """Write the answer to a row: a JSON value, or a Raised."""
+        failed = isinstance(answer, Raised)
+        self._tell(row, {"failure": str(answer)} if failed else {"answer": answer})
+
+    def leave(self, reason: str) -> None:
+        """Say why the row has no answer, and end this process, whatever its threads do."""
+        self._tell(self.row, {"lost": reason})
+        _end()
+
+    def _tell(self, row: int, answer: dict[str, Any]) -> None:
+        line = dumps({"key": self._key, "row": row, **answer}).encode("ascii") + b"\n"
+        with self._write:
+            unwritten = memoryview(line)
+            while unwritten:
+                unwritten = unwritten[os.write(self._answers, unwritten) :]
+
+    def _forked(self, nothing: int) -> None:
+        """Keep a forked process off the pipes; its time is bounded by the one that waits for it."""
+        os.dup2(nothing, self._requests)
+        os.dup2(nothing, self._answers)
+        _limit("RLIMIT_CPU", None)
+
+
+def _end() -> None:
+    """End this process, and what it started where it leads a group of processes."""
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(0)
 
 
 @cache
@@ -64,12 +135,6 @@ def function_of(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(":")
     found: Callable[..., Any] = getattr(importlib.import_module(module), function)
     return found
-
-
-def _tell(answers: TextIO, answer: Any) -> None:
-    failed = isinstance(answer, Raised)
-    answers.write(json.dumps({"failure": str(answer)} if failed else {"answer": answer}) + "\n")
-    answers.flush()
 
 
 def _cpu_seconds() -> int:

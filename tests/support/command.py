@@ -55,6 +55,7 @@ class Command:
 
         self.monkeypatch.setattr(sys, "argv", ["gradeschool", *map(str, arguments)])
         self.monkeypatch.delenv("COLUMNS", raising=False)
+        self.monkeypatch.setenv("PYTHONSAFEPATH", "1")  # which main sets; undone after the test
         if columns:
             self.monkeypatch.setenv("COLUMNS", str(columns))
         with pytest.raises(SystemExit) as caught:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import signal
+import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from itertools import count
+from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 NUMBER = re.compile(r"-?\d+")
 LONG_RUN = "9" * 50
 _calls = count()
+_pools: dict[str, Any] = {}
 
 
 def ends_with(completion: str, gold: str) -> bool:
@@ -127,3 +134,89 @@ class Graders:
 
 
 not_callable = 18
+
+
+# Scorers that start processes, and scorers that tamper with the process that they run in
+
+
+def judged_elsewhere(completion: str, gold: str) -> bool:
+    return completion.endswith(gold)
+
+
+def by_executor(completion: str, gold: str) -> bool:
+    """Correct as far as it goes; its pool lives as long as the process."""
+    if "executor" not in _pools:
+        _pools["executor"] = ProcessPoolExecutor(2, get_context("fork"))
+    return bool(_pools["executor"].submit(judged_elsewhere, completion, gold).result())
+
+
+def by_pool(completion: str, gold: str) -> bool:
+    """Likewise, by multiprocessing's own pool."""
+    if "pool" not in _pools:
+        _pools["pool"] = get_context("fork").Pool(2)
+    return bool(_pools["pool"].apply(judged_elsewhere, (completion, gold)))
+
+
+def forks(completion: str, gold: str) -> bool:
+    """Leaves a process behind that goes on where the scorer was called."""
+    os.fork()
+    return completion.endswith(gold)
+
+
+def forks_for_ever(completion: str, gold: str) -> bool:
+    """Leaves a process behind that does nothing, its number in the file `completion`; then ends."""
+    process = os.fork()
+    if process == 0:
+        time.sleep(1_000)
+    Path(completion).write_text(str(process))
+    os._exit(7)
+
+
+def writes_to_every_pipe(completion: str, gold: str) -> bool:
+    """Writes answers where only the worker should."""
+    if completion == LONG_RUN:
+        forged = b'{"key": "", "row": 0, "answer": {"score": 1.0, "shown": "1", "seconds": 0.0}}\n'
+        for descriptor in range(3, 20):
+            with suppress(OSError):
+                os.write(descriptor, forged)
+    return completion.endswith(gold)
+
+
+def writes_nonsense(completion: str, gold: str) -> bool:
+    if completion == LONG_RUN:
+        for descriptor in range(3, 20):
+            with suppress(OSError):
+                os.write(descriptor, b"[" * 100_000 + b"\n\xff\n")
+    return completion.endswith(gold)
+
+
+def replaces_json(completion: str, gold: str) -> bool:
+    json.dumps = json.loads = lambda *_, **__: "forged"  # type: ignore[assignment]
+    return completion.endswith(gold)
+
+
+def forges_by_the_channel(completion: str, gold: str) -> bool:
+    """Knows the worker, and answers in its name with what no answer is."""
+    if completion == LONG_RUN:
+        channel = sys.modules["gradeschool.worker_main"].Channel.current
+        channel.answer(channel.row, ["forged"])
+    return completion.endswith(gold)
+
+
+def ends_with_status(completion: str, gold: str) -> bool:
+    """Ends the process with a status that once meant a long wait."""
+    if completion == LONG_RUN:
+        os._exit(75)
+    return completion.endswith(gold)
+
+
+def sends_the_signal_of_a_long_computation(completion: str, gold: str) -> bool:
+    if completion == LONG_RUN:
+        os.kill(os.getpid(), signal.SIGXCPU)
+    return completion.endswith(gold)
+
+
+def closes_everything(completion: str, gold: str) -> bool:
+    if completion == LONG_RUN:
+        os.closerange(0, 100)
+    return completion.endswith(gold)

@@ -18,7 +18,7 @@ from gradeschool.answers.quantities import (
     same_value,
     word_quantities,
 )
-from gradeschool.answers.question import QuestionHints, stem
+from gradeschool.answers.question import question_hints, stem
 
 MOST_NUMBERS = 60
 UNRESOLVED = ""  # the value of an expression that nothing is said to come to
@@ -40,8 +40,8 @@ AFTER_EQUALS = re.compile(
 )
 AFTER_RESULT_WORD = re.compile(
     r"(?i)\b(?:which\s(?:is|equals|gives|makes|means)|equals?|equal\sto|gives(?:\s\w+)?|comes\sto"
-    r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|totals|i\.e\.,?|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
-    r"|leaves(?:\s\w+){0,2})[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
+    r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|totals|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
+    r"|leaves(?:\s\w+){0,2}|(?:left|ends\sup)\swith)[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 AFTER_VERB = re.compile(
     r"(?i)\b(?:is|are|was|were|be|been|has|have|had|costs?|earn(?:s|ed)?|make[s]?|made|pa(?:y|ys|id)"
@@ -49,7 +49,7 @@ AFTER_VERB = re.compile(
     r"|saved|owes?|owed|buys?|bought|eats?|ate|gives?|gave|weighs?|contains?|drinks?|drove|ran|runs?"
     r"|will\s\w+|can\s\w+|must\s\w+|should\s\w+|did\s\w+|reads?|walks?|travel(?:s|ed)|uses?|used|keeps?)"
     r"(?:\s(?:now|still|only|exactly|about|approximately|then|also|just|her|him|them|all|over"
-    r"|left\swith))?[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
+    r"|at\sleast|at\smost|up\sto))?[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 OPERAND_BEFORE = re.compile(
     r"(?:[\w)}%¢\]]\s{0,3}\\?[$)]?\s?(?:[+×÷·/^]|\\times|\\div|\\cdot|[−–-]|\*)"
@@ -85,13 +85,12 @@ BOLD = re.compile(
 )
 LABEL = re.compile(r":(?!\d)|=")
 # What a number is not, or is above, says not what it is.
+EXCLUDING = ("not", "than", "instead of", "compared to", "compared with", "exceeds", "exceeding")
 EXCLUDED = re.compile(
     r"(?i)\b(?:not|(?<!\bno\s)(?:more|less|greater|fewer|other|rather)\sthan|instead\sof"
-    r"|compared\s(?:to|with)|exceed(?:s|ing)?)\s\$?$"
+    r"|compared\s(?:to|with)|exceed(?:s|ing)?)$"
 )
-REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare)\s")
-# "3/4 of it" is no amount.
-SHARE = re.compile(r"\s(?:of|as\s(?:much|many))\s")
+REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s")
 PART = re.compile(r"\sof\s(?:which|whom)\b")
 TOTAL_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,3}\s(?:left(?:\sover)?|remain(?:ing|s)?|in\s(?:total|all)|altogether|total)\b"
@@ -107,9 +106,13 @@ CLAUSE = re.compile(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose"
     r"|(?:by|from|for)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
 )
+# "4 of the 24 slices"
+WHOLE = re.compile(
+    r"\s(?:out\s)?of\s(?:the\s|these\s|those\s|his\s|her\s|their\s|all\s)?(?:\w+\s)?"
+)
 DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)\b")
 NEGATIVE_BEFORE = re.compile(
-    r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)\s\$?$"
+    r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
 NEGATED_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b"
@@ -117,7 +120,7 @@ NEGATED_AFTER = re.compile(
 FOLLOWED = re.compile(r"\s?\\?[$€£]?-?[\d.]")
 ANNOTATION, ANNOTATION_END = re.compile(r"<<[^<>\n]{1,200}>>"), ">>"
 OR = re.compile(r"\s{1,3}(?:or|and/or)\s{1,3}")
-WORKING = re.compile(r"\([^()\n=]{0,60}[÷×+*·][^()\n=]{0,60}\)")
+WORKING = re.compile(r"\([^()\n]{0,60}?[÷×+*·][^()\n]{0,60}\)")
 NEXT_WORDS = re.compile(
     r"(?:[\s*$})]|\\[,;:! )\]]|-){0,6}"
     r"(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?((?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
@@ -140,22 +143,22 @@ MEASURES = frozenset(
 )
 
 WEIGHTS = {
-    "result": 3.0, "result word": 1.5, "verb": 1.0, "operand": -4.0, "defined": 2.0,
+    "result": 3.3, "result word": 2.5, "verb": 1.0, "operand": -4.0, "defined": 2.0,
     "unit asked": 2.0, "other unit": -1.5, "bold": 4.0, "boxed": 4.0, "given": -2.0,
     "setting": -1.5, "for": -1.5, "excluded": -4.0, "part": -3.0, "in parentheses": -1.5,
-    "working": -3.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
+    "working": -5.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
     "alternative": -1.0, "given value": -0.5, "left of equals": -2.0, "rounded": 4.0,
     "approximation": -8.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0,
-    "drawn": 2.5, "direct": 3.0,
+    "drawn": 2.5, "whole": -4.0, "direct": 3.0,
 }  # fmt: skip
 
 
-def stated_number(text: str, start: int, end: int, hints: QuestionHints) -> WrittenNumber | None:
+def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
     """Return the number that a sentence states as its result, None where it holds none."""
-    numbers = sentence_numbers(text, start, end, hints)
+    numbers = sentence_numbers(text, start, end, question)
     if len(numbers) < 2:
         return numbers[0] if numbers else None
-    return best_number(text, start, end, numbers, hints)
+    return best_number(text, start, end, numbers, question)
 
 
 def best_number(
@@ -163,7 +166,7 @@ def best_number(
     start: int,
     end: int,
     numbers: list[WrittenNumber],
-    hints: QuestionHints,
+    question: str,
     *,
     direct: bool = False,
 ) -> WrittenNumber:
@@ -172,7 +175,7 @@ def best_number(
     direct: whether the first one stands right behind a marker of the answer. Its value is
     UNRESOLVED where the best is an operand: "5x - 4 cups" and "24 / 6" are not worked out.
     """
-    rows = features(text, start, end, numbers, hints)
+    rows = features(text, start, end, numbers, question)
     if direct:
         rows[0].append("direct")
     scores = [sum(map(WEIGHTS.__getitem__, names)) for names in rows]
@@ -181,7 +184,7 @@ def best_number(
     return number._replace(value=UNRESOLVED) if "operand" in rows[best] else number
 
 
-def sentence_numbers(text: str, start: int, end: int, hints: QuestionHints) -> list[WrittenNumber]:
+def sentence_numbers(text: str, start: int, end: int, question: str) -> list[WrittenNumber]:
     """Return the numbers of a sentence that may be its result, from left to right.
 
     Without the number of a list item, "4 hours and 30 minutes" and "17 or 18" as one; number words
@@ -202,22 +205,33 @@ def sentence_numbers(text: str, start: int, end: int, hints: QuestionHints) -> l
     return [
         _signed(text, start, number)
         for number in numbers
-        if not EXCLUDED.search(text[max(start, number.start - 24) : number.start])
-        and not PART.match(text, number.end, end)
-        and not ("/" in number.value and not hints.share and SHARE.match(text, number.end, end))
+        if not _is_excluded(text, start, number, end, question)
     ]
+
+
+def _is_excluded(text: str, start: int, number: WrittenNumber, end: int, question: str) -> bool:
+    """Tell whether a sentence says that a number is not its result, or only a share of it."""
+    if text.startswith(" of ", number.end) and number.end + 4 <= end:
+        if PART.match(text, number.end, end):
+            return True
+        if "/" in number.value and not question_hints(question).share:
+            return True
+    before = text[max(start, number.start - 24) : number.start].rstrip("$ ")
+    return before.endswith(EXCLUDING) and EXCLUDED.search(before) is not None
 
 
 def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
     """Return a number with the sign that a word before it gives: "minus 8"."""
-    before = text[max(start, number.start - 20) : number.start]
-    if number.value.startswith("-") or not NEGATIVE_BEFORE.search(before):
+    before = text[max(start, number.start - 20) : number.start].rstrip("$ ")
+    if number.value.startswith("-") or not before.endswith(("minus", "negative")):
+        return number
+    if not NEGATIVE_BEFORE.search(before):
         return number
     return number._replace(value=f"-{number.value}")
 
 
 def features(
-    text: str, start: int, end: int, numbers: list[WrittenNumber], hints: QuestionHints
+    text: str, start: int, end: int, numbers: list[WrittenNumber], question: str
 ) -> list[list[str]]:
     """Return the names of the features that each number of a sentence has."""
     bold = _bold(text, start, end)
@@ -232,8 +246,8 @@ def features(
         if before.endswith(ANNOTATION_END):
             opened = text.rfind("<<", start, number.start)
             before = text[max(start, opened - CONTEXT) : max(start, opened)]
-        names = _in_words(text, before, number, end, hints)
-        names += _in_equation(text, before, number, end, hints)
+        names = _in_words(text, before, number, end, question)
+        names += _in_equation(text, before, number, end, question)
         if bold is not None and bold[0] <= number.start < bold[1]:
             names.append("bold")
         if (
@@ -244,6 +258,10 @@ def features(
             names.append("reason")
         elif clause is not None and number.start > clause.start() and "result" not in names:
             names.append("clause")
+        if index and WHOLE.fullmatch(text, numbers[index - 1].end, number.start):
+            names.append("whole")
+            if "unit asked" in names:
+                rows[-1].append("unit asked")
         if ALTERNATIVE.search(before):
             better = "unit asked" in names and not (rows and "unit asked" in rows[-1])
             names.append("asked alternative" if better else "alternative")
@@ -285,7 +303,7 @@ def _outside_annotations(
 
 
 def _in_equation(
-    text: str, before: str, number: WrittenNumber, end: int, hints: QuestionHints
+    text: str, before: str, number: WrittenNumber, end: int, question: str
 ) -> list[str]:
     """Return the features of a number's place in an equation."""
     names = []
@@ -304,8 +322,8 @@ def _in_equation(
             names.append("defined")  # "18 = 9 + 9"
         elif (
             following is not None
-            and has_unit(text, number, end, hints)
-            and not has_unit(text, following, end, hints)
+            and has_unit(text, number, end, question)
+            and not has_unit(text, following, end, question)
             and ("$" in text[following.start : following.end] or unit_words(text, following, end))
         ):
             names.append("asked alternative")  # "10 cents = $0.10"
@@ -314,14 +332,13 @@ def _in_equation(
     return names
 
 
-def _in_words(
-    text: str, before: str, number: WrittenNumber, end: int, hints: QuestionHints
-) -> list[str]:
+def _in_words(text: str, before: str, number: WrittenNumber, end: int, question: str) -> list[str]:
     """Return the features of the words around a number."""
     names = []
     money = "$" in text[number.start : number.end] or before.endswith("$")
     words = unit_words(text, number, end)
     units = {stem(word) for word in words}
+    hints = question_hints(question)
     if hints.units:
         if ("dollar" in hints.units and money) or not hints.units.isdisjoint(units):
             names.append("unit asked")
@@ -333,12 +350,12 @@ def _in_words(
         names.append("given value")
     if AFTER_ROUNDING.search(before) and not NOT_ROUNDED.match(text, number.end, end):
         names.append("rounded")
+    elif AFTER_RESULT_WORD.search(before):
+        names.append("result word")
     elif SETTING.search(before):
         names.append("setting")
     elif not money and FOR.search(before):
         names.append("for")
-    elif AFTER_RESULT_WORD.search(before):
-        names.append("result word")
     elif AFTER_VERB.search(before):
         names.append("verb")
     if before.endswith("boxed{"):
@@ -424,13 +441,23 @@ def offers_value(text: str, start: int, end: int, value: str) -> bool:
     )
 
 
-def has_unit(text: str, number: WrittenNumber, end: int, hints: QuestionHints) -> bool:
+def is_given(text: str, number: WrittenNumber, end: int, question: str) -> bool:
+    """Tell whether a quantity stands in the question, with the word behind it if one is known."""
+    hints = question_hints(question)
+    words = unit_words(text, number, end)
+    if not words:
+        return number.value in hints.values
+    return (number.value, stem(words[0])) in hints.givens
+
+
+def has_unit(text: str, number: WrittenNumber, end: int, question: str) -> bool:
     """Tell whether a number has the unit that the question asks for."""
-    if not hints.units:
+    units = question_hints(question).units
+    if not units:
         return False
-    if "dollar" in hints.units and "$" in text[max(0, number.start - 1) : number.end]:
+    if "dollar" in units and "$" in text[max(0, number.start - 1) : number.end]:
         return True
-    return not hints.units.isdisjoint(map(stem, unit_words(text, number, end)))
+    return not units.isdisjoint(map(stem, unit_words(text, number, end)))
 
 
 def unit_words(text: str, number: WrittenNumber, end: int) -> list[str]:

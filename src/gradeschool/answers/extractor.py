@@ -14,6 +14,7 @@ from gradeschool.answers.candidates import (
     BULLET,
     UNRESOLVED,
     has_equals,
+    is_given,
     offers_value,
     skip_lead,
     stated_number,
@@ -26,7 +27,7 @@ from gradeschool.answers.quantities import (
     same_value,
     shifted,
 )
-from gradeschool.answers.question import QuestionHints, question_hints
+from gradeschool.answers.question import question_hints, restates_question
 from gradeschool.answers.regions import Region, committed_region
 from gradeschool.answers.sentences import (
     CONCLUSION,
@@ -69,7 +70,7 @@ UNKNOWN = re.compile(
     r"|not\s(?:enough|what)|insufficient|unknown)\b"
 )
 OUTPUT = re.compile(
-    r"(?:```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```"
+    r"(?:```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```(?:\s{0,3}[^\n\d`]{0,80})?"
     r"|\n#[ \t]?(?:[Oo]utput|[Rr]esult|[Pp]rints)?:?[ \t]?([^\n]{1,80}))\s*$"
 )
 HEADLINE = re.compile(
@@ -77,13 +78,14 @@ HEADLINE = re.compile(
 )
 PROGRAM = re.compile(r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)")
 DIGIT = re.compile(r"\d")
-MOST_STRONGER = 6
+MOST_STRONGER, SHORTEST_REPEATED = 6, 25
 # "5.600" is a number of thousands in a text of these languages.
 THOUSANDS_POINT = re.compile(r"-?\d{1,3}\.\d{3}")
 POINT_LANGUAGES = re.compile(
     r"(?i)\b(?:der|die|das|und|ist|sind|gibt|geben|zusammen|el|los|las|una|por|lo\stanto|es|son"
     r"|quedan|della|sono|totale|uma|são|les|des|est|donc)\b"
 )
+SCALE_WORDS = ("illion", "illions", "housand", "k", "K")
 ENGLISH = re.compile(r"(?i)\b(?:the|is|of|and|she|he|so|are)\b")
 
 
@@ -95,36 +97,33 @@ def extract_final_answer(text: str, question: str = "") -> ExtractedAnswer | Non
     only where there is no reply, and then only behind a marker. Never raises; linear in the length
     of the text.
     """
-    hints = question_hints(question)
     region = committed_region(text, question)
-    statement = last_statement(region.text, region.start, region.end, hints)
+    statement = last_statement(region.text, region.start, region.end, question)
     if isinstance(statement, AnswerSection):
-        answer = _in_section(region, statement, hints)
+        answer = _in_section(region, statement, question)
         statement = answer if isinstance(answer, ExtractedAnswer) else None
     if statement is not None:
-        answer = _revised(region, statement, hints)
+        answer = _revised(region, statement, question)
     elif region.thinking:
         return None
     else:
-        answer = _closing(region, region.start, region.end, hints)
+        answer = _closing(region, region.start, region.end, question)
         if answer is None:
             answer = _printed(text, region)
     if answer is None or answer.value == UNRESOLVED:
         return None
-    return _in_convention(region, answer, hints)
+    return _in_convention(region, answer, question)
 
 
-def _in_section(
-    region: Region, section: AnswerSection, hints: QuestionHints
-) -> ExtractedAnswer | None:
+def _in_section(region: Region, section: AnswerSection, question: str) -> ExtractedAnswer | None:
     """Return what a longer piece of text behind a marker states: its statement or last sentence."""
     text, start, end = region.text, section.start, section.end
     if DIGIT.search(text, start, end) is None and end == region.end:
         return None
-    inner = last_statement(text, start, end, hints)
+    inner = last_statement(text, start, end, question)
     if isinstance(inner, ExtractedAnswer):
         return inner
-    answer = _closing(region, start, end, hints)
+    answer = _closing(region, start, end, question)
     if answer is None:
         return None
     one_line = "\n" not in text[start:end].strip()
@@ -132,7 +131,7 @@ def _in_section(
     return answer._replace(how=section.how, confidence=confidence)
 
 
-def _revised(region: Region, stated: ExtractedAnswer, hints: QuestionHints) -> ExtractedAnswer:
+def _revised(region: Region, stated: ExtractedAnswer, question: str) -> ExtractedAnswer:
     """Return a statement, or the different conclusion that comes after it.
 
     A conclusion counts where it is drawn in so many words, where the statement came first and the
@@ -144,7 +143,7 @@ def _revised(region: Region, stated: ExtractedAnswer, hints: QuestionHints) -> E
     last = _last_with_number(text, stated.end, end)
     if last is None:
         return stated
-    number = stated_number(text, last.start, last.end, hints)
+    number = stated_number(text, last.start, last.end, question)
     if number is None or number.value in (UNRESOLVED, stated.value):
         return stated
     if same_value(number.value, stated.value):
@@ -152,9 +151,10 @@ def _revised(region: Region, stated: ExtractedAnswer, hints: QuestionHints) -> E
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
     retracted = RETRACTION.search(text, stated.end, number.start)
     concludes = CONCLUSION.match(text, last.start, last.end) is not None
+    answers = concludes or restates_question(text[last.start : last.end], question)
     if (
         not retracted
-        and not (worked_out and concludes)
+        and not (worked_out and answers)
         and offers_value(text, last.start, last.end, stated.value)
     ):
         return stated
@@ -186,7 +186,7 @@ def _last_with_number(text: str, start: int, end: int) -> Sentence | None:
     return None
 
 
-def _closing(region: Region, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
+def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAnswer | None:
     """Return what the closing sentence states; None where the text is cut or goes round."""
     text = region.text
     whole = region.ran_on or end < region.end
@@ -200,21 +200,21 @@ def _closing(region: Region, start: int, end: int, hints: QuestionHints) -> Extr
     end = _before_parts(text, start, before_check(text, start, end))
     sentences = list(last_sentences(text, start, end))
     for index, sentence in enumerate(sentences):
-        number = stated_number(text, sentence.start, sentence.end, hints)
+        number = stated_number(text, sentence.start, sentence.end, question)
         if index == 0 and not whole and end == limit and breaks_off(text, sentence, number):
             if number is None and restates(text, sentence):
                 continue
             return None
-        if number is None or is_aside(text, sentence):
+        if number is None or is_aside(text, sentence) or _is_asked(text, sentence, question):
             continue
         if is_next_item(text, sentence, end) or UNKNOWN.search(text, sentence.start, sentence.end):
             return None
         if goes_round(text, sentence, region.start, region.end):
             return None
-        head = _headline(text, start, end, sentence, number, hints)
+        head = _headline(text, start, end, sentence, number, question)
         if head is not None:
             return ExtractedAnswer(*head, "in the opening line", Confidence.GUESSED)
-        stronger = _stronger(text, sentences[index:], hints)
+        stronger = _stronger(text, sentences[index:], question)
         if stronger is not None:
             return ExtractedAnswer(*stronger, "in the conclusion", Confidence.CONCLUDED)
         concludes = CONCLUSION.match(text, sentence.start, sentence.end) is not None
@@ -224,13 +224,13 @@ def _closing(region: Region, start: int, end: int, hints: QuestionHints) -> Extr
     return None
 
 
-def _stronger(text: str, sentences: list[Sentence], hints: QuestionHints) -> WrittenNumber | None:
+def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
     """Return what a conclusion states behind which only items, quotes and remarks follow."""
     for index, sentence in enumerate(sentences[:MOST_STRONGER]):
         if CONCLUSION.match(text, sentence.start, sentence.end):
             if index == 0:
                 return None
-            number = stated_number(text, sentence.start, sentence.end, hints)
+            number = stated_number(text, sentence.start, sentence.end, question)
             if number is not None:
                 return number
         line = text.rfind("\n", 0, sentence.start + 1) + 1
@@ -238,12 +238,28 @@ def _stronger(text: str, sentences: list[Sentence], hints: QuestionHints) -> Wri
         if BULLET.match(text, begin, sentence.end) is None:
             bold = "**" in text[sentence.start : sentence.end]
             if index and bold:
-                return stated_number(text, sentence.start, sentence.end, hints)
-            if DIGIT.search(text, sentence.start, sentence.end):
+                return stated_number(text, sentence.start, sentence.end, question)
+            if not _is_given(text, sentence, question):
                 return None
         elif TOTAL.search(text, sentence.start, sentence.end):
             return None
     return None
+
+
+def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
+    """Tell whether a sentence only repeats a part of the question."""
+    written = text[sentence.start : sentence.end].strip()
+    return len(written) > SHORTEST_REPEATED and written in question
+
+
+def _is_given(text: str, sentence: Sentence, question: str) -> bool:
+    """Tell whether a sentence has no numbers but those of the question, and works nothing out."""
+    if has_equals(text, sentence.start, sentence.end):
+        return False
+    return all(
+        is_given(text, number, sentence.end, question)
+        for number in quantities(text, sentence.start, sentence.end)
+    )
 
 
 def _before_parts(text: str, start: int, end: int) -> int:
@@ -266,7 +282,7 @@ def _before_parts(text: str, start: int, end: int) -> int:
 
 
 def _headline(
-    text: str, start: int, end: int, sentence: Sentence, number: WrittenNumber, hints: QuestionHints
+    text: str, start: int, end: int, sentence: Sentence, number: WrittenNumber, question: str
 ) -> WrittenNumber | None:
     """Return a number that is the whole first line, where the end of the text only explains it."""
     if has_equals(text, sentence.start, sentence.end) or CONCLUSION.match(text, sentence.start):
@@ -276,9 +292,11 @@ def _headline(
     head = quantity_at(text, skip_lead(text, start, end), end)
     if head is None or HEADLINE.match(text, head.end, end) is None:
         return None
-    if has_equals(text, head.end, end):
+    values = question_hints(question).values
+    if has_equals(text, head.end, end) and number.value not in values:
         return None
-    return None if head.value in hints.values or head.start >= sentence.start else head
+    given = head.value in values
+    return None if given or head.start >= sentence.start else head
 
 
 def _printed(text: str, region: Region) -> ExtractedAnswer | None:
@@ -292,15 +310,13 @@ def _printed(text: str, region: Region) -> ExtractedAnswer | None:
     return ExtractedAnswer(*numbers[-1], "printed by the program", Confidence.GUESSED)
 
 
-def _in_convention(
-    region: Region, answer: ExtractedAnswer, hints: QuestionHints
-) -> ExtractedAnswer:
+def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> ExtractedAnswer:
     """Return an answer by the conventions of its text: "5.600" in German, millions where asked."""
     written = region.text[answer.start : answer.end]
     if THOUSANDS_POINT.fullmatch(written.lstrip("$€ ")):
         words = region.text[max(region.start, answer.start - 300) : answer.start + 60]
         if len(POINT_LANGUAGES.findall(words)) > len(ENGLISH.findall(words)):
             return answer._replace(value=canonical(shifted(answer.value, 3)))
-    if hints.scale and written.rstrip("s").endswith(("illion", "housand", "k", "K")):
-        return answer._replace(value=canonical(shifted(answer.value, -hints.scale)))
+    if written.endswith(SCALE_WORDS) and (scale := question_hints(question).scale):
+        return answer._replace(value=canonical(shifted(answer.value, -scale)))
     return answer

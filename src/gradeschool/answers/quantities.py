@@ -44,7 +44,7 @@ AFTER = re.compile(
     r"[eE](?P<exp>[+-]?\d{1,40})(?!\w)"
     r"|\s?(?:\\times|\\cdot|×|x|\*)\s?10\s?\^\s?\{?(?P<ten>[+-]?\d{1,3})\}?"
     r"|(?::|\{:\}|\\!:\\!)(?P<clock>\d{1,2})(?!\d|:\d)"
-    r"|(?P<kilo>[kK])(?!\w)"
+    r"|(?P<kilo>[kKMB])(?!\w)"
     r"|[  ](?:and )?(?P<numer>\d{1,4})/(?P<denom>\d{1,4})(?![\d/])"
     r"|(?P<part>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])"
     r"|\s?/\s?(?P<divisor>\d{1,40})(?!\d|[,./]\d|[eE][+-]?\d|\s?[=×x]|\s?\*(?!\*))"
@@ -56,6 +56,7 @@ SPACED = re.compile(
     r"(?<!\d )\d{1,3}(?: \d{3})+"
     r"(?:(?=[ \t]*(?:[.*]*\s*$|\n|[$}\\€£]))|(?<= 000)(?!\d|[.,:/ ]\d))"
 )
+KILOS = {"k": 3, "K": 3, "M": 6, "B": 9}
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 # Past this many digits a number is compared as text: a fraction of it would cost too much.
 LONGEST = 400
@@ -94,6 +95,9 @@ def word_quantities(text: str, start: int, end: int) -> Iterator[WrittenNumber]:
         value = word_value(match.group())
         if value is not None:
             yield WrittenNumber(str(value), *match.span())
+    for match in FOREIGN_NUMBER.finditer(text, start, end):
+        if match.group().lower() not in WORD_VALUES:
+            yield WrittenNumber(str(FOREIGN_WORDS[match.group().lower()]), *match.span())
     if text.isascii():
         return
     for match in CHINESE_NUMBER.finditer(text, start, end):
@@ -202,7 +206,8 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
     if after["scale"]:
         return shifted(number, SCALES[after["scale"]])
     if after["kilo"]:
-        return shifted(number, 3) if money else f"{number}k"
+        kilo = after["kilo"]
+        return shifted(number, KILOS[kilo]) if money else f"{number}{kilo.lower()}"
     if "." in number:
         return None
     if after["clock"]:
@@ -311,3 +316,42 @@ def chinese_value(numeral: str) -> int:
         else:
             total, group, digit = total + (group + digit or 1) * CHINESE_GROUPS[character], 0, 0
     return total + group + digit
+
+
+# Number words of three more languages, to 100: read where a sentence holds no digits.
+GERMAN = """
+    null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn
+    sechzehn siebzehn achtzehn neunzehn
+    """.split()  # noqa: SIM905
+GERMAN_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig hundert".split()  # noqa: SIM905
+SPANISH = """
+    cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince
+    dieciséis diecisiete dieciocho diecinueve
+    """.split()  # noqa: SIM905
+SPANISH_TENS = "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa cien".split()  # noqa: SIM905
+FRENCH = """
+    zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize
+    dix-sept dix-huit dix-neuf
+    """.split()  # noqa: SIM905
+FRENCH_TENS = "vingt trente quarante cinquante soixante".split()  # noqa: SIM905
+
+
+def _foreign_words() -> dict[str, int]:
+    words: dict[str, int] = {}
+    for units, tens in ((GERMAN, GERMAN_TENS), (SPANISH, SPANISH_TENS), (FRENCH, FRENCH_TENS)):
+        for ten, word in enumerate(tens, start=2):
+            words[word] = 10 * ten
+            for unit, name in enumerate(units[1:10], start=1):
+                short = name.removesuffix("s") if name == "eins" else name
+                joined = f"{short}und{word}" if units is GERMAN else f"{word} y {name}"
+                words[joined if units is not FRENCH else f"{word}-{name}"] = 10 * ten + unit
+        words |= {word: value for value, word in enumerate(units) if word not in AMBIGUOUS}
+    return words
+
+
+# Words of other languages too: "six", and "once" and "quince" in English.
+AMBIGUOUS = frozenset(("uno", "un", "once", "quince", "null", "dos", "elf", "as"))
+FOREIGN_WORDS = _foreign_words()
+FOREIGN_NUMBER = re.compile(
+    rf"(?i)(?<![\w-])(?:{'|'.join(sorted(FOREIGN_WORDS, key=len, reverse=True))})(?![\w-])"
+)

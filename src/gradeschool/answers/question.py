@@ -33,6 +33,8 @@ TIME_OF = re.compile(
 SHARE = re.compile(r"(?i)fraction|\bpart\b|portion|percent|probability|chance|ratio|share")
 SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trillion)s?\b")
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+LONG_WORD = re.compile(r"[A-Za-z]{4,}")
+FEWEST_WORDS, MOST_OF = 3, 0.6
 SENTENCE = re.compile(r"[.!?]\s+")
 # Words behind "how many" that are not the thing counted.
 FILLERS = frozenset(
@@ -58,7 +60,7 @@ class QuestionHints(NamedTuple):
 
     givens: (digits, stem of the next word) as they stand in the question; values: the digits alone.
     scale: the power of ten in which it asks ("in millions of dollars" is 6), else 0. share: whether
-    it may ask for a fraction.
+    it may ask for a fraction. words: the longer words of the sentence that asks.
     """
 
     units: frozenset[str]
@@ -66,9 +68,10 @@ class QuestionHints(NamedTuple):
     values: frozenset[str]
     scale: int
     share: bool
+    words: frozenset[str]
 
 
-NOTHING = QuestionHints(frozenset(), frozenset(), frozenset(), 0, share=True)
+NOTHING = QuestionHints(frozenset(), frozenset(), frozenset(), 0, share=True, words=frozenset())
 
 
 @lru_cache(8192)
@@ -86,7 +89,17 @@ def question_hints(question: str) -> QuestionHints:
     scaled = SCALED.search(asking)
     scale = SCALES[scaled[1].lower()] if scaled else 0
     share = SHARE.search(asking) is not None
-    return QuestionHints(units, givens, values, scale, share)
+    words = frozenset(map(stem, LONG_WORD.findall(asking)))
+    return QuestionHints(units, givens, values, scale, share, words)
+
+
+def restates_question(text: str, question: str) -> bool:
+    """Tell whether a sentence holds most of the longer words of what the question asks."""
+    expected = question_hints(question).words
+    if len(expected) < FEWEST_WORDS:
+        return False
+    present = expected.intersection(map(stem, LONG_WORD.findall(text)))
+    return len(present) >= MOST_OF * len(expected)
 
 
 def stem(word: str) -> str:

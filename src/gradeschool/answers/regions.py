@@ -75,7 +75,6 @@ ROLES = re.compile(
 )
 # A fenced block of one of these holds an answer, not a program.
 PROSE = re.compile(r"(?i)(?:json|markdown|md|latex|tex|math|yaml)[ \t]*\n")
-NO_BREAK = re.compile(r"[^\n]")
 DIGIT = re.compile(r"\d")
 FENCE = "```"
 # So many words ("Question:", "**Problem", "3:**") stand before a question that is asked again.
@@ -105,12 +104,13 @@ def committed_region(text: str, question: str = "") -> Region:
     question or speaks for somebody else. Where the same question is asked again ("Q: ..." and its
     first words), the part behind it counts, as a later revision does. Linear; never raises.
     """
-    thinks = any(map(text.__contains__, THOUGHT_SIGNS))
+    marked = "<" in text or "[" in text or "|>" in text or "◁" in text or "｜>" in text
+    thinks = marked and any(map(text.__contains__, THOUGHT_SIGNS))
     start, thinking = _first_reply(text) if thinks else (0, False)
     if start == 0 and PROMPT.match(text) and (reply := REPLY.search(text)):
         start = reply.end()
     end = len(text)
-    if any(map(text.__contains__, ROLE_SIGNS)) and (role := _first(ROLES, text, start)):
+    if marked and any(map(text.__contains__, ROLE_SIGNS)) and (role := _first(ROLES, text, start)):
         end = role.start()
     run_on = _run_on(text, start, end, question)
     if run_on is not None:
@@ -168,16 +168,18 @@ def _run_on(text: str, start: int, end: int, question: str) -> int | None:
             if STATED.search(text, max(start, label - PARAGRAPH), label):
                 return label
             continue
+        answered = STATED.search(text, max(start, label - PARAGRAPH), label) is not None
+        if answered and not numbers and not _labelled(text, start):
+            return label
         if known is None:
             known = _words(question + " " + text[start:label][-4 * PARAGRAPH :])
         related = _relation(text[begin : min(end, begin + PARAGRAPH)], known)
+        if related >= RELATED:
+            continue
         goes_on = _goes_on(match, numbers, text[start : start + 40])
-        answered = STATED.search(text, max(start, label - PARAGRAPH), label) is not None
         if goes_on and (related >= RELATED_ENOUGH or not answered):
             continue
         if not answered and related >= RELATED_ENOUGH and STATED.search(text, begin, end):
-            continue
-        if related >= RELATED and not (answered and not numbers and not _labelled(text, start)):
             continue
         return label
     return None
@@ -259,7 +261,7 @@ def _without_code(text: str, start: int, end: int) -> str:
     """Return the text with each fenced block blanked out, line breaks kept."""
     pieces = text[start:end].split(FENCE)
     blocks = len(pieces) // 2  # the last one may be open
-    for at in range(1, 2 * blocks, 2):
-        if not PROSE.match(pieces[at]):
-            pieces[at] = NO_BREAK.sub(" ", pieces[at])
+    for index in range(1, 2 * blocks, 2):
+        if not PROSE.match(pieces[index]):
+            pieces[index] = "\n".join(" " * len(line) for line in pieces[index].split("\n"))
     return text[:start] + "   ".join(pieces) + text[end:]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gradeschool.answers.candidates import SETTING
 from gradeschool.answers.quantities import WrittenNumber
 
 # A text is read from its end; so many characters of it hold its closing sentences.
@@ -19,7 +20,7 @@ BOUNDARY = re.compile(
 CONCLUSION = re.compile(
     r"(?i)[\s*>✅🎉✓-]{0,6}(?:therefore|thus|hence|so|finally|in\s(?:total|conclusion|summary|all)|"
     r"consequently|accordingly|altogether|overall|this\smeans|that\smeans|as\sa\sresult|∴"
-    r"|insgesamt|also|por\slo\stanto|así\sque|donc|因此|所以|したがって|итак)\b"
+    r"|insgesamt|por\slo\stanto|así\sque|donc|итак)\b|[\s*]{0,6}(?:因此|所以|したがって|よって)"
 )
 REVISION = re.compile(
     r"(?i)\b(?:wait|actually|correction|oops|sorry|mistake|error|incorrect|re-?check|reconsider|"
@@ -30,7 +31,7 @@ ASIDE = re.compile(
     r"|(?:to\s|let['’]?s\s)?(?:double-?\s?)?(?:check|verify|verification)\b"
     r"|\[\d{1,3}\][.\s]*$|(?:date|time\staken|confidence|references?|sources?|(?:word|token)\scount"
     r"|comment|score|rating|difficulty)[*_]{0,2}:|rated\b"
-    r"|th(?:is|at)(?:\sis|['’]s)\sbecause\b|if\syou\shave\s(?:any|more|other|further)|this\sassumes|assuming"
+    r"|th(?:is|at)(?:\sis|['’]s)\sbecause\b|if\syou\s(?:have\s(?:any|more|other|further)|need|want|would)|happy\sto\b|this\sassumes|assuming"
     r"|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$|\*\((?:[^()\n]){10,200}\)\*[.\s]*$)"
 )
 QUESTION = re.compile(r"\?[\s\"'*)]*$")
@@ -108,6 +109,10 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None) -> b
         return True
     if not sentence.cut:
         return False
+    if number is not None and "," in text[number.end : sentence.end]:
+        before = text[max(sentence.start, number.start - 40) : number.start]
+        if SETTING.search(before) and "=" not in written:  # "Therefore, in 48 hours, the pool"
+            return True
     if INSTRUCTION.match(written) and "=" not in written:
         return True
     ends_in_it = number is not None and number.end >= sentence.start + len(written)

@@ -19,10 +19,8 @@ from gradeschool.answers.quantities import (
     WORD_NUMBER,
     WrittenNumber,
     quantity_at,
-    same_value,
     word_quantities,
 )
-from gradeschool.answers.question import QuestionHints
 
 # So many occurrences of a marker are tried from the last one back; a text has a handful.
 TRIES = 20
@@ -96,12 +94,12 @@ class AnswerSection(NamedTuple):
 
 
 def last_statement(
-    text: str, start: int, end: int, hints: QuestionHints
+    text: str, start: int, end: int, question: str
 ) -> ExtractedAnswer | AnswerSection | None:
     """Return the last explicit statement of an answer in a piece of text, None without one."""
     last: ExtractedAnswer | AnswerSection | None = None
     for find in (_behind_answer, _in_box, _behind_hashes, _in_tag, _behind_pattern):
-        statement = find(text, start if last is None else max(start, last.start - 9), end, hints)
+        statement = find(text, start if last is None else max(start, last.start - 9), end, question)
         if statement is not None and (last is None or statement.start > last.start):
             last = statement
     return last
@@ -121,39 +119,39 @@ def _places(text: str, marker: str, start: int, end: int) -> Iterator[int]:
         yield place
 
 
-def _behind_hashes(text: str, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
+def _behind_hashes(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     for place in _places(text, HASHES, start, end):
         begin, stop = place + len(HASHES), min(end, place + REACH)
         line = text.find("\n", begin, stop)
         if line >= 0 and text[begin:line].strip(" #*"):  # else the number is on the next line
             stop = line if text[begin:line].rstrip()[-1] not in "=≈" else stop
-        number = _direct(text, begin, stop, hints)
+        number = _direct(text, begin, stop, question)
         opens_line = place == 0 or text[place - 1] in "\n#"
         if number is not None and not (opens_line and ITEM.match(text, number.end, end)):
             return _stated(number, "behind the last '####'")
     return None
 
 
-def _in_box(text: str, start: int, end: int, hints: QuestionHints) -> ExtractedAnswer | None:
+def _in_box(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     for marker in (BOX, "\\fbox"):
         for place in _places(text, marker, start, end):
-            number = _boxed(text, place + len(marker), end, hints)
+            number = _boxed(text, place + len(marker), end, question)
             if number is None:
                 continue
-            other = _box_beside(text, place, number, start, end, hints)
+            other = _box_beside(text, place, number, start, end, question)
             return _stated(other or number, "in the last box")
     return None
 
 
-def _boxed(text: str, inside: int, end: int, hints: QuestionHints) -> WrittenNumber | None:
+def _boxed(text: str, inside: int, end: int, question: str) -> WrittenNumber | None:
     if text[inside : inside + 1] == "{":
         close = _closing_brace(text, inside + 1, min(end, inside + REACH))
-        return stated_number(text, inside + 1, close, hints)
-    return _direct(text, inside, min(end, inside + 40), hints)
+        return stated_number(text, inside + 1, close, question)
+    return _direct(text, inside, min(end, inside + 40), question)
 
 
 def _box_beside(
-    text: str, place: int, number: WrittenNumber, start: int, end: int, hints: QuestionHints
+    text: str, place: int, number: WrittenNumber, start: int, end: int, question: str
 ) -> WrittenNumber | None:
     """Return the box before this one where both give one amount in two units, else None.
 
@@ -163,7 +161,7 @@ def _box_beside(
     before = text.rfind(BOX, max(start, place - 120), place)
     if before < 0 or SENTENCE_END.search(text, before, place) or "or" not in text[before:place]:
         return None
-    other = _boxed(text, before + len(BOX), place, hints)
+    other = _boxed(text, before + len(BOX), place, question)
     if other is None or not text[other.end : place].replace("\\)", "").rstrip("\\( $").endswith(
         " or"
     ):
@@ -173,8 +171,8 @@ def _box_beside(
     for box in (number, other):
         if repeated == text[box.start : box.end]:
             return box
-    fits = has_unit(text, number, end, hints)
-    return number if fits and not has_unit(text, other, place, hints) else other
+    fits = has_unit(text, number, end, question)
+    return number if fits and not has_unit(text, other, place, question) else other
 
 
 def _closing_brace(text: str, start: int, end: int) -> int:
@@ -191,7 +189,7 @@ def _closing_brace(text: str, start: int, end: int) -> int:
 
 
 def _in_tag(
-    text: str, start: int, end: int, hints: QuestionHints
+    text: str, start: int, end: int, question: str
 ) -> ExtractedAnswer | AnswerSection | None:
     for place in _places(text, TAG, start, end):
         begin = place + len(TAG)
@@ -200,19 +198,19 @@ def _in_tag(
         lines = text[begin:stop].strip()
         if "\n" in lines or len(lines) > REACH or SENTENCE_END.search(lines, 0, len(lines) - 1):
             return AnswerSection(begin, stop, "between <answer> tags")
-        number = stated_number(text, begin, stop, hints)
+        number = stated_number(text, begin, stop, question)
         if number is not None:
             return _stated(number, "between <answer> tags")
     return None
 
 
 def _behind_answer(
-    text: str, start: int, end: int, hints: QuestionHints
+    text: str, start: int, end: int, question: str
 ) -> ExtractedAnswer | AnswerSection | None:
     last: ExtractedAnswer | AnswerSection | None = None
     for marker in ("nswer", "NSWER"):
         for place in _places(text, marker, start if last is None else last.start, end):
-            statement = _announced(text, place, start, end, hints)
+            statement = _announced(text, place, start, end, question)
             if statement is not None:
                 last = statement
                 break
@@ -220,44 +218,46 @@ def _behind_answer(
 
 
 def _announced(
-    text: str, place: int, start: int, end: int, hints: QuestionHints
+    text: str, place: int, start: int, end: int, question: str
 ) -> ExtractedAnswer | AnswerSection | None:
     """Return what "answer" at a place introduces, or closes ("18 is the answer")."""
     cue = ANSWER.match(text, place, end)
     if cue is None or TO_ANSWER.search(text[max(start, place - 24) : place + 1].removesuffix("n")):
-        return _before_answer(text, place, start, hints)
+        return _before_answer(text, place, start, question)
     stop = min(end, cue.end() + REACH)
     option = OPTION.match(text, cue.end(), stop)
     begin = cue.end() if option is None else option.end()
-    number = _direct(text, begin, stop, hints)
+    number = _direct(text, begin, stop, question)
     if number is not None:
-        opens_list = "\n" in text[place : number.start] and ITEM.match(text, number.end, end)
+        item = ITEM.match(text, number.end, end)
+        opens_list = item and ("\n" in text[place : number.start] or _lists(text, number, stop))
         return None if opens_list else _stated(number, "behind the last 'answer'")
     if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS:
         return AnswerSection(begin, end, "in the closing sentence behind 'answer:'")
     close = SENTENCE_END.search(text, begin, stop)
     if close is not None and close.group() == "?":
         return None
-    number = stated_number(text, begin, stop if close is None else close.start(), hints)
+    number = stated_number(text, begin, stop if close is None else close.start(), question)
     return None if number is None else _stated(number, "in the sentence of the last 'answer is'")
 
 
-def _before_answer(
-    text: str, place: int, start: int, hints: QuestionHints
-) -> ExtractedAnswer | None:
+def _lists(text: str, number: WrittenNumber, end: int) -> bool:
+    """Tell whether a number begins a list: "The answer is 1. Vehicle A", then a line of "2."."""
+    return number.value == "1" and text.find("\n2.", number.end, end) >= 0
+
+
+def _before_answer(text: str, place: int, start: int, question: str) -> ExtractedAnswer | None:
     begin = max(start, place - 60)
     match = REVERSED.search(text[begin:place])
     if match is None:
         return None
     stop = begin + match.start()
     begin = max(begin, text.rfind(". ", begin, stop) + 1, text.rfind("\n", begin, stop) + 1)
-    number = stated_number(text, begin, stop, hints)
+    number = stated_number(text, begin, stop, question)
     return None if number is None else _stated(number, "before 'is the answer'")
 
 
-def _behind_pattern(
-    text: str, start: int, end: int, hints: QuestionHints
-) -> ExtractedAnswer | None:
+def _behind_pattern(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     """Read "Ans: 18", "Result = 18", other languages and a line of "A:", unless "B:" follows."""
     cue = None
     if text.find("A:", start) >= 0 or text.find("A**:", start) >= 0 or text.find("A :", start) >= 0:
@@ -272,7 +272,7 @@ def _behind_pattern(
         return None
     option = OPTION.match(text, cue.end(), end)
     begin = cue.end() if option is None else option.end()
-    number = _direct(text, begin, min(end, begin + REACH), hints)
+    number = _direct(text, begin, min(end, begin + REACH), question)
     return None if number is None else _stated(number, f"behind {cue.group().strip()!r}")
 
 
@@ -283,27 +283,25 @@ def _last(pattern: re.Pattern[str], text: str, start: int, end: int) -> re.Match
     return last
 
 
-def _direct(text: str, start: int, end: int, hints: QuestionHints) -> WrittenNumber | None:
+def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
     """Return the number that stands right behind a marker, or the result of what begins there."""
     begin = skip_lead(text, start, end)
     sign = MINUS_SIGN.match(text, begin, end)
     number = quantity_at(text, begin, end)
-    if number is None and sign and not (sign.group()[-1] == " " and "\n" in text[start:begin]):
+    negative = False
+    if number is None and sign:  # "minus 5", or a list of one item
         number = quantity_at(text, skip_lead(text, sign.end(), end), end)
-        if number is not None and not number.value.startswith("-"):
-            number = number._replace(value=f"-{number.value}", start=begin)
-    elif number is None and sign:  # a list of one item
-        number = quantity_at(text, skip_lead(text, sign.end(), end), end)
+        negative = not (sign.group()[-1] == " " and "\n" in text[start:begin])
     if number is None:
         words = WORD_NUMBER.match(text, begin, end) or CHINESE_NUMBER.match(text, begin, end)
         return next(word_quantities(text, *words.span()), None) if words else None
     close = SENTENCE_END.search(text, number.end, end)
     stop = end if close is None else close.start()
-    numbers = sentence_numbers(text, number.start, stop, hints)
+    numbers = sentence_numbers(text, number.start, stop, question)
     if not numbers or numbers[0].start > number.start + 1:
         return None
-    if number.value.startswith("-") and same_value(number.value, f"-{numbers[0].value}"):
-        numbers[0] = number
+    if negative and not numbers[0].value.startswith("-"):
+        numbers[0] = WrittenNumber(f"-{numbers[0].value}", begin, numbers[0].end)
     if len(numbers) == 1:
         return numbers[0]
-    return best_number(text, number.start, stop, numbers, hints, direct=True)
+    return best_number(text, number.start, stop, numbers, question, direct=True)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gradeschool.auditing.calling import Call
-from gradeschool.auditing.child import DESCRIBE, OWN_SCORER, WAIT_SECONDS, WAITED
+from gradeschool.auditing.child import DESCRIBE, OWN_SCORER, TIMED_OUT
 from gradeschool.auditing.target import Target
 from gradeschool.errors import InputError
-from gradeschool.worker import Child, WorkerFailure
+from gradeschool.worker import FOREIGN_LINE, Child, ProcessLost, WorkerFailure
 
 BATCH = 64
 MOST_HANGS = 12  # then the scorer is not asked further: each costs seconds
-TIMED_OUT = "no answer within"  # the worker's words
+MOST_ENDS = 100  # of its process, likewise: each costs a new process
 
 
 class Question(NamedTuple):
@@ -48,6 +48,7 @@ class Asker:
         self.call = Call("pair")
         self.asked = 0
         self.hangs = 0
+        self.ends = 0
         self._child = Child()
         self._known: dict[tuple[Question, Call], Reply] = {}
 
@@ -63,7 +64,10 @@ class Asker:
         if isinstance(answer, WorkerFailure):
             reason = str(answer).rpartition("cannot be used: ")[2]
             raise InputError(f"{self.target.name!r} cannot be called: {reason}")
-        return [Call(*way) for way in answer["calls"]]
+        try:
+            return [Call(*way) for way in answer["calls"]]
+        except (TypeError, LookupError):
+            raise InputError(f"{self.target.name!r} cannot be called: {FOREIGN_LINE}") from None
 
     def accepts(self, reply: Reply) -> bool:
         """Whether a reply says that the completion is right."""
@@ -71,8 +75,8 @@ class Asker:
 
     @property
     def given_up(self) -> bool:
-        """Whether it hung too often to be asked further."""
-        return self.hangs >= MOST_HANGS
+        """Whether it hung, or ended its process, too often to be asked further."""
+        return self.hangs >= MOST_HANGS or self.ends >= MOST_ENDS
 
     def replies(self, questions: Sequence[Question], again: bool = False) -> list[Reply]:
         """Return the reply to each question; one asked before is remembered, unless `again`."""
@@ -96,10 +100,11 @@ class Asker:
         ]
 
     def reply(self, question: Question) -> Reply:
-        """Return the reply to one question, even where it hung too often before."""
-        hangs, self.hangs = self.hangs, 0
+        """Return the reply to one question, even where it was given up before."""
+        hangs, ends = self.hangs, self.ends
+        self.hangs = self.ends = 0
         (reply,) = self.replies([question])
-        self.hangs = hangs
+        self.hangs, self.ends = hangs, ends
         return reply
 
     def _batch(self, questions: Sequence[Question]) -> dict[Question, Reply]:
@@ -111,18 +116,18 @@ class Asker:
         replies = [_reply(answer) for answer in answers]
         self.asked += len(replies)
         self.hangs += sum(reply.hung for reply in replies)
+        self.ends += sum(isinstance(answer, ProcessLost) for answer in answers)
         return dict(zip(questions, replies, strict=True))
 
 
 def _reply(answer: Any) -> Reply:
     if isinstance(answer, WorkerFailure):
-        ended = str(answer)
-        if ended.endswith(f"exit status {WAITED}"):
-            ended = f"{TIMED_OUT} {WAIT_SECONDS:g} s"
-        return Reply(raised=ended, hung=ended.startswith(TIMED_OUT))
-    raised = answer.get("raised", "")
-    if raised:
-        own = raised.startswith(OWN_SCORER)
-        raised = raised.removeprefix(OWN_SCORER)
-        return Reply(raised=raised, hung=own and TIMED_OUT in raised, seconds=answer["seconds"])
-    return Reply(answer["score"], answer["shown"], seconds=answer["seconds"])
+        return Reply(raised=str(answer), hung=str(answer).startswith(TIMED_OUT))
+    match answer:
+        case {"raised": str(raised), "seconds": float(seconds)}:
+            own = raised.startswith(OWN_SCORER)
+            raised = raised.removeprefix(OWN_SCORER)
+            return Reply(raised=raised, hung=own and TIMED_OUT in raised, seconds=seconds)
+        case {"score": float() | None as score, "shown": str(shown), "seconds": float(seconds)}:
+            return Reply(score, shown, seconds=seconds)
+    return Reply(raised=FOREIGN_LINE)

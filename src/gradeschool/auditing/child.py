@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import inspect
-import json
 import math
 import os
 import sys
@@ -18,15 +17,16 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from json import loads  # the audited code may replace json's own
 from pathlib import Path
 from typing import Any
 
 from gradeschool.auditing.calling import Call, arguments, calls_of
-from gradeschool.worker_main import MEMORY, Raised, attempt
+from gradeschool.worker_main import MEMORY, Channel, Raised, attempt
 
 # Of wall time, for a function that waits; one that computes is stopped by the worker.
 WAIT_SECONDS = 20.0
-WAITED = 75  # the exit status of a child whose function waited too long
+TIMED_OUT = "no answer within"  # how the worker says it too
 OWN_SCORER = "ScorerError: "  # how a scorer of ours says what the published code raises
 DESCRIBE = "?"  # asked in place of a way to call: which ways are there
 
@@ -35,12 +35,9 @@ def __getattr__(name: str) -> Callable[..., Any]:
     """Import what a target names; return the function that the parent's rows are answered by."""
     if not name.startswith("{"):
         raise AttributeError(name)
-    sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123  (the parent's rows are not for it)
-    sys.path.insert(0, str(Path.cwd()))
-    target = json.loads(name)
-    limit = _Limits(
-        watched="scorer" not in target
-    )  # a library that a scorer calls has its own limits
+    target = loads(name)
+    # A library that one of our scorers calls has limits of its own.
+    limit = _Limits(watched="scorer" not in target)
     function = _loaded(target)
     limit.begin()
     return partial(_answer, function, limit)
@@ -49,8 +46,12 @@ def __getattr__(name: str) -> Callable[..., Any]:
 def _loaded(target: dict[str, str]) -> Callable[..., Any]:
     if "scorer" in target:
         return _scorer(target["scorer"])
-    place = target["file"] or target["module"]
-    module = _from_file(place) if target["file"] else importlib.import_module(place)
+    if target["file"]:
+        module = _from_file(Path(target["file"]))
+    else:
+        # Last: a json.py beside the module must not stand in for the library's.
+        sys.path.append(str(Path.cwd()))
+        module = importlib.import_module(target["module"])
     found: Any = module
     for part in target["function"].split("."):
         found = getattr(found, part)
@@ -59,9 +60,11 @@ def _loaded(target: dict[str, str]) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _from_file(path: str) -> Any:
-    sys.path.insert(0, str(Path(path).resolve().parent))
-    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+def _from_file(path: Path) -> Any:
+    sys.path.append(str(path.resolve().parent))  # last, as for a module
+    taken = path.stem in sys.modules or path.stem in sys.stdlib_module_names
+    name = f"audited_{path.stem}" if taken else path.stem
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
@@ -94,8 +97,9 @@ class _Limits:
     """Memory above what the import took, and a watch over calls that wait without computing."""
 
     def __init__(self, watched: bool) -> None:
-        self.watched = watched
-        self.deadline: float | None = None
+        self._watched = watched
+        self._deadline: float | None = None
+        self._lock = threading.Lock()
         _set_memory(None)
 
     def begin(self) -> None:
@@ -105,15 +109,21 @@ class _Limits:
             _set_memory(pages * os.sysconf("SC_PAGE_SIZE") + MEMORY)
         except (OSError, ValueError):  # no Linux
             pass
-        if self.watched:
+        if self._watched:
             threading.Thread(target=self._watch, daemon=True).start()
+
+    def wait_until(self, deadline: float | None) -> None:
+        """Set when the call must have ended (of time.monotonic), None where no call is made."""
+        with self._lock:
+            self._deadline = deadline
 
     def _watch(self) -> None:
         while True:
             time.sleep(0.5)
-            deadline = self.deadline
-            if deadline is not None and time.monotonic() > deadline:
-                os._exit(WAITED)
+            with self._lock:
+                late = self._deadline is not None and time.monotonic() > self._deadline
+                if late and Channel.current is not None:
+                    Channel.current.leave(f"{TIMED_OUT} {WAIT_SECONDS:g} s")
 
 
 def _set_memory(size: int | None) -> None:
@@ -134,12 +144,12 @@ def _answer(
     """Return what the function gives: a score with how it looks, or what it raised."""
     if call == DESCRIBE:
         return {"calls": [list(way) for way in calls_of(function)]}
-    given, named = arguments(Call(*json.loads(call)), completion, gold)
-    limits.deadline = time.monotonic() + WAIT_SECONDS
+    given, named = arguments(Call(*loads(call)), completion, gold)
+    limits.wait_until(time.monotonic() + WAIT_SECONDS)
     start = time.process_time()
     value = attempt(lambda: _finished(function(*given, **named)))
     seconds = time.process_time() - start
-    limits.deadline = None
+    limits.wait_until(None)
     if isinstance(value, Raised):
         return {"raised": str(value), "seconds": seconds}
     score = attempt(lambda: _score(value))

@@ -84,7 +84,8 @@ class AuditReport:
 
     call: how it was called, in words. read, unread: the answer formats that it reads, and those in
     which it accepts nothing, so that right answers in them were not held against it. questions:
-    how often it was asked. gave_up: it hung so often that the audit stopped asking.
+    how often it was asked. gave_up: it hung or ended its process so often that the
+    audit stopped asking.
     """
 
     scorer: str

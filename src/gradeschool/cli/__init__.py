@@ -89,6 +89,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a lone surrogate must not stop a table
+    # Processes that multiprocessing and libraries start must not import from the current folder.
+    os.environ["PYTHONSAFEPATH"] = "1"
     try:
         status = command(prog_name="gradeschool", standalone_mode=False)
     except GradeschoolError as error:

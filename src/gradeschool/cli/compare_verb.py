@@ -9,6 +9,7 @@ import click
 
 from gradeschool.cli.options import (
     FiniteRange,
+    check_scorers,
     dataset_option,
     json_option,
     print_json,
@@ -35,7 +36,7 @@ SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 @click.option("--at-least", type=SHARE, metavar="SHARE",
               help="Exit with 1 where a run's accuracy is below this.")  # fmt: skip
 @click.option("--not-worse-than", "floor", metavar="RUN",
-              help="Exit with 1 unless the interval scorers out that a run is worse than this one "
+              help="Exit with 1 unless the interval rules out that a run is worse than this one "
                    "by more than the margin.")  # fmt: skip
 @click.option("--margin", type=MARGIN, default=1.0, show_default=True, metavar="POINTS",
               help="For --not-worse-than.")  # fmt: skip
@@ -72,17 +73,17 @@ def command(
 
     if common and unpaired:
         raise InputError("--common and --unpaired exclude each other; give one")
+    check_scorers(scorer)
     chosen = choose_runs((floor, *runs) if floor is not None else runs, dataset, warn)
     if len(chosen) < 2 and at_least is None:
         raise InputError(
             f"only one run is given: {chosen[0].run.name!r}; give another, or --at-least"
         )
-    known = list(all_scorers())
-    name = scorer or headline_scorer([one.manifest for one in chosen], known)
-    reader = get_usable_scorer(name)
-    if len(asked := protocols_of([one.manifest for one in chosen])) > 1:
-        warn(f"the runs were asked under different protocols: {', '.join(asked)}; what differs, "
-             "`gradeschool diff` tells")  # fmt: skip
+    manifests = [run.manifest for run in chosen]
+    reader = get_usable_scorer(scorer or headline_scorer(manifests, list(all_scorers())))
+    if len(protocols := protocols_of(manifests)) > 1:
+        warn(f"the runs are under different protocols: {', '.join(protocols)}; "
+             "`gradeschool diff` says what differs")  # fmt: skip
     outcomes = [outcomes_of(one.run, reader) for one in chosen]
     if common:
         outcomes = shared_by_all(outcomes)

@@ -26,9 +26,12 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
 
     Example: gradeschool data right runs/samples --with gsm8k:train > right.jsonl
     """
-    from gradeschool.datasets.load import load_dataset
+    from gradeschool.datasets.load import load_datasets
+    from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.candidates import candidates_of
 
+    check_sources([run], dataset)
+    added = load_datasets(others)
     kept = [
         (answered.problem.question, text)
         for held in candidates_of(run, dataset, warn)
@@ -40,9 +43,9 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
             f"no completion of {run!r} is right; sample more of each problem, at a higher "
             "temperature, or from a generator that is trained longer"
         )
-    given = [problem for name in others for problem in load_dataset(name).problems]
-    for problem in given:
-        click.echo(_row(problem.question, problem.solution))
+    for name in others:
+        for problem in added[name].problems:
+            click.echo(_row(problem.question, problem.solution))
     for question, text in kept:
         click.echo(_row(question, text))
     warn(f"{len(kept)} right completions of {run}")

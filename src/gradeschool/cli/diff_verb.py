@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import (
+    check_scorers,
     dataset_option,
     json_option,
     print_json,
@@ -17,7 +18,7 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
-    from gradeschool.runs.diff.side import Side
+    from gradeschool.runs.diff.sides import DiffSide
 
 
 @click.command()
@@ -44,10 +45,11 @@ def command(
     """
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.difference import print_difference
-    from gradeschool.runs.diff.read import read_side
     from gradeschool.runs.diff.result import difference
+    from gradeschool.runs.diff.sides import read_side
     from gradeschool.scoring.select import choose_runs
 
+    check_scorers(scorer_a, scorer_b)
     chosen = choose_runs((a, b), dataset, warn)
     chosen = chosen * 2 if a == b and len(chosen) == 1 else chosen
     if len(chosen) != 2:
@@ -64,7 +66,9 @@ def command(
     warn_of_faults(sum(one.run.faults for one in chosen))
 
 
-def _scorers(sides: tuple[Side, Side], asked: tuple[str | None, str | None]) -> tuple[str, str]:
+def _scorers(
+    sides: tuple[DiffSide, DiffSide], asked: tuple[str | None, str | None]
+) -> tuple[str, str]:
     """Return the scorer of each side: as asked, its own, the other's own, or the careful reader."""
     from gradeschool.scoring.select import DEFAULT_SCORERS
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from gradeschool.cli.lean_import import import_aiohttp
 from gradeschool.cli.options import (
     FiniteRange,
     dataset_option,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from gradeschool.models.transformers_model import Workers
     from gradeschool.protocol import Protocol
     from gradeschool.reports.progress import LiveProgress, PlainProgress
+    from gradeschool.runs.cost import Price
     from gradeschool.runs.evaluate import Evaluation, RequestOptions
     from gradeschool.runs.plan import RunPlan
 
@@ -130,10 +130,9 @@ def command(
     with a larger -k or -n only for what is new. Exit status 3: some samples failed, or --max-cost
     was reached.
     """
-    from gradeschool.datasets.load import load_dataset
+    from gradeschool.datasets.load import is_here, load_dataset
     from gradeschool.models.choose import choose_model
     from gradeschool.protocols.registry import get_protocol
-    from gradeschool.runs.cost import parse_price
     from gradeschool.runs.evaluate import RequestOptions, default_folder
     from gradeschool.runs.plan import make_plan
 
@@ -141,16 +140,16 @@ def command(
     chosen = get_protocol(protocol or (BUILT_IN_PROTOCOL if built_in else PROTOCOL))
     calculating = built_in if calculator is None else calculator
     _check(chosen, calculating, batch, choices, max_cost, price)
-    problems = load_dataset(dataset or chosen.dataset)
-    decoding = decoding_of(chosen, temperature, max_tokens, seed)
-    plan = make_plan(chosen, problems, decoding, limit, samples)
-    if model.startswith(("http://", "https://", "openai/")):
-        import_aiohttp()
-    workers = workers_of(engine, processes)
-    answering = choose_model(model, plan.problems, problems.name, timeout, calculating, workers)
-    cost = parse_price(price, answering.name) if price else None
+    decoding = decoding_of(chosen, samples, temperature, max_tokens, seed)
+    workers, name = workers_of(engine, processes), dataset or chosen.dataset
+    if not is_here(name):  # raises what is wrong with the model or the price before it is fetched
+        answering = choose_model(model, (), name, timeout, calculating, workers)
+        _price(price, answering)
+    plan = make_plan(chosen, load_dataset(name), decoding, limit, samples)
+    answering = choose_model(model, plan.problems, plan.dataset.name, timeout, calculating, workers)
+    cost = _price(price, answering)
     options = RequestOptions(connections, choices, batch, cost, max_cost)
-    folder = output or default_folder(model, chosen.name, problems.name)
+    folder = output or default_folder(model, chosen.name, plan.dataset.name)
     if dry_run:
         from gradeschool.cli.dry_run import tell
 
@@ -162,16 +161,33 @@ def command(
 
 
 def decoding_of(
-    protocol: Protocol, temperature: float | None, max_tokens: int | None, seed: int | None
+    protocol: Protocol,
+    samples: int,
+    temperature: float | None,
+    max_tokens: int | None,
+    seed: int | None,
 ) -> Decoding:
-    """Return the protocol's decoding with what the command line sets instead."""
+    """Return the protocol's decoding with what the command line sets instead.
+
+    Raises InputError where it would make several samples all the same.
+    """
+    from gradeschool.runs.plan import check_samples
+
     usual = protocol.decoding
-    return replace(
+    decoding = replace(
         usual,
         temperature=usual.temperature if temperature is None else temperature,
         max_tokens=max_tokens or usual.max_tokens,
         seed=seed,
     )
+    check_samples(decoding, samples)
+    return decoding
+
+
+def _price(price: str | None, model: Model) -> Price | None:
+    from gradeschool.runs.cost import parse_price
+
+    return parse_price(price, model.name) if price else None
 
 
 def _check(

@@ -65,14 +65,15 @@ def command(
     from gradeschool.scoring.explain import cases
     from gradeschool.scoring.labels import relabelled
     from gradeschool.scoring.select import choose_runs
-    from gradeschool.scoring.sources import sources
+    from gradeschool.scoring.sources import parted, sources
 
     files, names = files_and_scorers(arguments, scorers)
     if len(files) > 1:
         raise InputError(f"one file is explained at a time; given: {', '.join(map(repr, files))}")
-    found = choose_runs(files, dataset, warn)
-    path = found[0].path
+    _check_cause(cause)
+    path = Path(parted(files[0])[0])
     chosen = _scorers(path, names, every=problem is not None)
+    found = choose_runs(files, dataset, warn)
     [source] = sources([str(path)], dataset)
     runs = _with_problem([one.run for one in found], problem)
     faults = sum(one.run.faults for one in found)
@@ -160,18 +161,21 @@ def _with_problem(runs: Sequence[Run], problem: str | None) -> list[Run]:
     return chosen
 
 
-def _with(found: Sequence[Case], cause: str | None) -> list[Case]:
-    """Return the cases whose cause holds these words."""
+def _check_cause(cause: str | None) -> None:
+    """Raise InputError where no cause holds these words."""
     from gradeschool.answers.failures import Failure
     from gradeschool.scoring.causes import Side
 
-    if cause is None:
-        return list(found)
-    words = cause.casefold()
-    if not any(words in known.value for known in (*Failure, *Side)):
+    if cause is not None and not any(
+        cause.casefold() in known.value for known in (*Failure, *Side)
+    ):
         names = ", ".join(known.value for known in Failure)
         raise InputError(f"no cause holds the words {cause!r}; known: {names}")
-    return [case for case in found if words in case.group]
+
+
+def _with(found: Sequence[Case], cause: str | None) -> list[Case]:
+    """Return the cases whose cause holds these words."""
+    return [case for case in found if cause is None or cause.casefold() in case.group]
 
 
 def _print_json(fields: Mapping[str, Any], name: str, found: Sequence[Case]) -> None:

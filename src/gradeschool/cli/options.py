@@ -78,6 +78,15 @@ def scorers_option(default: str) -> Callable[[Callable[..., Any]], Callable[...,
     )
 
 
+def check_scorers(*names: str | None) -> None:
+    """Raise UnknownNameError or MissingExtraError for a name that stands for no usable scorer."""
+    from gradeschool.protocols.registry import get_usable_scorer
+
+    for name in names:
+        if name is not None:
+            get_usable_scorer(name)
+
+
 def files_and_scorers(
     arguments: Sequence[str], scorers: Sequence[str]
 ) -> tuple[list[str], tuple[str, ...]]:

@@ -44,11 +44,14 @@ def diff_command(
     Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k --runs answers.jsonl
     """
     from gradeschool.protocols.registry import all_protocols, all_scorers
+    from gradeschool.scoring.sources import check_sources
 
     for name in (a, b):
         if name not in all_protocols() and name not in all_scorers():
             raise UnknownNameError("protocol or scorer", name, {*all_protocols(), *all_scorers()})
-    paths = [Path(path) for path in dict.fromkeys((*runs, *files))]
+    specs = tuple(dict.fromkeys((*runs, *files)))
+    check_sources(specs, dataset)
+    paths = [Path(spec) for spec in specs]
     if a in all_protocols() and b in all_protocols():
         _protocols(a, b, paths, problem, dataset, as_json)
     elif a in all_scorers() and b in all_scorers():

@@ -8,6 +8,7 @@ import click
 
 from gradeschool.cli.options import (
     FiniteRange,
+    check_scorers,
     dataset_option,
     json_option,
     print_json,
@@ -63,12 +64,20 @@ def command(
     Example: gradeschool rank runs/samples --verifier models/verifier --baseline runs/greedy
     """
     from gradeschool.cli.verifier_verb import progress
+    from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.rank import rank
-    from gradeschool.verifier.rank_run import baseline, one_run, ready, scores_of
+    from gradeschool.verifier.rank_run import baseline, one_run, ready, scored_by, scores_of
+    from gradeschool.verifier.scorers import CandidateScorer
     from gradeschool.verifier.ways import Ways
 
+    check_scorers(scorer)
+    check_sources([run, *baselines], dataset)
+    source = scores_of(run, verifier, generator)
     held = one_run(run, dataset, warn, scorer)
-    name, rows = scores_of(held, verifier, generator, progress("scored"))
+    if isinstance(source, CandidateScorer):
+        name, rows = scored_by(source, held, progress("scored"))
+    else:
+        name, rows = source
     prepared = ready(held, name, rows)
     if prepared.unscored:
         warn(f"{prepared.unscored} of {held.total} completions have no score; they are left out")

@@ -66,9 +66,11 @@ def command(
     """
     from gradeschool.reports.page.gather import gather
     from gradeschool.reports.page.verdicts import judge_run
+    from gradeschool.scoring.load import choose_scorers
 
     _require_writable(output, figures, heatmap, force)
     files, names = files_and_scorers(runs, scorers)
+    choose_scorers(names)
     found = gather(files, dataset, warn)
     matrix = _matrix(found, names)
     judged = [judge_run(run, matrix, 0, run.disputed) for run in found]

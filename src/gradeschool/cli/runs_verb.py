@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from gradeschool.cli.options import (
+    check_scorers,
     dataset_option,
     json_option,
     print_json,
@@ -141,6 +142,7 @@ def curve_command(
     from gradeschool.scoring.at_k import ballots_of, curve
     from gradeschool.scoring.select import choose_runs
 
+    check_scorers(scorer)
     runs = choose_runs([file], dataset, warn)
     chosen = get_usable_scorer(scorer or _own_scorer(runs[0].path) or DEFAULT_SCORER)
     curves = {

@@ -21,7 +21,7 @@ from gradeschool.errors import InputError
 if TYPE_CHECKING:
     from gradeschool.models.base import Model
     from gradeschool.models.transformers_model import Workers
-    from gradeschool.runs.plan import RunPlan
+    from gradeschool.problem import Problem
 
 HERE = "transformers/"
 TEMPERATURE = 0.7  # the paper's
@@ -77,20 +77,23 @@ def command(
     Example: gradeschool sample -m transformers/models/generator -d gsm8k:train -k 100 -o
     runs/samples
     """
-    from gradeschool.datasets.load import load_dataset
+    from gradeschool.datasets.load import is_here, load_dataset
     from gradeschool.protocols.registry import get_protocol
     from gradeschool.runs.evaluate import RequestOptions
     from gradeschool.runs.plan import make_plan
 
     chosen = get_protocol(protocol)
-    decoding = decoding_of(chosen, temperature, max_tokens, seed)
-    plan = make_plan(chosen, load_dataset(dataset or chosen.dataset), decoding, limit, samples)
+    decoding = decoding_of(chosen, samples, temperature, max_tokens, seed)
     if calculator and chosen.is_chat:
         raise InputError(
             f"the calculator needs a completion that it can go on with, which the chat of "
             f"{chosen.name} is not; give --no-calculator or another protocol"
         )
-    model = _model(models, plan, timeout, calculator, workers_of(engine, processes))
+    name, workers = dataset or chosen.dataset, workers_of(engine, processes)
+    if not is_here(name):  # raises what is wrong with a model before the dataset is fetched
+        _model(models, (), name, timeout, calculator, workers)
+    plan = make_plan(chosen, load_dataset(name), decoding, limit, samples)
+    model = _model(models, plan.problems, plan.dataset.name, timeout, calculator, workers)
     evaluation = run_plan(plan, model, output, RequestOptions(connections), quiet)
     if evaluation.fatal is None:
         _labels(output, as_json)
@@ -98,7 +101,12 @@ def command(
 
 
 def _model(
-    specs: tuple[str, ...], plan: RunPlan, timeout: float, calculator: bool, workers: Workers | None
+    specs: tuple[str, ...],
+    problems: tuple[Problem, ...],
+    dataset: str,
+    timeout: float,
+    calculator: bool,
+    workers: Workers | None,
 ) -> Model:
     """Return the model of one name, or several endpoints of it as one."""
     from gradeschool.models.choose import choose_model
@@ -107,10 +115,7 @@ def _model(
     names = list(dict.fromkeys(specs))
     if len(names) > 1 and any(name.startswith(HERE) for name in names):
         raise InputError("one model on this machine at a time; --processes share the work")
-    models = [
-        choose_model(name, plan.problems, plan.dataset.name, timeout, calculator, workers)
-        for name in names
-    ]
+    models = [choose_model(name, problems, dataset, timeout, calculator, workers) for name in names]
     return models[0] if len(models) == 1 else SpreadModel(models, warn)
 
 

@@ -87,7 +87,7 @@ def command(
         totals, counted, found = merged([Path(name) for name in files], output, warn), [], {}
     else:
         given, names = files_and_scorers(files, scorers)
-        chosen = _scorers(names)
+        chosen = _scorers(names, votes)
         work = Work(given, dataset, chosen, output, jobs, engine)
         if shard is not None:
             if output is None or engine != "local" or votes or labels or causes:
@@ -116,11 +116,13 @@ def _check_labels(names: Sequence[str], dataset: str | None) -> None:
     check_labels([source.dataset for source in sources(names, dataset)])
 
 
-def _scorers(names: Sequence[str]) -> list[Scorer]:
-    """Return the scorers of these names; say what "all" leaves out."""
-    from gradeschool.protocols.registry import all_scorers
+def _scorers(names: Sequence[str], votes: Sequence[str]) -> list[Scorer]:
+    """Return the scorers of these names; warn of what "all" leaves out. Checks votes' names too."""
+    from gradeschool.protocols.registry import all_scorers, get_vote
     from gradeschool.scoring.load import ALL, choose_scorers
 
+    for vote in votes:
+        get_vote(vote)
     chosen = choose_scorers(names)
     if ALL in names and (left_out := all_scorers().keys() - {scorer.name for scorer in chosen}):
         extras = ", ".join(sorted({all_scorers()[name].extra for name in left_out}))

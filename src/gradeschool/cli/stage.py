@@ -1,7 +1,7 @@
-"""`python -m gradeschool.cli.stage WORDS`: a command that does not outlive who started it.
+"""A command that ends with the process that started it, for the stages of `reproduce`.
 
-Whoever starts it holds the other end of its standard input. That pipe closes however a process
-dies, on every system; what a command had stored then stays, as after any kill.
+The parent holds the other end of standard input. That pipe closes however the parent dies, on
+every system; what the command had stored then stays, as after any kill.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ def _end_with_parent() -> None:
     os._exit(LEFT_ALONE)
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """Run the command line of `sys.argv`; end it where the parent process is gone."""
     Thread(target=_end_with_parent, name="end with parent", daemon=True).start()
     main()

@@ -90,12 +90,14 @@ def score(
 
     Example: gradeschool verifier score --verifier models/verifier runs/samples
     """
+    from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.candidates import candidates_of
     from gradeschool.verifier.score_run import score_held
     from gradeschool.verifier.scorers import load_scorer
 
-    held = [one for spec in dict.fromkeys(files) for one in candidates_of(spec, dataset, warn)]
+    check_sources(files, dataset)
     scorer = load_scorer(verifier, generator)
+    held = [one for spec in dict.fromkeys(files) for one in candidates_of(spec, dataset, warn)]
     for one in held:
         path = score_held(one, scorer, path=output, tokens=tokens, tell=progress("scored"))
         click.echo(f"{one.total} completions of {one.run} are scored in {path}")

@@ -17,8 +17,8 @@ from gradeschool.datasets.opencompass_config import config_shots
 from gradeschool.datasets.platinum import platinum_problems
 from gradeschool.datasets.sources import ALIASES, SOURCES, Source
 from gradeschool.errors import DataError, InputError, UnknownNameError
+from gradeschool.formats.tables import Row, read_rows
 from gradeschool.problem import MARKER, Problem
-from gradeschool.tables import Row, read_rows
 
 FRESH = "fresh"
 QUESTION_COLUMNS = ("question", "problem", "prompt")
@@ -75,6 +75,15 @@ def load_dataset(name: str) -> Dataset:
     if path.suffix in FILE_ENDINGS or "/" in name or (name and path.exists()):
         return _load_file(path)
     raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES, "fresh:SEED"])
+
+
+def load_datasets(names: Iterable[str]) -> dict[str, Dataset]:
+    """Return datasets by name, those on this machine first: a wrong name is refused, then fetched.
+
+    Raises what `load_dataset` raises.
+    """
+    ordered = sorted(dict.fromkeys(names), key=lambda name: not is_here(name))
+    return {name: load_dataset(name) for name in ordered}
 
 
 def is_here(name: str) -> bool:

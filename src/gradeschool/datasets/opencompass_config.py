@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gradeschool.errors import DataError
-from gradeschool.tables import Row
+from gradeschool.formats.tables import Row
 
 ASKS, THINKS = "Question: ", "\nLet's think step by step\nAnswer:"
 CONCLUDES = "\nThe answer is "

@@ -14,7 +14,7 @@ import aiohttp
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.fields import LENGTH, NEW_LENGTH, body_of, encoded, neutral_for, refused
-from gradeschool.models.http_route import proxy_for, trust
+from gradeschool.models.http_route import proxy_for
 from gradeschool.models.replies import classify, object_in, parse_replies
 
 CONNECT_SECONDS = 10.0
@@ -83,9 +83,7 @@ class Endpoint:
         proxy = proxy_for(self.base)
         self._session = aiohttp.ClientSession(
             headers=headers,
-            connector=aiohttp.TCPConnector(
-                limit=0, keepalive_timeout=60, ssl=trust(self.base, proxy)
-            ),
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(
                 total=self.seconds, sock_connect=min(CONNECT_SECONDS, self.seconds)
             ),

@@ -1,8 +1,7 @@
-"""By which way an address is reached: through which proxy, trusting whom."""
+"""Finding the proxy of an address."""
 
 from __future__ import annotations
 
-import ssl
 from urllib.parse import urlsplit
 
 from gradeschool.errors import InputError
@@ -22,15 +21,3 @@ def proxy_for(base: str) -> str | None:
         name = f"{parts.scheme.upper()}_PROXY"
         raise InputError(f"the proxy in {name} is no http:// or https:// address; set another")
     return proxy
-
-
-def trust(base: str, proxy: str | None) -> ssl.SSLContext | bool:
-    """Return what trusts those whom the system trusts, where a server is to be trusted at all.
-
-    aiohttp's own context may be empty: see `cli/lean_import.py`.
-    """
-    if "https" not in {urlsplit(base).scheme, urlsplit(proxy or "").scheme}:
-        return True
-    context = ssl.create_default_context()
-    context.set_alpn_protocols(["http/1.1"])
-    return context

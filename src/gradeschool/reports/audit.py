@@ -90,7 +90,7 @@ def _example(found: Finding) -> str:
 def _summary(report: AuditReport, counting: int) -> Text:
     asked = f"{report.questions:,} questions, seed {report.seed}"
     if report.gave_up:
-        asked += "; it hung so often that it was asked no further"
+        asked += "; it hung or ended its process so often that it was asked no further"
     if report.clean:
         return Text(f"clean: {asked}", CLEAN_STYLE)
     allowed = len(report.findings) - counting

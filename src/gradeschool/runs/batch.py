@@ -12,6 +12,7 @@ from typing import Any
 
 from gradeschool.atomic import PREFIX
 from gradeschool.errors import FatalModelError, InputError, ModelError
+from gradeschool.formats.tables import parse_line
 from gradeschool.models.base import Model, Request
 from gradeschool.models.batches import MOST_BYTES, MOST_LINES, Batch, BatchServer
 from gradeschool.models.endpoint import Endpoint
@@ -19,7 +20,6 @@ from gradeschool.models.replies import classify, replies_in
 from gradeschool.runs.dispatch import Record, completed, failed
 from gradeschool.runs.progress import RunProgress
 from gradeschool.runs.store import GroupWriter, RunStore
-from gradeschool.tables import parse_line
 
 STATE_FILE = "batches.json"
 POLL_SECONDS = 30.0

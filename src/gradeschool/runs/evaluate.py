@@ -12,7 +12,7 @@ from time import monotonic
 
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
-from gradeschool.formats.own_run import MANIFEST_FILE, to_line
+from gradeschool.formats.own_run import MANIFEST_FILE, slug, to_line
 from gradeschool.models.base import BulkModel, Model, Request
 from gradeschool.models.preflight import check
 from gradeschool.runs.cost import Budget, Price, estimate
@@ -20,7 +20,7 @@ from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
 from gradeschool.runs.manifest import make_manifest
 from gradeschool.runs.plan import RunPlan, missing
 from gradeschool.runs.progress import RunProgress
-from gradeschool.runs.results import matrix_of, slug, write_results
+from gradeschool.runs.results import matrix_of, write_results
 from gradeschool.runs.store import GroupWriter, RunStore
 from gradeschool.scoring.at_k import AtK
 from gradeschool.scoring.matrix import Matrix

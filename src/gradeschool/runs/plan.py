@@ -45,6 +45,14 @@ class RunPlan:
         ]
 
 
+def check_samples(decoding: Decoding, samples: int) -> None:
+    """Raise InputError where greedy decoding is asked for several samples, all the same."""
+    if samples > 1 and decoding.temperature == 0:
+        raise InputError(
+            f"{samples} samples at temperature 0 would all be the same; give --temperature 0.7"
+        )
+
+
 def make_plan(
     protocol: Protocol, dataset: Dataset, decoding: Decoding, limit: int | None, samples: int
 ) -> RunPlan:
@@ -53,10 +61,7 @@ def make_plan(
     Raises InputError where the protocol's few-shot examples cannot be loaded, or where several
     samples are to be decoded greedily, which would all be the same.
     """
-    if samples > 1 and decoding.temperature == 0:
-        raise InputError(
-            f"{samples} samples at temperature 0 would all be the same; give --temperature 0.7"
-        )
+    check_samples(decoding, samples)
     shots = load_dataset(protocol.shots) if protocol.shots else None
     problems = dataset.problems[:limit]
     return RunPlan(protocol, dataset, problems, shots, decoding, samples)

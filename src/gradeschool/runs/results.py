@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion, Finish
-from gradeschool.formats.own_run import COMPLETIONS_FILE, RESULTS_FILE
+from gradeschool.formats.own_run import COMPLETIONS_FILE, RESULTS_FILE, slug
 from gradeschool.models.base import Request
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.runs.cost import Budget
@@ -23,8 +22,6 @@ from gradeschool.scoring.causes import explain_verdict, view
 from gradeschool.scoring.collect import Run, Sample
 from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.score import RunScore, score_with
-
-UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 
 
 class WrittenResults(NamedTuple):
@@ -66,11 +63,6 @@ def write_results(
         file, body = answers_file(plan.protocol.answers_file, name, requests, store.completions)
         store.write_file(file, body)
     return WrittenResults(score, tuple(curve))
-
-
-def slug(name: str) -> str:
-    """Return a name as part of a file name: other characters become "_", at most 80 remain."""
-    return UNSAFE.sub("_", name).strip("._")[:80] or "unnamed"
 
 
 def run_of(name: str, requests: Sequence[Request], completions: Mapping[str, Completion]) -> Run:

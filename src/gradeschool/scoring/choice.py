@@ -41,8 +41,9 @@ class Work:
 def scored(work: Work, warn: Warn) -> Totals:
     """Return the scores of every run, and write the table of verdicts where one is wanted."""
     columns = work.columns()
+    output = _table(work.output, columns)
     runs, parts = _on_ray(work) if work.engine == RAY else _here(work)
-    with _table(work.output, columns) as table:
+    with output as table:
         written = _written(_of_the_run(parts), table)
         return total(written, columns, runs.__getitem__, warn, list(runs))
 
@@ -64,9 +65,10 @@ def _on_ray(work: Work) -> tuple[dict[str, str], Iterator[Part]]:
 def score_shard(work: Work, shard: str) -> str:
     """Write the table of one shard, "I/N"; return a sentence that says so."""
     part = Shard.parse(shard)
+    output = _table(work.output, work.columns())
     found = sources(work.files, work.dataset)
     rows = 0
-    with _table(work.output, work.columns()) as table:
+    with output as table:
         parts = score_sources(found, work.scorers, processes(work.jobs), part)
         for _, scored in _written(_of_the_run(parts, whole=False), table):
             rows += len(scored)

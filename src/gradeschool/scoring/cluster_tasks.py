@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.read import Reader, RowBatch
+from gradeschool.formats.tables import BATCH_ROWS, Cells
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scoring.verdicts import Judge, Scored
-from gradeschool.tables import BATCH_ROWS, Cells
 
 STRETCH_ROWS = 32_768  # a task has about as many, or one row group where that has more
 CHUNK_ROWS = 16_384  # completions that are packed together

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gradeschool.formats.own_run import manifest_of, scorer_of
 from gradeschool.scoring.collect import Run
 from gradeschool.scoring.load import load_runs
-from gradeschool.scoring.sources import no_such_run, parted
+from gradeschool.scoring.sources import check_sources, no_such_run, parted
 
 DEFAULT_SCORERS = ("gradeschool/reader", "gradeschool/parse-answer")
 
@@ -30,6 +30,7 @@ def choose_runs(
     A file is read once, however many of its runs are named. Raises InputError for a run that a
     file does not hold.
     """
+    check_sources(specs, dataset)
     loaded: dict[Path, list[Run]] = {}
     chosen: list[Chosen] = []
     for spec in dict.fromkeys(specs):

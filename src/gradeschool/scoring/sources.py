@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradeschool.datasets.load import Dataset, load_dataset
+from gradeschool.datasets.load import Dataset, is_here, load_datasets
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import dataset_of
-from gradeschool.formats.read import COMPLETIONS_FILE, name_of, require
+from gradeschool.formats.read import COMPLETIONS_FILE, name_of, read_samples, require
 
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
@@ -41,12 +41,37 @@ def sources(names: Sequence[str], dataset: str | None) -> list[Source]:
     are one table; with "#RUN" behind it, one run of several. dataset: a name or path; None takes
     the run folder's own, else GSM8K's test split. Raises InputError, DataError.
     """
-    return [_source(name, *parted(name), dataset) for name in names]
+    tables = [(name, parted(name)[1], *files_of(name, dataset)) for name in names]
+    check_sources(names, dataset)
+    loaded = load_datasets(used for *_, used in tables)
+    return [Source(name, parts, run_of(name), loaded[used], only)
+            for name, only, parts, used in tables]  # fmt: skip
 
 
-def _source(name: str, place: str, only: str, dataset: str | None) -> Source:
-    parts = _parts(place)
-    return Source(name, parts, run_of(name), _dataset(dataset, parts), only)
+def files_of(name: str, dataset: str | None) -> tuple[tuple[Path, ...], str]:
+    """Return the files of a table and the name of its dataset; raises InputError for no files."""
+    parts = _parts(parted(name)[0])
+    return parts, dataset or dataset_of(parts[0]) or DEFAULT_DATASET
+
+
+def check_sources(names: Iterable[str], dataset: str | None) -> None:
+    """Raise InputError for a table that cannot be read, before a dataset is fetched for it.
+
+    Files are looked into only where their dataset has to be fetched; elsewhere reading them says
+    the same a moment later.
+    """
+    tables = [(name, *files_of(name, dataset)) for name in names]
+    for name, parts, used in tables:
+        if is_here(used):
+            continue
+        file, only = parted(name)
+        recorded = [one for part in parts for one in read_samples(part, run_of(name))]
+        if all(one.fault for one in recorded):
+            first = recorded[0]
+            raise InputError(f"no row of {file!r} can be used: row {first.row} {first.fault}")
+        runs = dict.fromkeys(one.run for one in recorded)
+        if only and only not in runs:
+            raise no_such_run(file, only, runs)
 
 
 def parted(spec: str) -> tuple[str, str]:
@@ -75,10 +100,6 @@ def run_of(name: str) -> str:
     name = parted(name)[0]
     path = Path(name)
     return path.parent.resolve().name if _is_pattern(name) else name_of(path)
-
-
-def _dataset(name: str | None, parts: tuple[Path, ...]) -> Dataset:
-    return load_dataset(name or dataset_of(parts[0]) or DEFAULT_DATASET)
 
 
 def _is_pattern(name: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import GradeschoolError
 from gradeschool.formats.read import SampleBatch, sample_batches
+from gradeschool.formats.tables import everything
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.shards import Shard
@@ -22,7 +23,6 @@ from gradeschool.scoring.sources import Source
 from gradeschool.scoring.table import Place
 from gradeschool.scoring.verdicts import Judge, Scored
 from gradeschool.signals import ignore_interrupts
-from gradeschool.tables import everything
 
 AHEAD = 3  # batches that wait for each process: reading goes on while it works
 

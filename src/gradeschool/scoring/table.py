@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
 from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.formats.tables import Row, read_rows
 from gradeschool.scoring.forms import notes_from, words_of
 from gradeschool.scoring.matrix import ERROR, OUTCOMES
 from gradeschool.scoring.score import Columns
 from gradeschool.scoring.verdicts import Scored
-from gradeschool.tables import Row, read_rows
 
 # shard: "I/N", empty where the rows are all. source: what the user gave. file, part: the file's
 # name and its place, from 1, among those that were scored. digest: 64 bits of the text's SHA-256.

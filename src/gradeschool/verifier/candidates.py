@@ -17,6 +17,7 @@ from gradeschool.protocols.registry import all_scorers, get_usable_scorer
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.collect import Run
 from gradeschool.scoring.select import choose_runs, headline_scorer
+from gradeschool.scoring.sources import check_sources
 
 Warn = Callable[[str], None]
 
@@ -80,6 +81,7 @@ def candidates_of(
     folder = Path(spec)
     manifest = manifest_of(folder) if folder.exists() else {}
     reader = get_usable_scorer(scorer or headline_scorer([manifest], list(all_scorers())))
+    check_sources([spec], dataset)
     if _is_own(folder, manifest):
         loaded = load_dataset(dataset or manifest["dataset"]["name"])
         if loaded.sha256 == manifest["dataset"].get("sha256"):

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from gradeschool.datasets.load import Dataset, load_dataset
+from gradeschool.datasets.load import Dataset, load_datasets
 from gradeschool.problem import Problem
 from gradeschool.verifier import checkpoints
 from gradeschool.verifier.base_model import Base, identity_of, load_base, save_folder
@@ -64,7 +64,9 @@ def finetune(
     Raises InputError for a model, dataset or setting that cannot be used, StoreError for a folder
     that holds another training or cannot be written.
     """
-    job = Job(asked, load_dataset(asked.dataset), load_dataset(asked.dev) if asked.dev else None)
+    identity_of(asked.model)  # raises before a dataset is fetched
+    datasets = load_datasets([asked.dataset, *([asked.dev] if asked.dev else [])])
+    job = Job(asked, datasets[asked.dataset], datasets[asked.dev] if asked.dev else None)
     session = Session(output, world, command, listener)
     return run(session, job.facts, lambda: _prepare(job, session, save_every))
 

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
+from gradeschool.scoring.sources import parted
 from gradeschool.scoring.statistics import Interval, clustered_wilson
 from gradeschool.verifier.candidates import Answered, Held, Warn, candidates_of
 from gradeschool.verifier.picking import Option
 from gradeschool.verifier.score_run import Told, score_held
-from gradeschool.verifier.scorers import is_model, load_scorer
+from gradeschool.verifier.scorers import CandidateScorer, is_model, load_scorer
 from gradeschool.verifier.scores_file import ScoreRow, choose_scores, scores_path
 from gradeschool.verifier.ways import Case
 
@@ -40,25 +41,28 @@ def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = Non
 
 
 def scores_of(
-    held: Held,
-    verifier: str | None,
-    generator: str | None,
-    tell: Callable[[Told], None] | None = None,
-) -> tuple[str, Mapping[str, ScoreRow]]:
-    """Return the name of a verifier and its scores of a run's completions, by key.
+    spec: str, verifier: str | None, generator: str | None
+) -> CandidateScorer | tuple[str, Mapping[str, ScoreRow]]:
+    """Return a verifier that can score, or the name of one with its recorded scores by key.
 
-    verifier: a verifier's folder, its FILE.gguf or `tiny`, which scores what has no score yet; a
-    file of scores; the
-    beginning of a verifier's name in the file beside the completions; None for the one there.
+    spec: the run, FILE or FILE#RUN. verifier: a verifier's folder, its FILE.gguf or `tiny`; a file
+    of scores; the beginning of a verifier's name in the file beside the completions; None for the
+    one there. Raises InputError.
     """
     if verifier is not None and is_model(verifier):
-        scorer = load_scorer(verifier, generator)
-        return choose_scores(score_held(held, scorer, tell=tell), scorer.verifier.name)
+        return load_scorer(verifier, generator)
     if generator is not None:
         raise InputError("--generator needs a verifier's model; recorded scores are not asked anew")
     if verifier is not None and Path(verifier).is_file():
         return choose_scores(Path(verifier), None)
-    return choose_scores(scores_path(held.path), verifier)
+    return choose_scores(scores_path(Path(parted(spec)[0])), verifier)
+
+
+def scored_by(
+    scorer: CandidateScorer, held: Held, tell: Callable[[Told], None] | None = None
+) -> tuple[str, Mapping[str, ScoreRow]]:
+    """Return a verifier's name and its scores of a run's completions; scores what has none yet."""
+    return choose_scores(score_held(held, scorer, tell=tell), scorer.verifier.name)
 
 
 def ready(held: Held, verifier: str, scores: Mapping[str, ScoreRow]) -> Ready:

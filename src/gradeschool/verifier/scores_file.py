@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError, StoreError
-from gradeschool.tables import parse_line
+from gradeschool.formats.tables import parse_line
 
 SCORES_FILE = "verifier-scores.jsonl"
 

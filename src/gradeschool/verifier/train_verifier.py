@@ -73,6 +73,8 @@ def train_verifier(
     Raises InputError for models, samples or settings that cannot be used, StoreError for a folder
     that holds another training or cannot be written.
     """
+    for model in filter(None, (asked.generator, asked.init)):
+        identity_of(model)  # raises before a dataset is fetched
     held = _samples(asked, listener)
     session = Session(output, world, command, listener)
     return run(

@@ -58,8 +58,8 @@ def dot_strip(
     axis: Axis, share: float, interval: Interval, mark: float | None = None, label: str = ""
 ) -> Html:
     """Return an accuracy as a dot on its interval; mark: a reference drawn through all rows."""
-    grid = [_scorer(axis.place(tick), "grid") for tick in axis.ticks]
-    reference = [] if mark is None else [_scorer(axis.place(mark), "mark")]
+    grid = [_grid_line(axis.place(tick), "grid") for tick in axis.ticks]
+    reference = [] if mark is None else [_grid_line(axis.place(mark), "mark")]
     low, high = axis.place(interval.low), axis.place(interval.high)
     whisker = el(
         "line", x1=f"{low:.3f}%", x2=f"{high:.3f}%", y1=MIDDLE, y2=MIDDLE, class_="whisker"
@@ -81,7 +81,7 @@ def moved_strip(gained: int, lost: int, most: int) -> Html:
     parts = [
         el("rect", x=f"{50 - left:.3f}%", y=8, width=f"{left:.3f}%", height=12, class_="lost"),
         el("rect", x="50%", y=8, width=f"{right:.3f}%", height=12, class_="gained"),
-        _scorer(50, "axis"),
+        _grid_line(50, "axis"),
     ]
     return _svg(f"{gained} gained, {lost} lost", *parts)
 
@@ -134,7 +134,7 @@ def _curve(
     return parts
 
 
-def _scorer(place: float, class_: str) -> Html:
+def _grid_line(place: float, class_: str) -> Html:
     return el("line", x1=f"{place:.3f}%", x2=f"{place:.3f}%", y1=0, y2="100%", class_=class_)
 
 

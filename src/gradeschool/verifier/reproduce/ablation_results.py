@@ -12,10 +12,11 @@ from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
 from gradeschool.verifier.curves import Point
 from gradeschool.verifier.rank import difference
-from gradeschool.verifier.rank_run import one_run, ready, scores_of
+from gradeschool.verifier.rank_run import one_run, ready
 from gradeschool.verifier.reproduce.ablation_stages import TEST
 from gradeschool.verifier.reproduce.ablations import Contrast, Plan, Spot
 from gradeschool.verifier.reproduce.findings import BASELINE, WAYS, Findings
+from gradeschool.verifier.scores_file import choose_scores
 from gradeschool.verifier.ways import BEST, MAJORITY, pick
 
 # The ways of figure 6a.
@@ -92,7 +93,7 @@ def _of_point(panel: int, series: str, found: Point) -> Measured:
 def _measured(root: Path, spot: Spot) -> Measured:
     held = one_run(str(root / spot.run), str(root / TEST), _quiet)
     if spot.scores:
-        name, rows = scores_of(held, str(root / spot.scores), None)
+        name, rows = choose_scores(root / spot.scores, None)
         cases = ready(held, name, rows).cases
         ns = steps(max(len(case.options) for case in cases))
         picked = [pick(case, False, WAYS, ns) for case in cases]

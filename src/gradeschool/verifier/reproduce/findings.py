@@ -14,8 +14,9 @@ from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson
 from gradeschool.verifier.curves import Point, point
 from gradeschool.verifier.rank import Difference, difference
-from gradeschool.verifier.rank_run import baseline, one_run, ready, scores_of
+from gradeschool.verifier.rank_run import baseline, one_run, ready
 from gradeschool.verifier.reproduce.presets import GREEDY, VOTING, Preset, folder
+from gradeschool.verifier.scores_file import choose_scores, scores_path
 from gradeschool.verifier.separation import auc, within
 from gradeschool.verifier.ways import MEAN, SCORES, VOTERS, Picked, Ways, pick
 
@@ -65,7 +66,7 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
     """Return one seed's outcomes from the runs and scores in a recipe's folder."""
     problems = str(root / f"problems/{split}.jsonl")
     held = one_run(str(root / folder(split, seed)), problems, _quiet)
-    prepared = ready(held, *scores_of(held, None, None))
+    prepared = ready(held, *choose_scores(scores_path(held.path), None))
     ns = steps(max(len(case.options) for case in prepared.cases))
     picked = [pick(case, prepared.has_logprob, WAYS, ns) for case in prepared.cases]
     greedy = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,9 +23,10 @@ from gradeschool.verifier.reproduce.stages import (
     mark,
     ready,
 )
+from gradeschool.worker import python_command, python_environment
 
 # The command line, for a process that ends with the one that started it.
-STAGE_MODULE = "gradeschool.cli.stage"
+STAGE_PROGRAM = "from gradeschool.cli.stage import run; run()"
 POLL_SECONDS = 0.1
 LOG_TAIL = 1500  # characters of a failed stage's log that its error shows
 INTERRUPTED = 130
@@ -123,7 +123,7 @@ def _begin(stage: Stage, folder: Path, jobs: int) -> Running:
     with log.open("ab") as told:
         out = (folder / f"{stage.stdout}.part").open("wb") if stage.stdout else None
         process = subprocess.Popen(  # noqa: S603 (our own command line)
-            [sys.executable, "-m", STAGE_MODULE, *stage.command],
+            python_command(STAGE_PROGRAM, *stage.command),
             cwd=folder,
             stdin=subprocess.PIPE,  # closes with this process, and the stage ends
             process_group=0,  # a terminal's Ctrl-C reaches this process alone, which passes it on
@@ -133,7 +133,7 @@ def _begin(stage: Stage, folder: Path, jobs: int) -> Running:
                 "OMP_NUM_THREADS": threads,
                 "TOKENIZERS_PARALLELISM": "false",
                 **ALLOCATOR,
-                **os.environ,
+                **python_environment({}),
             },
         )
         if out is not None:

@@ -1,4 +1,4 @@
-"""Connections to https: trusted where the system trusts, also by a command that starts lean."""
+"""Connections by https: a server is trusted where the system trusts it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import shutil
 import ssl
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -69,14 +68,3 @@ def test_a_server_is_trusted_where_the_system_trusts_it_and_nowhere_else(
     trusted = run_script(*asked, SSL_CERT_FILE=str(certificate))
     assert (trusted.status, trusted.err.count("Traceback")) == (0, 0)
     assert "1 of 1 samples" in trusted.out
-
-
-@pytest.mark.parametrize("value", [None, "mine.pem"])
-def test_the_environment_is_as_before(value: str | None) -> None:
-    code = (
-        "import os, sys; from gradeschool.cli.lean_import import import_aiohttp; import_aiohttp(); "
-        "assert 'aiohttp' in sys.modules; print(os.environ.get('SSL_CERT_FILE'))"
-    )
-    environment = {} if value is None else {"SSL_CERT_FILE": value}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
-    assert done.stdout.decode().strip() == str(value), done.stderr.decode()

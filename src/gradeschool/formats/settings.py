@@ -1,4 +1,4 @@
-"""One of two results: its completions, the settings that its records hold, and its prompts."""
+"""The settings that files of results record, under one name for each in all formats."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from gradeschool.completion import Prompt
-from gradeschool.scoring.collect import Run
+from gradeschool.completion import Message, Prompt
+from gradeschool.formats.samples import text_of
 
-# What can be recorded of a result, in the order in which it is shown.
+# The settings, in the order in which they are shown.
 MODEL, ANSWERED_BY, ADDRESS, ENGINE = "model", "answered by", "address", "engine"
 VERSIONS, PRECISION, PROTOCOL = "versions", "precision", "protocol"
 FORM, SYSTEM, PROMPT = "prompt form", "system message", "prompt"
@@ -24,7 +24,7 @@ SETTINGS = (
     *(SAMPLES, DATASET, DIGEST, LABELS, SCORER),
 )
 
-# What may change every text, and acts on no text that can be told from another.
+# Those that may change every text, and leave no trace in it.
 EVERYWHERE = (
     *(
         MODEL,
@@ -43,32 +43,26 @@ EVERYWHERE = (
 )
 
 
-class Asked(NamedTuple):
-    """How one completion was asked for; None where that is not recorded."""
+class RecordedRequest(NamedTuple):
+    """The request of one completion; None for what is not recorded."""
 
     prompt: Prompt | None = None
     prompt_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """One result of two.
+class RecordedSettings:
+    """What a file of results records of how it was made.
 
-    kind: what it was read from, in words. settings: by the names of SETTINGS; a name that is not
-    in it is not recorded. asked: by the row of a completion. scorer: the name of the scorer that
-    gave its published number, "" where nothing says it.
+    kind: the format, in words. values: by the names of SETTINGS; a name without a value is not
+    recorded. requests: by the row of the completion. scorer: the name of the scorer that gave the
+    published number, "" where the file does not say.
     """
 
-    run: Run
     kind: str
-    settings: Mapping[str, Any]
-    asked: Mapping[int, Asked] = field(default_factory=dict)
+    values: Mapping[str, Any]
+    requests: Mapping[int, RecordedRequest] = field(default_factory=dict)
     scorer: str = ""
-
-    @property
-    def stops(self) -> tuple[str, ...]:
-        """Return the stop strings, none where they are not recorded."""
-        return tuple(self.settings.get(STOP) or ())
 
 
 def mapping(value: object) -> Mapping[str, Any]:
@@ -83,16 +77,13 @@ def address_of(url: object) -> str | None:
     return url.removesuffix("/").removesuffix("/chat/completions").removesuffix("/completions")
 
 
-def known(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings without those that are None: they are not recorded."""
-    return {name: value for name, value in settings.items() if value is not None}
+def recorded(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that are not None; a setting without one is not recorded."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def as_messages(value: object) -> Prompt | None:
+def messages_prompt(value: object) -> Prompt | None:
     """Return the prompt that a JSON list of {"role", "content"} is, None for anything else."""
-    from gradeschool.completion import Message
-    from gradeschool.formats.samples import text_of
-
     if not isinstance(value, list) or not value:
         return None
     turns = []

@@ -1,116 +1,65 @@
-"""A run with everything that other tools' formats ask for: prompts, verdicts, dates, versions."""
+"""Make a run ready for export: its prompts, verdicts, scores and dates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import sqrt
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from gradeschool.completion import Completion, Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.sources import ALIASES, SOURCES
 from gradeschool.errors import InputError
+from gradeschool.formats.export import ExportedRun, ExportedSample, ExportedScore
 from gradeschool.formats.own_run import COMPLETIONS_FILE, dataset_of, from_fields
+from gradeschool.formats.tables import read_rows
 from gradeschool.problem import Problem
 from gradeschool.reports.page.gather import Entry, PageRun, gather
-from gradeschool.reports.page.verdicts import cause_of
+from gradeschool.reports.page.verdicts import cause_of, share_of_clusters
 from gradeschool.runs.manifest import plan_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.load import DEFAULT_DATASET
 from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.notes import Warn
-from gradeschool.tables import read_rows
 from gradeschool.verdict import Outcome, Verdict
 
 
-class Item(NamedTuple):
-    """One sample with its verdicts, in the order of the scorers; none where it failed.
-
-    place: the row of its problem in the dataset, from 0. stored: the row of the run folder, None
-    for other files. prompt: what was sent, None where that cannot be known. cause: why the
-    headline scorer does not call it correct.
-    """
-
-    problem: Problem
-    place: int
-    sample: int
-    text: str
-    error: str
-    finish: str
-    stored: Completion | None
-    prompt: Prompt | None
-    verdicts: tuple[Verdict, ...]
-    cause: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bundle:
-    """One run to export; the first scorer is the headline.
-
-    task: the protocol, or the dataset of a file that names none. size: problems in the dataset.
-    begun, ended: of the run; of a file without a run.json, when it was last changed.
-    """
-
-    model: str
-    task: str
-    dataset: str
-    size: int
-    scorers: tuple[Scorer, ...]
-    items: tuple[Item, ...]
-    manifest: Mapping[str, Any]
-    begun: datetime
-    ended: datetime
-    faults: int
-
-    def facts(self, name: str) -> Mapping[str, Any]:
-        """Return an object of run.json, {} where it has none of that name."""
-        found = self.manifest.get(name)
-        return found if isinstance(found, Mapping) else {}
-
-    def answered(self) -> tuple[Item, ...]:
-        """Return the samples that have a completion."""
-        return tuple(item for item in self.items if not item.error)
-
-    def is_whole(self) -> bool:
-        """Tell whether every sample that the run asked for is there, failed ones included."""
-        planned = (self.manifest.get("problems"), self.manifest.get("samples"))
-        counts = [count for count in planned if isinstance(count, int)]
-        return len(counts) < 2 or len(self.items) >= counts[0] * counts[1]
-
-
-def the_run(spec: str, dataset: str | None, warn: Warn) -> PageRun:
-    """Return the one run that FILE or FILE#RUN means; raises InputError where it is not one."""
-    found = gather([spec], dataset, warn)
-    if len(found) > 1:
-        names = ", ".join(repr(f"{spec}#{run.name}") for run in found[:5])
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+def one_run(spec: str, dataset: str | None, warn: Warn) -> PageRun:
+    """Return the run that FILE or FILE#RUN names; raises InputError unless there is just one."""
+    runs = gather([spec], dataset, warn)
+    if len(runs) > 1:
+        names = ", ".join(repr(f"{spec}#{run.name}") for run in runs[:5])
+        more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
         raise InputError(
-            f"{spec!r} holds {len(found)} runs, an export is of one; give {names}{more}"
+            f"{spec!r} holds {len(runs)} runs, an export is of one; give {names}{more}"
         )
-    if all(entry.error for entry in found[0].entries):
-        count = len(found[0].entries)
+    if all(entry.error for entry in runs[0].entries):
+        count = len(runs[0].entries)
         raise InputError(f"{spec!r} has nothing to export: its {count} samples have no completion")
-    return found[0]
+    return runs[0]
 
 
-def bundle_of(run: PageRun, scorers: Sequence[Scorer], dataset: str | None, warn: Warn) -> Bundle:
+def exported_run(
+    run: PageRun, scorers: Sequence[Scorer], dataset: str | None, warn: Warn
+) -> ExportedRun:
     """Return a run with the verdicts of these scorers, the first of which is the headline."""
     name = dataset or dataset_of(run.path) or DEFAULT_DATASET
     problems = load_dataset(name).problems
-    places = {problem.id: at for at, problem in enumerate(problems)}
+    places = {problem.id: place for place, problem in enumerate(problems)}
     protocol = run.manifest.get("protocol")
     task = protocol.get("name") if isinstance(protocol, Mapping) else None
     shown = dataset_name(name)
     begun, ended = _dates(run)
-    return Bundle(
+    samples = _samples(run, scorers, places, warn)
+    return ExportedRun(
         model=run.name,
         task=str(task or shown),
         dataset=shown,
         size=len(problems),
-        scorers=tuple(scorers),
-        items=tuple(_items(run, scorers, places, warn)),
+        scores=tuple(_score(samples, index, scorer) for index, scorer in enumerate(scorers)),
+        samples=tuple(samples),
         manifest=run.manifest,
         begun=begun,
         ended=ended,
@@ -119,41 +68,60 @@ def bundle_of(run: PageRun, scorers: Sequence[Scorer], dataset: str | None, warn
 
 
 def dataset_name(name: str) -> str:
-    """Return a dataset's name; of a file its own alone, for folders are of one machine."""
+    """Return a dataset's name; of a file its name without folders, which are of one machine."""
     return ALIASES.get(name, name) if name in SOURCES or name in ALIASES else Path(name).name
 
 
-def _items(
+def _samples(
     run: PageRun, scorers: Sequence[Scorer], places: Mapping[str, int], warn: Warn
-) -> list[Item]:
+) -> list[ExportedSample]:
     usable = [entry for entry in run.entries if not entry.error]
     Matrix(scorers).expect((entry.text, entry.problem) for entry in usable)
-    samples = (sample for sample in run.chosen.run.samples if sample.problem is not None)
+    run_samples = (sample for sample in run.chosen.run.samples if sample.problem is not None)
     stored, prompts = _stored(run.path), _prompts(run.manifest, warn)
     others: dict[str, int] = {}
-    items = []
-    for entry, sample in zip(run.entries, samples, strict=True):
-        known = stored.get(sample.row)
+    exported = []
+    for entry, sample in zip(run.entries, run_samples, strict=True):
+        row = stored.get(sample.row)
         id = entry.problem.id
         place = places.get(id)
         if place is None:  # a problem that the file brings itself
             place = others.setdefault(id, len(places) + len(others))
         verdicts, cause = _judged(entry, scorers, run.disputed)
-        items.append(
-            Item(
+        exported.append(
+            ExportedSample(
                 problem=entry.problem,
                 place=place,
                 sample=entry.sample,
                 text=entry.text,
                 error=entry.error,
                 finish=str(sample.finish),
-                stored=known,
-                prompt=prompts.get(known.key) if known else None,
+                stored=row,
+                prompt=prompts.get(row.key) if row else None,
                 verdicts=verdicts,
                 cause=cause,
             )
         )
-    return items
+    return exported
+
+
+def _score(samples: Sequence[ExportedSample], index: int, scorer: Scorer) -> ExportedScore:
+    problems: dict[str, tuple[int, int]] = {}
+    for sample in samples:
+        outcome = sample.verdicts[index].outcome if sample.verdicts else Outcome.ERROR
+        if outcome is not Outcome.ERROR:
+            correct, judged = problems.get(sample.problem.id, (0, 0))
+            problems[sample.problem.id] = correct + (outcome is Outcome.CORRECT), judged + 1
+    share = share_of_clusters(list(problems.values()))
+    shares = [correct / judged for correct, judged in problems.values()]
+    mean = sum(shares) / len(shares) if shares else 0.0
+    stderr = None
+    if len(shares) > 1:
+        variance = sum((value - mean) ** 2 for value in shares) / (len(shares) - 1)
+        stderr = sqrt(variance / len(shares))
+    return ExportedScore(
+        scorer, share.accuracy, share.interval, share.judged, mean, stderr, problems
+    )
 
 
 def _judged(
@@ -176,13 +144,13 @@ def _stored(path: Path) -> dict[int, Completion]:
 
 
 def _prompts(manifest: Mapping[str, Any], warn: Warn) -> dict[str, Prompt]:
-    """Return the prompts by key: rendered again, and right because the key is their digest."""
+    """Return the prompts by key, rendered again; the key is their digest and proves them."""
     if "protocol" not in manifest:
         return {}
     try:
         requests = plan_of(manifest).requests(str(manifest.get("model")))
     except InputError as error:
-        warn(f"the export has no prompts, for they cannot be rendered here: {error}")
+        warn(f"the export has no prompts, because they cannot be rendered here: {error}")
         return {}
     return {request.key: request.prompt for request in requests}
 
@@ -196,7 +164,7 @@ def _dates(run: PageRun) -> tuple[datetime, datetime]:
 
 def _date(written: object, default: datetime) -> datetime:
     try:
-        found = datetime.fromisoformat(str(written))
+        date = datetime.fromisoformat(str(written))
     except ValueError:
         return default
-    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    return date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)

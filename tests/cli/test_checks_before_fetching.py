@@ -1,0 +1,135 @@
+"""What the user gave is checked before a dataset is fetched, in every verb."""
+
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from gradeschool.cli import VERBS
+from gradeschool.datasets import load
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+# The words of a command line -> what its message says. Without the mistake, each would fetch GSM8K.
+# The working folder has an empty folder "empty", "answers.jsonl" with one answer of the run "a",
+# "bytes.jsonl" that is no text, "checkpoint" with a model's configuration, and "there.html".
+MISTAKES = {
+    "score absent.jsonl": "'absent.jsonl' does not exist",
+    "score answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
+    "score bytes.jsonl": "no row of 'bytes.jsonl' can be used",
+    "score answers.jsonl#b": "'answers.jsonl' holds no run 'b'",
+    "score answers.jsonl --scorer absent": "no scorer is called 'absent'",
+    "score answers.jsonl --vote absent": "no vote is called 'absent'",
+    "score answers.jsonl -d absent": "no dataset is called 'absent'",
+    "score answers.jsonl -d absent.csv": "'absent.csv'",
+    "score answers.jsonl -o verdicts.txt": "'verdicts.txt'",
+    "score answers.jsonl --shard 3/2 -o verdicts.jsonl": "the shard is '3/2'",
+    "score answers.jsonl --causes --shard 1/2 -o verdicts.jsonl": "--shard needs -o FILE",
+    "score --merge absent.jsonl": "'absent.jsonl'",
+    "explain absent.jsonl": "'absent.jsonl' does not exist",
+    "explain answers.jsonl --scorer absent": "no scorer is called 'absent'",
+    "explain answers.jsonl --cause absent": "no cause holds the words 'absent'",
+    "compare answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
+    "compare answers.jsonl answers.jsonl#b": "'answers.jsonl' holds no run 'b'",
+    "compare answers.jsonl empty --scorer absent": "no scorer is called 'absent'",
+    "diff answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
+    "diff answers.jsonl answers.jsonl --scorer-a absent": "no scorer is called 'absent'",
+    "diff answers.jsonl answers.jsonl --scorer-b absent": "no scorer is called 'absent'",
+    "report answers.jsonl absent.jsonl -o page.html": "'absent.jsonl' does not exist",
+    "report answers.jsonl -o page.doc": "'page.doc'",
+    "report answers.jsonl -o there.html": "'there.html'",
+    "report answers.jsonl -o page.html --scorer absent": "no scorer is called 'absent'",
+    "export absent.jsonl --to parquet -o rows.parquet": "'absent.jsonl' does not exist",
+    "export answers.jsonl --to inspect -o rows.parquet": "'rows.parquet'",
+    "export answers.jsonl --to inspect -o run.eval --scorer absent": "no scorer is called 'absent'",
+    "rank absent.jsonl": "'absent.jsonl' does not exist",
+    "rank answers.jsonl --baseline absent.jsonl --verifier absent": "'absent.jsonl' does not exist",
+    "rank answers.jsonl --scorer absent": "no scorer is called 'absent'",
+    "rank answers.jsonl --verifier absent": "holds no scores of 'absent'",
+    "rank answers.jsonl --generator tiny": "--generator needs a verifier's model",
+    "verifier score answers.jsonl --verifier absent": "there is no verifier 'absent'",
+    "verifier score absent.jsonl --verifier tiny": "'absent.jsonl' does not exist",
+    "verifier train --generator absent --samples answers.jsonl -o model": "no model is in 'absent'",
+    "verifier train --generator checkpoint --samples absent.jsonl -o model": "'absent.jsonl'",
+    "eval -m absent -p zero-shot/chat": "the model 'absent' is of no known form",
+    "eval -m recorded/absent.jsonl": "'absent.jsonl' does not exist",
+    "eval -m recorded/answers.jsonl#b": "is not one run",
+    "eval -m tiny -p absent": "no protocol is called 'absent'",
+    "eval -m tiny -k 5": "5 samples at temperature 0",
+    "eval -m transformers/absent": "'absent'",
+    "eval -m llama.cpp/absent.gguf": "'absent.gguf'",
+    "eval -m recorded/answers.jsonl --price absent": "the price 'absent'",
+    "eval -m recorded/answers.jsonl --max-cost 1": "give --price",
+    "eval -m recorded/answers.jsonl --dry-run -d absent": "no dataset is called 'absent'",
+    "sample -m transformers/absent -o run": "'absent'",
+    "sample -m absent -o run": "the model 'absent' is of no known form",
+    "sample -m recorded/absent.jsonl --no-calculator -o run": "'absent.jsonl' does not exist",
+    "sample -m recorded/answers.jsonl --engine ray -o run": "run a transformers/FOLDER model",
+    "sample -m recorded/answers.jsonl --temperature 0 -o run": "100 samples at temperature 0",
+    "finetune -m absent -d gsm8k:train -o model": "no model is in 'absent'",
+    "finetune -m new:0.2M -d gsm8k:train --dev absent -o model": "no dataset is called 'absent'",
+    "finetune -m new:0.2M -d gsm8k:train --dev absent.csv -o model": "'absent.csv'",
+    "audit --scorer absent": "no scorer is called 'absent'",
+    "doctor http://127.0.0.1:9/v1 -p absent": "no protocol is called 'absent'",
+    "gguf empty -o model.gguf": "'empty/config.json'",
+    "reproduce --figure 99": "'99'",
+    "runs list absent": "'absent'",
+    "runs show empty": "'empty' is no run folder",
+    "runs verify empty": "'empty' is no run folder",
+    "runs merge empty -o run": "'empty' is no run folder",
+    "runs curve absent.jsonl": "'absent.jsonl' does not exist",
+    "runs curve answers.jsonl --scorer absent": "no scorer is called 'absent'",
+    "protocols show absent": "no protocol or scorer is called 'absent'",
+    "protocols show lm-eval/gsm8k -d absent": "no dataset is called 'absent'",
+    "protocols diff lm-eval/gsm8k absent": "no protocol or scorer is called 'absent'",
+    "protocols diff openai/2021 multi-pattern --runs absent.jsonl": "'absent.jsonl' does not exist",
+    "protocols diff lm-eval/gsm8k olmes/gsm8k --problem 0 --runs absent.jsonl": "'absent.jsonl'",
+    "protocols prompts absent": "no protocol is called 'absent'",
+    "protocols prompts lm-eval/gsm8k -d absent.csv": "'absent.csv'",
+    "data fetch gsm8k absent": "no dataset is called 'absent'",
+    "data verify absent": "no dataset is called 'absent'",
+    "data generate --split absent": "'absent'",
+    "data right absent.jsonl": "'absent.jsonl' does not exist",
+    "data right answers.jsonl --with absent": "no dataset is called 'absent'",
+    "data suspects answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
+    "integrations absent": "no tool is called 'absent'",
+}
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A working folder on a machine without GSM8K, where to fetch anything fails the test."""
+
+    def fetch(source: object) -> NoReturn:
+        pytest.fail(f"{source} was fetched before the mistake was reported")
+
+    monkeypatch.setattr("gradeschool.datasets.files.fetch", fetch)
+    monkeypatch.setattr(load, "_load_source", load._load_source.__wrapped__)  # as in a new process
+    monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
+    folder = tmp_path / "working"
+    (folder / "empty").mkdir(parents=True)
+    (folder / "checkpoint").mkdir()
+    (folder / "checkpoint" / "config.json").write_text("{}")
+    (folder / "answers.jsonl").write_text('{"index": 0, "run": "a", "completion": "#### 18"}\n')
+    (folder / "bytes.jsonl").write_bytes(bytes(range(128, 256)))
+    (folder / "there.html").write_text("mine")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("words", MISTAKES)
+def test_a_mistake_is_reported_before_anything_is_fetched(
+    gradeschool: Command, folder: Path, words: str
+) -> None:
+    before = {path.name: path.stat().st_size for path in folder.rglob("*")}
+    ended = gradeschool(*words.split())
+    assert MISTAKES[words] in " ".join(ended.err.split())
+    assert ended.status == 2
+    assert ended.out == ""
+    assert "Traceback" not in ended.err
+    assert len(ended.err.splitlines()[-1]) < 400
+    assert {path.name: path.stat().st_size for path in folder.rglob("*")} == before
+
+
+def test_every_verb_is_tried() -> None:
+    assert {words.split()[0] for words in MISTAKES} == set(VERBS)
