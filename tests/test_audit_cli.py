@@ -16,34 +16,36 @@ ENDS_WITH = "tests.support.scorers:ends_with"
 def test_a_scorer_with_faults_ends_with_1_and_shows_the_smallest_example(
     gradeschool: Command,
 ) -> None:
-    done = gradeschool("audit", ENDS_WITH, *SHORT, columns=100)
-    assert done.status == 1
-    assert done.out.startswith(f"{ENDS_WITH}  f(completion, gold), the gold as text\n")
-    assert "reads 15 of 15 formats" in done.out
-    assert re.search(r"\n suffix +([\d,]+) of \1 +'11' +1 ", done.out)
-    assert "false accept  wrong answers that pass" in done.out
-    assert max(map(len, done.out.splitlines())) <= 100
-    assert done.err == ""
+    ended = gradeschool("audit", ENDS_WITH, *SHORT, columns=100)
+    assert ended.status == 1
+    assert ended.out.startswith(f"{ENDS_WITH}  f(completion, gold), the gold as text\n")
+    assert "reads 15 of 15 formats" in ended.out
+    assert re.search(r"\n suffix +([\d,]+) of \1 +'11' +1 ", ended.out)
+    assert "false accept  wrong answers that pass" in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 100
+    assert ended.err == ""
 
 
 def test_what_is_allowed_does_not_count(gradeschool: Command) -> None:
     allow = ("--allow", "false-accept", "--allow", "false-reject")
-    done = gradeschool("audit", ENDS_WITH, *SHORT, *allow)
-    assert done.status == 0
-    assert re.search(r"\nallowed: suffix, ", done.out)
-    assert re.search(r"\n0 findings, \d+ more allowed: [\d,]+ questions, seed 0\n", done.out)
+    ended = gradeschool("audit", ENDS_WITH, *SHORT, *allow)
+    assert ended.status == 0
+    assert re.search(r"\nallowed: suffix, ", ended.out)
+    assert re.search(r"\n0 findings, \d+ more allowed: [\d,]+ questions, seed 0\n", ended.out)
 
 
 def test_a_scorer_as_json(gradeschool: Command) -> None:
-    done = gradeschool("audit", "--scorer", "openai/2021", *SHORT, "--json", "--seed", 5)
-    assert done.status == 1
-    report = done.json()
+    ended = gradeschool("audit", "--scorer", "openai/2021", *SHORT, "--json", "--seed", 5)
+    assert ended.status == 1
+    report = ended.json()
     assert report["scorer"] == "openai/2021"
     assert report["reads"] == ["#### N"]
     assert len(report["reads"]) + len(report["does_not_read"]) == 15
     assert report["seed"] == 5
-    assert {one["name"] for one in report["findings"]} == set(report["counting"])
-    period = next(one for one in report["findings"] if one["name"] == "false-reject/period")
+    assert {finding["name"] for finding in report["findings"]} == set(report["counting"])
+    period = next(
+        finding for finding in report["findings"] if finding["name"] == "false-reject/period"
+    )
     assert (period["completion"], period["gold"]) == ("#### 1.", "1")
     assert period["recipe"] == "'#### 1.'"
 
@@ -64,11 +66,11 @@ def test_a_scorer_as_json(gradeschool: Command) -> None:
 def test_bad_input_is_a_message_and_status_2(
     gradeschool: Command, arguments: tuple[str, ...], message: str
 ) -> None:
-    done = gradeschool("audit", *arguments)
-    assert done.status == 2
-    assert message in done.err
-    assert "Traceback" not in done.err
-    assert done.out == ""
+    ended = gradeschool("audit", *arguments)
+    assert ended.status == 2
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+    assert ended.out == ""
 
 
 def test_a_function_is_imported_from_the_working_folder_and_from_a_file(
@@ -80,7 +82,7 @@ def test_a_function_is_imported_from_the_working_folder_and_from_a_file(
     )
     monkeypatch.chdir(tmp_path)
     for function in ("my_rewards:score", "my_rewards.py:score"):
-        done = run_script("audit", function, *SHORT, "--json")
-        assert done.status == 1, done.err
-        names = {one["name"] for one in json.loads(done.out)["findings"]}
+        ended = run_script("audit", function, *SHORT, "--json")
+        assert ended.status == 1, ended.err
+        names = {finding["name"] for finding in json.loads(ended.out)["findings"]}
         assert "false-accept/suffix" in names

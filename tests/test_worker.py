@@ -21,6 +21,7 @@ from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
 from gradeschool.worker import Child, Pool, WorkerFailure
 from tests.peers.views import missing_extra
+from tests.support.outcomes import outcomes_of
 
 FUNCTIONS = """
     import os, signal, sys, time
@@ -80,9 +81,9 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def child(module: str) -> Iterator[Child]:
-    one = Child()
-    yield one
-    one.stop()
+    child = Child()
+    yield child
+    child.stop()
 
 
 def failures(answers: list[object]) -> list[str]:
@@ -201,10 +202,10 @@ def test_a_pool_keeps_the_order_and_shares_the_rows(module: str) -> None:
 
 
 def test_many_threads_share_a_pool(module: str) -> None:
-    pool, seen = Pool(2), dict[int, object]()
+    pool, answers = Pool(2), dict[int, object]()
 
     def ask(number: int) -> None:
-        seen[number] = pool.answers(f"{module}:echo", [(str(number),)] * 3)
+        answers[number] = pool.answers(f"{module}:echo", [(str(number),)] * 3)
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
     for thread in threads:
@@ -212,7 +213,7 @@ def test_many_threads_share_a_pool(module: str) -> None:
     for thread in threads:
         thread.join()
     pool.stop()
-    assert seen == {number: [[str(number)]] * 3 for number in range(12)}
+    assert answers == {number: [[str(number)]] * 3 for number in range(12)}
 
 
 def test_inside_an_event_loop(module: str) -> None:
@@ -230,18 +231,18 @@ def run_program(program: str, module: str, *, check: bool = True) -> str:
     """Run a program that uses the worker in an interpreter of its own."""
     folder = next(entry for entry in sys.path if (Path(entry) / f"{module}.py").is_file())
     start = f"import sys; sys.path.append({folder!r})\n{textwrap.dedent(program)}"
-    done = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-W", "error", "-c", start],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=check,
     )
-    assert not check or done.stderr == ""
-    return done.stdout
+    assert not check or ended.stderr == ""
+    return ended.stdout
 
 
-def gone(process: int) -> bool:
+def has_ended(process: int) -> bool:
     """Wait a while for a process to end."""
     for _ in range(100):
         try:
@@ -262,7 +263,7 @@ def test_no_process_is_left_behind(module: str, end: str) -> None:
         """,
         module,
     )
-    assert all(gone(process) for process in set(json.loads(out)))
+    assert all(has_ended(process) for process in set(json.loads(out)))
 
 
 @POSIX
@@ -286,7 +287,7 @@ def test_a_killed_parent_takes_its_children_along(module: str) -> None:
     processes = [int(line) for line in out.split()]
     assert len(processes) == 2
     deadline = time.monotonic() + PATIENCE
-    while not all(gone(process) for process in processes):
+    while not all(has_ended(process) for process in processes):
         assert time.monotonic() < deadline
 
 
@@ -345,9 +346,7 @@ def test_hostile_texts_have_an_outcome_in_bounded_time(name: str, scorer: str) -
 def test_a_hanging_text_is_an_error_and_the_others_go_on() -> None:
     scorer: Scorer = get_scorer("math-verify/default")
     pairs = [(text, "18") for text in ("#### 18", HOSTILE["a tower of powers"], "#### 5", "18")]
-    assert scorer.ahead is not None
-    scorer.ahead(pairs)
-    outcomes = [scorer.outcome(*pair) for pair in pairs]
+    outcomes = outcomes_of(scorer, pairs)
     assert outcomes == [Outcome.CORRECT, Outcome.ERROR, Outcome.WRONG, Outcome.CORRECT]
     reason = scorer.judge(HOSTILE["a tower of powers"], Problem.from_gold("18")).reason
     assert "no answer within 5 s of computing" in reason

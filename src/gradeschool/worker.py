@@ -282,7 +282,7 @@ class Pool:
     def answers(self, function: str, rows: Sequence[Sequence[str]]) -> list[Any]:
         """Return the answer for each row, in order; many rows are shared among the children."""
         share = max(SHARE, -(-len(rows) // len(self.children)))
-        parts = [rows[at : at + share] for at in range(0, len(rows), share)]
+        parts = [rows[start : start + share] for start in range(0, len(rows), share)]
         if len(parts) < 2:
             return self._lent(function, rows)
         with ThreadPoolExecutor(len(parts)) as threads:

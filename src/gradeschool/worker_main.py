@@ -133,8 +133,8 @@ def _end() -> None:
 def function_of(name: str) -> Callable[..., Any]:
     """Return the function of a name "package.module:function"."""
     module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
-    return found
+    imported: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return imported
 
 
 def _cpu_seconds() -> int:
@@ -151,10 +151,10 @@ def _limit(name: str, soft: int | None) -> None:
     if kind is None:
         return
     _, hard = resource.getrlimit(kind)
-    wanted = resource.RLIM_INFINITY if soft is None else soft
+    limit = resource.RLIM_INFINITY if soft is None else soft
     if hard != resource.RLIM_INFINITY:
-        wanted = hard if soft is None else min(soft, hard)
+        limit = hard if soft is None else min(soft, hard)
     try:
-        resource.setrlimit(kind, (wanted, hard))
+        resource.setrlimit(kind, (limit, hard))
     except (OSError, ValueError):  # macOS refuses some
         return

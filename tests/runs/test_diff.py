@@ -20,7 +20,7 @@ from gradeschool.runs.diff.pairs import paired, prompt_differences
 from gradeschool.runs.diff.result import RunDifference, difference
 from gradeschool.runs.diff.sides import DiffSide
 from gradeschool.runs.diff.steps import STEPS_OF_TEXTS, cut_at
-from gradeschool.scoring.collect import Run, Sample
+from gradeschool.scoring.samples import Run, Sample
 from tests.support.archives import DEFLATED, write_archive
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture

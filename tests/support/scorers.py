@@ -64,8 +64,8 @@ def by_number(completion: str, gold: float) -> bool:
 
 def of_trl(completions: list[list[dict[str, str]]], answer: list[str], **_: Any) -> list[float]:
     return [
-        float(one[0]["content"].endswith(gold))
-        for one, gold in zip(completions, answer, strict=True)
+        float(messages[0]["content"].endswith(gold))
+        for messages, gold in zip(completions, answer, strict=True)
     ]
 
 

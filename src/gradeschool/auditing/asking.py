@@ -1,4 +1,4 @@
-"""Asking a scorer: in a child process that is killed where it takes too long."""
+"""Calls the audited scorer in a child process, which is killed where a call takes too long."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gradeschool.auditing.calling import Call
 from gradeschool.auditing.child import DESCRIBE, OWN_SCORER, TIMED_OUT
-from gradeschool.auditing.target import Target
+from gradeschool.auditing.target import Call, Target
 from gradeschool.errors import InputError
 from gradeschool.worker import FOREIGN_LINE, Child, ProcessLost, WorkerFailure
 
@@ -24,7 +23,7 @@ class Question(NamedTuple):
     gold: str
 
 
-class Reply(NamedTuple):
+class ScorerReply(NamedTuple):
     """What the scorer gave: a finite `score`, or None with the reason.
 
     shown: the value as it looks. raised: the exception, or how the process ended. hung: it was
@@ -39,20 +38,20 @@ class Reply(NamedTuple):
     given_up: bool = False
 
 
-class Asker:
+class AuditedScorer:
     """One scorer, called in one way."""
 
     def __init__(self, target: Target, threshold: float) -> None:
         self.target = target
         self.threshold = threshold
         self.call = Call("pair")
-        self.asked = 0
+        self.questions = 0
         self.hangs = 0
         self.ends = 0
         self._child = Child()
-        self._known: dict[tuple[Question, Call], Reply] = {}
+        self._replies: dict[tuple[Question, Call], ScorerReply] = {}
 
-    def __enter__(self) -> Asker:
+    def __enter__(self) -> AuditedScorer:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -69,7 +68,7 @@ class Asker:
         except (TypeError, LookupError):
             raise InputError(f"{self.target.name!r} cannot be called: {FOREIGN_LINE}") from None
 
-    def accepts(self, reply: Reply) -> bool:
+    def accepts(self, reply: ScorerReply) -> bool:
         """Whether a reply says that the completion is right."""
         return reply.score is not None and reply.score >= self.threshold
 
@@ -78,28 +77,28 @@ class Asker:
         """Whether it hung, or ended its process, too often to be asked further."""
         return self.hangs >= MOST_HANGS or self.ends >= MOST_ENDS
 
-    def replies(self, questions: Sequence[Question], again: bool = False) -> list[Reply]:
+    def replies(self, questions: Sequence[Question], again: bool = False) -> list[ScorerReply]:
         """Return the reply to each question; one asked before is remembered, unless `again`."""
         new = [
             question
             for question in dict.fromkeys(questions)
-            if again or (question, self.call) not in self._known
+            if again or (question, self.call) not in self._replies
         ]
-        fresh: dict[Question, Reply] = {}
-        for at in range(0, len(new), BATCH):
-            fresh |= self._batch(new[at : at + BATCH])
+        fresh: dict[Question, ScorerReply] = {}
+        for start in range(0, len(new), BATCH):
+            fresh |= self._batch(new[start : start + BATCH])
         if not again:
-            self._known |= {
+            self._replies |= {
                 (question, self.call): reply
                 for question, reply in fresh.items()
                 if not reply.given_up and len(question.completion) < 10_000
             }
         return [
-            fresh[question] if question in fresh else self._known[question, self.call]
+            fresh[question] if question in fresh else self._replies[question, self.call]
             for question in questions
         ]
 
-    def reply(self, question: Question) -> Reply:
+    def reply(self, question: Question) -> ScorerReply:
         """Return the reply to one question, even where it was given up before."""
         hangs, ends = self.hangs, self.ends
         self.hangs = self.ends = 0
@@ -107,27 +106,27 @@ class Asker:
         self.hangs, self.ends = hangs, ends
         return reply
 
-    def _batch(self, questions: Sequence[Question]) -> dict[Question, Reply]:
+    def _batch(self, questions: Sequence[Question]) -> dict[Question, ScorerReply]:
         if self.given_up:
-            return dict.fromkeys(questions, Reply(given_up=True))
+            return dict.fromkeys(questions, ScorerReply(given_up=True))
         call = json.dumps(self.call)
         rows = [(*question, call) for question in questions]
         answers = self._child.answers(self.target.worker_function, rows)
         replies = [_reply(answer) for answer in answers]
-        self.asked += len(replies)
+        self.questions += len(replies)
         self.hangs += sum(reply.hung for reply in replies)
         self.ends += sum(isinstance(answer, ProcessLost) for answer in answers)
         return dict(zip(questions, replies, strict=True))
 
 
-def _reply(answer: Any) -> Reply:
+def _reply(answer: Any) -> ScorerReply:
     if isinstance(answer, WorkerFailure):
-        return Reply(raised=str(answer), hung=str(answer).startswith(TIMED_OUT))
+        return ScorerReply(raised=str(answer), hung=str(answer).startswith(TIMED_OUT))
     match answer:
         case {"raised": str(raised), "seconds": float(seconds)}:
             own = raised.startswith(OWN_SCORER)
             raised = raised.removeprefix(OWN_SCORER)
-            return Reply(raised=raised, hung=own and TIMED_OUT in raised, seconds=seconds)
+            return ScorerReply(raised=raised, hung=own and TIMED_OUT in raised, seconds=seconds)
         case {"score": float() | None as score, "shown": str(shown), "seconds": float(seconds)}:
-            return Reply(score, shown, seconds=seconds)
-    return Reply(raised=FOREIGN_LINE)
+            return ScorerReply(score, shown, seconds=seconds)
+    return ScorerReply(raised=FOREIGN_LINE)

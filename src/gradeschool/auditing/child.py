@@ -21,7 +21,7 @@ from json import loads  # the audited code may replace json's own
 from pathlib import Path
 from typing import Any
 
-from gradeschool.auditing.calling import Call, arguments, calls_of
+from gradeschool.auditing.target import Call, arguments, calls_of
 from gradeschool.worker_main import MEMORY, Channel, Raised, attempt
 
 # Of wall time, for a function that waits; one that computes is stopped by the worker.
@@ -52,12 +52,12 @@ def _loaded(target: dict[str, str]) -> Callable[..., Any]:
         # Last: a json.py beside the module must not stand in for the library's.
         sys.path.append(str(Path.cwd()))
         module = importlib.import_module(target["module"])
-    found: Any = module
+    function: Any = module
     for part in target["function"].split("."):
-        found = getattr(found, part)
-    if not callable(found):
+        function = getattr(function, part)
+    if not callable(function):
         raise TypeError(f"{target['function']} is not callable")
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
 def _from_file(path: Path) -> Any:
@@ -84,13 +84,13 @@ def _scorer(name: str) -> Callable[[str, str], bool]:
 
     scorer = get_usable_scorer(name)
 
-    def judged(completion: str, gold: str) -> bool:
+    def accepts(completion: str, gold: str) -> bool:
         verdict = scorer.judge(completion, Problem.from_gold(gold))
         if verdict.outcome is Outcome.ERROR:
             raise ScorerError(verdict.reason)
         return verdict.correct
 
-    return judged
+    return accepts
 
 
 class _Limits:
@@ -132,10 +132,10 @@ def _set_memory(size: int | None) -> None:
     except ImportError:  # Windows
         return
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = hard if size is None else size
+    soft = hard if size is None else size
     if hard != resource.RLIM_INFINITY and size is not None:
-        wanted = min(size, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+        soft = min(size, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def _answer(
@@ -144,10 +144,10 @@ def _answer(
     """Return what the function gives: a score with how it looks, or what it raised."""
     if call == DESCRIBE:
         return {"calls": [list(way) for way in calls_of(function)]}
-    given, named = arguments(Call(*loads(call)), completion, gold)
+    positional, named = arguments(Call(*loads(call)), completion, gold)
     limits.wait_until(time.monotonic() + WAIT_SECONDS)
     start = time.process_time()
-    value = attempt(lambda: _finished(function(*given, **named)))
+    value = attempt(lambda: _finished(function(*positional, **named)))
     seconds = time.process_time() - start
     limits.wait_until(None)
     if isinstance(value, Raised):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradeschool.auditing.styles import BOX, HASHES, PLACE, STYLES, Style
+from gradeschool.auditing.cases import BOX, FORMATS, HASHES, PLACE, AnswerFormat
 
 SHORT, MIDDLE, LONG = 10_000, 100_000, 1_000_000
 GOLD = "18"
@@ -72,7 +72,7 @@ ODD = (
 )
 
 
-class Hostile(NamedTuple):
+class HostileText(NamedTuple):
     """A text of `before`, `unit` so many times, and `after`."""
 
     name: str
@@ -92,32 +92,32 @@ class Hostile(NamedTuple):
         around = [repr(self.before)] * bool(self.before), [repr(self.after)] * bool(self.after)
         return " + ".join((*around[0], run, *around[1]))
 
-    def long(self, length: int) -> Hostile:
+    def long(self, length: int) -> HostileText:
         """Return the text with the unit so often that it has about this length."""
         return self._replace(times=max(1, length // len(self.unit)))
 
-    def within(self, style: Style) -> Hostile:
+    def within(self, form: AnswerFormat) -> HostileText:
         """Return the text in the place of the number in an answer format."""
-        before, _, after = PLACE.sub("\0", style.shape).partition("\0")
+        before, _, after = PLACE.sub("\0", form.shape).partition("\0")
         return self._replace(before=before, after=after)
 
 
-def rounds(longest: int) -> Iterator[list[Hostile]]:
+def rounds(longest: int) -> Iterator[list[HostileText]]:
     """Yield ever longer texts, a list for each round: a shape that hangs can be left out then.
 
     At the least length every shape is also ended in what may almost match, and stands in the place
     of the number in every format; the short odd numbers come with it.
     """
     length = min(SHORT, longest)
-    shapes = [Hostile(*shape) for shape in (*NUMBERS.items(), *TEXTS.items())]
-    odd = [Hostile(f"odd number {number!r}", number) for number in ODD]
+    shapes = [HostileText(*shape) for shape in (*NUMBERS.items(), *TEXTS.items())]
+    odd = [HostileText(f"odd number {number!r}", number) for number in ODD]
     for end in ENDS:
         yield [shape._replace(after=end).long(length) for shape in shapes]
-    for style in STYLES:
+    for form in FORMATS:
         numbers = [shape.long(length) for shape in shapes[: len(NUMBERS)]]
-        yield [shape.within(style) for shape in (*numbers, *odd)]
+        yield [shape.within(form) for shape in (*numbers, *odd)]
     for length in (MIDDLE, LONG):
         if length <= longest:
             yield [shape.long(length) for shape in shapes]
-            for style in (HASHES, BOX):
-                yield [shape.long(length).within(style) for shape in shapes[: len(NUMBERS)]]
+            for form in (HASHES, BOX):
+                yield [shape.long(length).within(form) for shape in shapes[: len(NUMBERS)]]

@@ -36,7 +36,7 @@ MEANINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditFinding:
     """One kind of failure, with its smallest example.
 
     kind: the family of cases; of a crash, the exception. why: what a careful reader says.
@@ -83,8 +83,8 @@ class AuditReport:
     """The findings about one scorer, worst first.
 
     call: how it was called, in words. read, unread: the answer formats that it reads, and those in
-    which it accepts nothing, so that right answers in them were not held against it. questions:
-    how often it was asked. gave_up: it hung or ended its process so often that the
+    which it accepts nothing, so that a right answer in one of them is no failure. questions:
+    how many it was asked. gave_up: it hung or ended its process so often that the
     audit stopped asking.
     """
 
@@ -94,7 +94,7 @@ class AuditReport:
     unread: tuple[str, ...]
     questions: int
     seed: int
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
     gave_up: bool = False
 
     @property
@@ -102,11 +102,11 @@ class AuditReport:
         """Whether nothing was found."""
         return not self.findings
 
-    def of(self, fault: Fault) -> tuple[Finding, ...]:
+    def of(self, fault: Fault) -> tuple[AuditFinding, ...]:
         """Return the findings of one class."""
-        return tuple(found for found in self.findings if found.fault is fault)
+        return tuple(finding for finding in self.findings if finding.fault is fault)
 
-    def counting(self, allowed: Iterable[str]) -> tuple[Finding, ...]:
+    def counting(self, allowed: Iterable[str]) -> tuple[AuditFinding, ...]:
         """Return the findings that `allowed` does not name: "slow", "false-reject/number-words".
 
         Raises UnknownNameError for a name of no class and no kind.
@@ -114,7 +114,7 @@ class AuditReport:
         names = set(allowed)
         check_names(names)
         return tuple(
-            found for found in self.findings if not {found.fault.value, found.name} & names
+            finding for finding in self.findings if not {finding.fault.value, finding.name} & names
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class AuditReport:
             "seed": self.seed,
             "gave_up": self.gave_up,
             "clean": self.clean,
-            "findings": [found.to_json() for found in self.findings],
+            "findings": [finding.to_json() for finding in self.findings],
         }
 
 
@@ -136,13 +136,13 @@ def check_names(names: Iterable[str]) -> None:
     """Raise UnknownNameError for a name of no class and no kind; exceptions have any name."""
     from gradeschool.auditing.suite import every_kind
 
-    known = {fault.value for fault in Fault}
+    allowed = {fault.value for fault in Fault}
     for kind in every_kind():
         fault = Fault.FALSE_REJECT if kind.right else Fault.FALSE_ACCEPT
-        known.add(f"{fault.value}/{hyphened(kind.name)}")
+        allowed.add(f"{fault.value}/{hyphened(kind.name)}")
     for name in names:
-        if name not in known and not name.startswith(FREELY_NAMED):
-            raise UnknownNameError("class or kind of finding", name, known)
+        if name not in allowed and not name.startswith(FREELY_NAMED):
+            raise UnknownNameError("class or kind of finding", name, allowed)
 
 
 def hyphened(kind: str) -> str:

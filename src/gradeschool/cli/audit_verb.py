@@ -58,7 +58,7 @@ def command(
     )
     counting = report.counting(allow)
     if as_json:
-        print_json({**report.to_json(), "counting": [found.name for found in counting]})
+        print_json({**report.to_json(), "counting": [finding.name for finding in counting]})
     else:
         print_audit(report, counting, stdout_console())
     sys.exit(1 if counting else 0)

@@ -53,7 +53,7 @@ def generate_command(
     --json prints what was made instead of the lines.
     """
     from gradeschool.datasets.fresh import fresh_problems
-    from gradeschool.datasets.fresh.named import row, rows_digest
+    from gradeschool.datasets.fresh.generate import row, rows_digest
     from gradeschool.errors import InputError
 
     if output is not None and output.exists():

@@ -47,7 +47,7 @@ def command(
     from gradeschool.reports.difference import print_difference
     from gradeschool.runs.diff.result import difference
     from gradeschool.runs.diff.sides import read_side
-    from gradeschool.scoring.select import choose_runs
+    from gradeschool.scoring.sources import choose_runs
 
     check_scorers(scorer_a, scorer_b)
     chosen = choose_runs((a, b), dataset, warn)
@@ -70,7 +70,7 @@ def _scorers(
     sides: tuple[DiffSide, DiffSide], asked: tuple[str | None, str | None]
 ) -> tuple[str, str]:
     """Return the scorer of each side: as asked, its own, the other's own, or the careful reader."""
-    from gradeschool.scoring.select import DEFAULT_SCORERS
+    from gradeschool.scoring.sources import DEFAULT_SCORERS
 
     own = [side.scorer for side in sides]
     usual = (own[0] or own[1] or DEFAULT_SCORERS[0], own[1] or own[0] or DEFAULT_SCORERS[0])

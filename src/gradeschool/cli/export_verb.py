@@ -62,7 +62,7 @@ def command(
     from gradeschool.formats.export import require_free, save
     from gradeschool.formats.write import FORMATS
     from gradeschool.reports.exported_run import exported_run, one_run
-    from gradeschool.scoring.load import choose_scorers
+    from gradeschool.scoring.sources import choose_scorers
 
     form = FORMATS[name]
     if form.ending and output.suffix.lower() != form.ending:
@@ -97,7 +97,7 @@ def _tell(run: ExportedRun, name: str, size: int) -> None:
 def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:
     """Return the scorers of a run's protocol, and the answer extractor."""
     from gradeschool.protocols.registry import all_scorers, available, get_scorer
-    from gradeschool.scoring.select import headline_scorer
+    from gradeschool.scoring.sources import headline_scorer
 
     known = all_scorers()
     protocol = manifest.get("protocol")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.request import Request, build_opener
 
-from gradeschool.datasets.sources import Source
+from gradeschool.datasets.sources import DatasetSource
 from gradeschool.errors import DataError
 
 DATA_VARIABLE = "GRADESCHOOL_DATA"
@@ -36,7 +36,7 @@ def cache_folder() -> Path:
     return Path(base) / "gradeschool"
 
 
-def find_file(source: Source) -> Located | None:
+def find_file(source: DatasetSource) -> Located | None:
     """Return the verified local file of a source, or None where it must be fetched.
 
     Raises DataError where a file is there but its digest is another.
@@ -51,8 +51,10 @@ def find_file(source: Source) -> Located | None:
             )
         files = [(source.path, source.sha256, source.layout)]
         files += [source.alternative] if source.alternative else []
-        given = [(Path(folder) / path, digest, form, DATA_VARIABLE) for path, digest, form in files]
-        candidates = given + candidates
+        files_here = [
+            (Path(folder) / path, digest, form, DATA_VARIABLE) for path, digest, form in files
+        ]
+        candidates = files_here + candidates
     for path, digest, layout, where in candidates:
         if path.is_file():
             verify(path, digest, source.name)
@@ -60,7 +62,7 @@ def find_file(source: Source) -> Located | None:
     return None
 
 
-def locate(source: Source) -> Located:
+def locate(source: DatasetSource) -> Located:
     """Return the verified local file of a source, fetched from its origin where it is missing."""
     return find_file(source) or Located(fetch(source), source.layout, "fetched")
 
@@ -69,17 +71,17 @@ def verify(path: Path, sha256: str, name: str) -> None:
     """Raise DataError unless the file's bytes have that digest."""
     try:
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror}") from error
-    if found != sha256:
+    if digest != sha256:
         raise DataError(
-            f"{str(path)!r} is not the {name} dataset: its SHA-256 is {found}, expected {sha256}; "
+            f"{str(path)!r} is not the {name} dataset: its SHA-256 is {digest}, expected {sha256}; "
             "remove it, or give the official file"
         )
 
 
-def fetch(source: Source) -> Path:
+def fetch(source: DatasetSource) -> Path:
     """Fetch a source from its origin into the cache and return the file.
 
     Obeys proxies (HTTPS_PROXY ...) and HF_HUB_OFFLINE. Nothing appears in the cache unless its
@@ -103,10 +105,10 @@ def fetch(source: Source) -> Path:
             f"cannot fetch the dataset {source.name!r} from {source.url}: {reason}; "
             f"put it at ${DATA_VARIABLE}/{source.path}, or fetch it where there is a network"
         ) from error
-    found = hashlib.sha256(body).hexdigest()
-    if found != source.sha256:
+    digest = hashlib.sha256(body).hexdigest()
+    if digest != source.sha256:
         raise DataError(
-            f"{source.url} gave {len(body)} bytes with SHA-256 {found}, expected {source.sha256}; "
+            f"{source.url} gave {len(body)} bytes with SHA-256 {digest}, expected {source.sha256}; "
             "nothing was kept"
         )
     _write_whole(target, body)

@@ -1,9 +1,10 @@
-"""Loading problems by the name of a dataset or the path of a file."""
+"""Loads problems by the name of a dataset or the path of a file."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -13,9 +14,8 @@ from typing import Any
 
 from gradeschool.answers.numbers import normalize
 from gradeschool.datasets.files import find_file, locate
-from gradeschool.datasets.opencompass_config import config_shots
 from gradeschool.datasets.platinum import platinum_problems
-from gradeschool.datasets.sources import ALIASES, SOURCES, Source
+from gradeschool.datasets.sources import ALIASES, SOURCES, DatasetSource
 from gradeschool.errors import DataError, InputError, UnknownNameError
 from gradeschool.formats.tables import Row, read_rows
 from gradeschool.problem import MARKER, Problem
@@ -68,7 +68,7 @@ def load_dataset(name: str) -> Dataset:
     if name in SOURCES or name in ALIASES:
         return _load_source(ALIASES.get(name, name))
     if name == FRESH or name.startswith(f"{FRESH}:"):
-        from gradeschool.datasets.fresh.named import load_fresh
+        from gradeschool.datasets.fresh.generate import load_fresh
 
         return Dataset(*load_fresh(name))
     path = Path(name)
@@ -92,7 +92,7 @@ def is_here(name: str) -> bool:
     return source is None or find_file(source) is not None
 
 
-def source_named(name: str) -> Source:
+def source_named(name: str) -> DatasetSource:
     """Return the named source; raises UnknownNameError."""
     try:
         return SOURCES[ALIASES.get(name, name)]
@@ -114,7 +114,9 @@ def _load_source(name: str) -> Dataset:
             problems = _built(build, rows, name)
     if file.layout == "platinum":
         kept = platinum_problems(problems, name)
-        problems = tuple(replace(one, meta={**one.meta, "row": one.id}) for one in kept)
+        problems = tuple(
+            replace(problem, meta={**problem.meta, "row": problem.id}) for problem in kept
+        )
     if len(problems) != source.rows:
         raise DataError(f"{str(file.path)!r} holds {len(problems)} problems, not {source.rows}")
     return Dataset(name, problems, _digest(file.path))
@@ -125,11 +127,11 @@ def _load_file(path: Path) -> Dataset:
         problems = _built(_row, rows, str(path))
     if not problems:
         raise InputError(f"{str(path)!r} holds no problems; give one row for each problem")
-    seen: set[str] = set()
+    ids: set[str] = set()
     for problem in problems:
-        if problem.id in seen:
+        if problem.id in ids:
             raise InputError(f"{str(path)!r} uses the id {problem.id!r} twice; make ids unique")
-        seen.add(problem.id)
+        ids.add(problem.id)
     return Dataset(str(path), problems, _digest(path))
 
 
@@ -137,7 +139,7 @@ def _built(
     build: Callable[[str, Row, str], Problem], rows: Iterable[Row], dataset: str
 ) -> tuple[Problem, ...]:
     """Build a problem of each row; its place is its id where the row gives none."""
-    return tuple(build(str(at), row, dataset) for at, row in enumerate(rows))
+    return tuple(build(str(place), row, dataset) for place, row in enumerate(rows))
 
 
 def _digest(path: Path) -> str:
@@ -199,3 +201,36 @@ def _yaml_samples(path: Path) -> list[Row]:
         fields = {"question": sample["question"], "rationale": rationale}
         rows.append(Row(number, {**fields, "answer": answer.removesuffix(".")}))
     return rows
+
+
+ASKS, THINKS = "Question: ", "\nLet's think step by step\nAnswer:"
+CONCLUDES = "\nThe answer is "
+
+
+def config_shots(path: Path) -> list[Row]:
+    """Return the examples of `round=[dict(role="HUMAN", prompt=...), dict(role="BOT", ...), ...]`.
+
+    Each has a question, a rationale and an answer; the open question at the end is none. Raises
+    DataError where the file is no such configuration.
+    """
+    turns = list(_turns(ast.parse(path.read_text("utf-8"))))
+    if [role for role, _ in turns] != ["HUMAN", "BOT"] * (len(turns) // 2) + ["HUMAN"]:
+        raise DataError(f"{str(path)!r} does not alternate HUMAN and BOT; give the published file")
+    rows = []
+    for number, place in enumerate(range(0, len(turns) - 1, 2), start=1):
+        question = turns[place][1].removeprefix(ASKS).removesuffix(THINKS)
+        rationale, _, answer = turns[place + 1][1].rpartition(CONCLUDES)
+        fields = {"question": question, "rationale": rationale, "answer": answer.strip()}
+        rows.append(Row(number, fields))
+    return rows
+
+
+def _turns(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield (role, prompt) of every `dict(role=..., prompt=...)`, in the order of the file."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+            words = {word.arg: word.value for word in node.keywords}
+            values = [words.get("role"), words.get("prompt")]
+            texts = [value.value for value in values if isinstance(value, ast.Constant)]
+            if len(texts) == 2 and all(isinstance(text, str) for text in texts):
+                yield str(texts[0]), str(texts[1])

@@ -21,7 +21,7 @@ OPENCOMPASS_REPOSITORY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DatasetSource:
     """A dataset with a name.
 
     path: the file below GRADESCHOOL_DATA or the cache. sha256: of the file's bytes. rows: problems
@@ -45,7 +45,7 @@ class Source:
 SOURCES = {
     source.name: source
     for source in (
-        Source(
+        DatasetSource(
             name="gsm8k",
             summary="the test split of GSM8K (Cobbe et al. 2021)",
             path="gsm8k/test.jsonl",
@@ -54,7 +54,7 @@ SOURCES = {
             url=f"{GSM8K_REPOSITORY}/test.jsonl",
             licence="MIT",
         ),
-        Source(
+        DatasetSource(
             name="gsm8k:train",
             summary="the train split of GSM8K; few-shot examples are drawn from it",
             path="gsm8k/train.jsonl",
@@ -63,7 +63,7 @@ SOURCES = {
             url=f"{GSM8K_REPOSITORY}/train.jsonl",
             licence="MIT",
         ),
-        Source(
+        DatasetSource(
             name="gsm8k-socratic",
             summary="the test split with Socratic sub-questions in its solutions",
             path="gsm8k/test_socratic.jsonl",
@@ -72,7 +72,7 @@ SOURCES = {
             url=f"{GSM8K_REPOSITORY}/test_socratic.jsonl",
             licence="MIT",
         ),
-        Source(
+        DatasetSource(
             name="wei2022",
             summary="the 8 chain-of-thought exemplars of Wei et al. 2022",
             path="exemplars/gsm8k-cot.yaml",
@@ -87,7 +87,7 @@ SOURCES = {
                 "exemplars",
             ),
         ),
-        Source(
+        DatasetSource(
             name="gsm8k-platinum",
             summary="the test split with the labels of GSM8K-Platinum (Vendrow et al. 2025)",
             path="gsm8k/test.jsonl",
@@ -97,7 +97,7 @@ SOURCES = {
             licence="MIT",
             layout="platinum",
         ),
-        Source(
+        DatasetSource(
             name="opencompass:shots",
             summary="the 4 examples of OpenCompass's gsm8k_gen_1d7fe4, rewritten train rows",
             path="exemplars/gsm8k_gen_1d7fe4.py",
@@ -107,7 +107,7 @@ SOURCES = {
             licence="Apache-2.0",
             layout="opencompass-config",
         ),
-        Source(
+        DatasetSource(
             name="sample",
             summary="48 problems written for this package, shipped with it",
             path="sample/problems.jsonl",
@@ -116,7 +116,7 @@ SOURCES = {
             url="",
             licence="MIT",
         ),
-        Source(
+        DatasetSource(
             name="exemplars",
             summary="8 chain-of-thought exemplars written for this package, shipped with it",
             path="sample/exemplars.jsonl",

@@ -66,7 +66,7 @@ def scorer_card(name: str) -> ScorerCard:
         scorer=scorer,
         protocols=tuple(one.name for one in all_protocols().values() if name in one.scorers),
         quirks=tuple(quirk for quirk in quirks(room) if quirk.scorer == name),
-        links=tuple(dict.fromkeys((*links_of(scorer.read), *links(room)))),
+        links=tuple(dict.fromkeys((*links_of(scorer.extract), *links(room)))),
         available=available(scorer),
     )
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gradeschool.auditing.report import MEANINGS, AuditReport, Fault, Finding
+from gradeschool.auditing.report import MEANINGS, AuditFinding, AuditReport, Fault
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
 
@@ -20,7 +20,7 @@ GAP = "   "
 OTHER_STYLE, CLEAN_STYLE, ALLOWED_STYLE = "bold magenta", "green", "dim"
 
 
-def print_audit(report: AuditReport, counting: Collection[Finding], console: Console) -> None:
+def print_audit(report: AuditReport, counting: Collection[AuditFinding], console: Console) -> None:
     """Print what a scorer reads and what was found: a table for each class that has findings.
 
     counting: the findings that count; the others are named only.
@@ -31,13 +31,13 @@ def print_audit(report: AuditReport, counting: Collection[Finding], console: Con
     if report.unread:
         console.print(_unread(report.unread, console.width))
     for fault in Fault:
-        found = [one for one in report.of(fault) if one in counting]
-        allowed = [one.kind for one in report.of(fault) if one not in counting]
-        if found or allowed:
+        counted = [finding for finding in report.of(fault) if finding in counting]
+        allowed = [finding.kind for finding in report.of(fault) if finding not in counting]
+        if counted or allowed:
             console.print()
-            console.print(_heading(fault, len(found)))
-        if found:
-            console.print(_table(fault, found))
+            console.print(_heading(fault, len(counted)))
+        if counted:
+            console.print(_table(fault, counted))
         if allowed:
             console.print(Text(f"allowed: {printable(', '.join(allowed))}", ALLOWED_STYLE))
     console.print()
@@ -61,38 +61,38 @@ def _heading(fault: Fault, count: int) -> Text:
     return Text.assemble((name, STYLES.get(fault, OTHER_STYLE)), f"  {MEANINGS[fault]}: {kinds}")
 
 
-def _table(fault: Fault, found: Iterable[Finding]) -> Table:
+def _table(fault: Fault, findings: Iterable[AuditFinding]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("kind", overflow="fold", max_width=26)
     table.add_column("failed", justify="right")
     table.add_column("smallest example", overflow="fold", ratio=3)
     table.add_column("gold", overflow="fold", max_width=LONGEST_GOLD)
     table.add_column("why" if fault in VERDICTS else "what happens", overflow="fold", ratio=2)
-    for one in found:
-        reason = one.why if fault in VERDICTS else clip(printable(one.got, ""), LONGEST_GOT)
+    for finding in findings:
+        reason = finding.why if fault in VERDICTS else clip(printable(finding.got, ""), LONGEST_GOT)
         table.add_row(
-            printable(one.kind, ""),
-            f"{one.failed:,} of {one.tried:,}",
-            clip(_example(one), LONGEST_EXAMPLE),
-            clip(printable(one.gold, ""), LONGEST_GOLD),
+            printable(finding.kind, ""),
+            f"{finding.failed:,} of {finding.tried:,}",
+            clip(_example(finding), LONGEST_EXAMPLE),
+            clip(printable(finding.gold, ""), LONGEST_GOLD),
             reason,
         )
     return table
 
 
-def _example(found: Finding) -> str:
+def _example(finding: AuditFinding) -> str:
     """Show a completion as it stands, line breaks escaped; a long run by its recipe."""
-    if found.recipe == repr(found.completion):
-        return f"'{printable(found.completion, '')}'"
-    return found.recipe
+    if finding.recipe == repr(finding.completion):
+        return f"'{printable(finding.completion, '')}'"
+    return finding.recipe
 
 
 def _summary(report: AuditReport, counting: int) -> Text:
-    asked = f"{report.questions:,} questions, seed {report.seed}"
+    questions = f"{report.questions:,} questions, seed {report.seed}"
     if report.gave_up:
-        asked += "; it hung or ended its process so often that it was asked no further"
+        questions += "; it hung or ended its process so often that it was asked no further"
     if report.clean:
-        return Text(f"clean: {asked}", CLEAN_STYLE)
+        return Text(f"clean: {questions}", CLEAN_STYLE)
     allowed = len(report.findings) - counting
-    found = f"{counting} finding{'' if counting == 1 else 's'}"
-    return Text(f"{found}{f', {allowed} more allowed' if allowed else ''}: {asked}")
+    counted = f"{counting} finding{'' if counting == 1 else 's'}"
+    return Text(f"{counted}{f', {allowed} more allowed' if allowed else ''}: {questions}")

@@ -20,9 +20,9 @@ from gradeschool.reports.page.gather import Entry, PageRun, gather
 from gradeschool.reports.page.verdicts import cause_of, share_of_clusters
 from gradeschool.runs.manifest import plan_of
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.load import DEFAULT_DATASET
-from gradeschool.scoring.matrix import Matrix
-from gradeschool.scoring.notes import Warn
+from gradeschool.scoring.samples import Warn
+from gradeschool.scoring.sources import DEFAULT_DATASET
+from gradeschool.scoring.table import OUTCOMES, scored_table, tally_by_problem
 from gradeschool.verdict import Outcome, Verdict
 
 
@@ -75,8 +75,7 @@ def dataset_name(name: str) -> str:
 def _samples(
     run: PageRun, scorers: Sequence[Scorer], places: Mapping[str, int], warn: Warn
 ) -> list[ExportedSample]:
-    usable = [entry for entry in run.entries if not entry.error]
-    Matrix(scorers).expect((entry.text, entry.problem) for entry in usable)
+    verdicts_of_samples = iter(scored_table(run.chosen.run, scorers).verdicts)
     run_samples = (sample for sample in run.chosen.run.samples if sample.problem is not None)
     stored, prompts = _stored(run.path), _prompts(run.manifest, warn)
     others: dict[str, int] = {}
@@ -87,7 +86,7 @@ def _samples(
         place = places.get(id)
         if place is None:  # a problem that the file brings itself
             place = others.setdefault(id, len(places) + len(others))
-        verdicts, cause = _judged(entry, scorers, run.disputed)
+        verdicts = () if entry.error else next(verdicts_of_samples)
         exported.append(
             ExportedSample(
                 problem=entry.problem,
@@ -99,19 +98,19 @@ def _samples(
                 stored=row,
                 prompt=prompts.get(row.key) if row else None,
                 verdicts=verdicts,
-                cause=cause,
+                cause=_cause(entry, verdicts, run.disputed),
             )
         )
     return exported
 
 
 def _score(samples: Sequence[ExportedSample], index: int, scorer: Scorer) -> ExportedScore:
-    problems: dict[str, tuple[int, int]] = {}
-    for sample in samples:
-        outcome = sample.verdicts[index].outcome if sample.verdicts else Outcome.ERROR
-        if outcome is not Outcome.ERROR:
-            correct, judged = problems.get(sample.problem.id, (0, 0))
-            problems[sample.problem.id] = correct + (outcome is Outcome.CORRECT), judged + 1
+    outcomes = (
+        (sample.problem.id, OUTCOMES.index(sample.verdicts[index].outcome))
+        for sample in samples
+        if sample.verdicts
+    )
+    problems = tally_by_problem(outcomes)
     share = share_of_clusters(list(problems.values()))
     shares = [correct / judged for correct, judged in problems.values()]
     mean = sum(shares) / len(shares) if shares else 0.0
@@ -124,14 +123,12 @@ def _score(samples: Sequence[ExportedSample], index: int, scorer: Scorer) -> Exp
     )
 
 
-def _judged(
-    entry: Entry, scorers: Sequence[Scorer], disputed: Mapping[str, Problem | None]
-) -> tuple[tuple[Verdict, ...], str]:
-    if entry.error:
-        return (), ""
-    verdicts = tuple(scorer.judge(entry.text, entry.problem) for scorer in scorers)
-    missed = verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)
-    return verdicts, cause_of(entry, verdicts[0], disputed) if missed else ""
+def _cause(
+    entry: Entry, verdicts: Sequence[Verdict], disputed: Mapping[str, Problem | None]
+) -> str:
+    """Return why the headline scorer misses, "" where it does not."""
+    missed = bool(verdicts) and verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)
+    return cause_of(entry, verdicts[0], disputed) if missed else ""
 
 
 def _stored(path: Path) -> dict[int, Completion]:

@@ -44,9 +44,9 @@ class Chance:
     def sample(self, options: Sequence[T], count: int) -> list[T]:
         """Return so many different options in random order (Fisher and Yates)."""
         pool = list(options)
-        for at in range(count):
-            other = at + int(self._random() * (len(pool) - at))
-            pool[at], pool[other] = pool[other], pool[at]
+        for index in range(count):
+            other = index + int(self._random() * (len(pool) - index))
+            pool[index], pool[other] = pool[other], pool[index]
         return pool[:count]
 
     def shuffled(self, options: Sequence[T]) -> list[T]:

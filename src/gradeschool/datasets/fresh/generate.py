@@ -1,16 +1,64 @@
-"""Fresh problems: unlimited, the same for the same seed, split so that no question is in two."""
+"""Fresh problems: unlimited, the same for a seed, split so that no question is in two; by name."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from gradeschool.datasets.fresh.chance import Chance
-from gradeschool.datasets.fresh.registry import FAMILIES, FORWARD, SEARCH, WITH_ASIDES
-from gradeschool.datasets.fresh.relations import aside
-from gradeschool.datasets.fresh.story import Story, Style, Unfit
+from gradeschool.datasets.fresh.families.ages import ages
+from gradeschool.datasets.fresh.families.averages import averages
+from gradeschool.datasets.fresh.families.backward import backward
+from gradeschool.datasets.fresh.families.buying import shopping, tickets
+from gradeschool.datasets.fresh.families.collection import collection
+from gradeschool.datasets.fresh.families.comparison import comparison
+from gradeschool.datasets.fresh.families.earning import savings, wages
+from gradeschool.datasets.fresh.families.groups import groups
+from gradeschool.datasets.fresh.families.measures import measures, tanks
+from gradeschool.datasets.fresh.families.production import harvest, production
+from gradeschool.datasets.fresh.families.rates import reading, trips
+from gradeschool.datasets.fresh.families.ratios import ratios, recipes
+from gradeschool.datasets.fresh.families.search import legs, product, sharing, two_kinds
+from gradeschool.datasets.fresh.story import Story, StoryStyle, Unfit, aside
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.problem import Problem
+
+Teller = Callable[[Story], None]
+FORWARD: dict[str, Teller] = {
+    name.__name__: name
+    for name in (
+        ages,
+        tickets,
+        tanks,
+        savings,
+        harvest,
+        backward,
+        averages,
+        collection,
+        comparison,
+        groups,
+        measures,
+        production,
+        ratios,
+        reading,
+        recipes,
+        shopping,
+        trips,
+        wages,
+    )
+}
+SEARCH: dict[str, Teller] = {name.__name__: name for name in (legs, product, sharing, two_kinds)}
+FAMILIES = FORWARD | SEARCH
+# Families about a person {A} in which a stray fact about that person cannot be misread.
+WITH_ASIDES = frozenset(
+    name.__name__
+    for name in (averages, backward, collection, reading, recipes, savings, sharing, shopping)
+) | {wages.__name__, tanks.__name__, two_kinds.__name__}
+
 
 VERSION = "1"  # a change of any template or range is a new version
 SPLITS = ("train", "dev", "test", "test-structures", "test-templates", "test-numbers")
@@ -43,12 +91,12 @@ def fresh_stream(
     if split not in SPLITS:
         raise UnknownNameError("split of fresh problems", split, SPLITS)
     chosen = _families(families)
-    style = Style(*steps, wide=split == "test-numbers", held_out=split == "test-templates")
-    seen: set[str] = set()
+    style = StoryStyle(*steps, wide=split == "test-numbers", held_out=split == "test-templates")
+    earlier: set[str] = set()
     number = 0
     while True:
-        problem = _problem(seed, number, split, style, chosen, seen)
-        seen.add(problem.question)
+        problem = _problem(seed, number, split, style, chosen, earlier)
+        earlier.add(problem.question)
         number += 1
         yield problem
 
@@ -56,16 +104,21 @@ def fresh_stream(
 def _families(names: Sequence[str]) -> tuple[str, ...]:
     """Return the families of those names, each once; "forward" and "search" name all of a kind."""
     kinds = {"forward": FORWARD, "search": SEARCH}
-    found: dict[str, None] = {}
+    chosen: dict[str, None] = {}
     for name in names or FAMILIES:
         if name not in FAMILIES and name not in kinds:
             raise UnknownNameError("family of fresh problems", name, (*FAMILIES, *kinds))
-        found |= dict.fromkeys(kinds.get(name, (name,)))
-    return tuple(found)
+        chosen |= dict.fromkeys(kinds.get(name, (name,)))
+    return tuple(chosen)
 
 
 def _problem(
-    seed: int, number: int, split: str, style: Style, families: Sequence[str], seen: set[str]
+    seed: int,
+    number: int,
+    split: str,
+    style: StoryStyle,
+    families: Sequence[str],
+    earlier: set[str],
 ) -> Problem:
     """Draw until a problem fits: its numbers make sense and it belongs to the split."""
     family = ""
@@ -88,7 +141,7 @@ def _problem(
             solution, question = story.solution(), story.question()
         except Unfit:
             continue
-        if question not in seen:
+        if question not in earlier:
             return _finished(story, str(number), family, split, structure, question, solution)
     raise InputError(
         f"no problem of the families {sorted(families)!r} with {style.low} to {style.high} steps "
@@ -130,3 +183,48 @@ def _belongs(story: Story, structure: str, split: str) -> bool:
 
 def _bucket(text: str, buckets: int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % buckets
+
+
+COUNT, MOST = 1_000, 1_000_000
+NAME = re.compile(r"fresh:([0-9]{1,18})(?::([a-z-]+))?(?::([0-9]{1,7}))?")
+
+
+class Fresh(NamedTuple):
+    """The fresh problems that a name stands for; sha256: of their rows as JSON lines."""
+
+    name: str
+    problems: tuple[Problem, ...]
+    sha256: str
+
+
+@lru_cache(4)
+def load_fresh(name: str) -> Fresh:
+    """Return the problems of a name; `fresh:2026` are the first 1,000 of the split test.
+
+    Raises InputError for a name of another form, UnknownNameError for a split that there is not.
+    """
+    match = NAME.fullmatch(name)
+    if match is None:
+        raise InputError(
+            f"{name!r} names no fresh problems; write fresh:SEED, fresh:SEED:SPLIT or "
+            f"fresh:SEED:SPLIT:COUNT (splits: {', '.join(SPLITS)})"
+        )
+    count = int(match[3] or COUNT)
+    if not 1 <= count <= MOST:
+        raise InputError(f"{name!r} asks for {count:,} problems; ask for 1 to {MOST:,}")
+    problems = fresh_problems(int(match[1]), count, split=match[2] or "test")
+    return Fresh(name, problems, rows_digest(problems))
+
+
+def row(problem: Problem) -> str:
+    """Return a problem as a line of a GSM8K file, with what it is made of."""
+    fields = {"id": problem.id, "question": problem.question, "answer": problem.solution}
+    return json.dumps({**fields, **problem.meta}) + "\n"
+
+
+def rows_digest(problems: Iterable[Problem]) -> str:
+    """Return the SHA-256 of the rows of problems."""
+    digest = hashlib.sha256()
+    for problem in problems:
+        digest.update(row(problem).encode("ascii"))
+    return digest.hexdigest()

@@ -52,10 +52,10 @@ class Quantity:
 
 def _join(operator: str, a: Quantity, b: Quantity, value: Fraction, money: bool) -> Quantity:
     rank = SUM if operator in "+-" else PRODUCT
-    left = a.written if a.rank >= rank else f"({a.written})"
+    first = a.written if a.rank >= rank else f"({a.written})"
     closed = b.rank > rank or (b.rank == rank and operator in "+*")
-    right = b.written if closed else f"({b.written})"
-    return Quantity(value, f"{left}{operator}{right}", (operator, a.tree, b.tree), money, rank)
+    second = b.written if closed else f"({b.written})"
+    return Quantity(value, f"{first}{operator}{second}", (operator, a.tree, b.tree), money, rank)
 
 
 def leaf(value: int | Fraction, role: str, money: bool = False, spoken: str = "") -> Quantity:
@@ -81,12 +81,12 @@ def evaluate(tree: Tree) -> Fraction:
     """Return the value of a graph from its leaves alone, knowing nothing of the steps."""
     if len(tree) == 2:
         return Fraction(tree[1])
-    operator, left, right = tree[0], evaluate(tree[1]), evaluate(tree[2])
+    operator, first, second = tree[0], evaluate(tree[1]), evaluate(tree[2])
     if operator == "+":
-        return left + right
+        return first + second
     if operator == "-":
-        return left - right
-    return left * right if operator == "*" else left / right
+        return first - second
+    return first * second if operator == "*" else first / second
 
 
 def nodes(tree: Tree) -> Iterator[int]:

@@ -1,20 +1,38 @@
-"""A story: the sentences of a question and the steps of its solution, built side by side.
-
-A family of problems calls `given` for every number of the question, `fact`, `event` and `ask` for
-its sentences, and `step` for every line of the solution. A value that makes no sense (negative,
-a fraction of a person, too large) raises Unfit, and the draw is done again.
-"""
+"""A story: its numbers, its sentences, the steps of its solution, relations between quantities."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from gradeschool import calculator
 from gradeschool.datasets.fresh.chance import Chance
-from gradeschool.datasets.fresh.checks import check_annotations
-from gradeschool.datasets.fresh.nouns import PEOPLE, WEEK, Person
 from gradeschool.datasets.fresh.quantity import Quantity, Tree, evaluate, leaf, nodes, signature
-from gradeschool.datasets.fresh.wording import WORDS, Speaker, Wordings
+from gradeschool.datasets.fresh.wording import (
+    PEOPLE,
+    PLACES,
+    WEEK,
+    WORDS,
+    Person,
+    Speaker,
+    Wordings,
+)
+
+
+def check_annotations(line: str) -> None:
+    """Compute every annotation of a line again; raises ValueError where one is false."""
+    for part in line.split("<<")[1:]:
+        annotation, _, after = part.partition(">>")
+        expression, _, result = annotation.rpartition("=")
+        value = calculator.evaluate(expression)
+        if value is None or value != Fraction(result) or calculator.write(value) != result:
+            raise ValueError(f"a false annotation: {line!r}")
+        shown = after[: len(result)]
+        if not (shown == result or shown.startswith(result.split(".")[0])):
+            raise ValueError(f"an annotation's result is not repeated: {line!r}")
+
 
 LARGEST = 5_000
 REPEATED = 30  # characters that no two sentences end in
@@ -27,22 +45,22 @@ class Unfit(Exception):
     """The numbers that were drawn make no sensible problem."""
 
 
-class Line(NamedTuple):
-    """A sentence that is yet to be said."""
+class StoryLine(NamedTuple):
+    """A sentence: its template and the values of its fields."""
 
     template: str
     values: dict[str, Any]
     alone: bool = False  # never joined with another sentence by "and"
 
 
-class Step(NamedTuple):
+class SolutionStep(NamedTuple):
     """A line of the solution; tree: the graph that it computes, None where it computes nothing."""
 
     text: str
     tree: Tree | None = None
 
 
-class Style(NamedTuple):
+class StoryStyle(NamedTuple):
     """What a split asks for: steps from and to, wider numbers, held-out wordings."""
 
     low: int = 2
@@ -57,24 +75,24 @@ class Story:
     cast: values that every template may use. size: how many steps the family should aim at.
     """
 
-    def __init__(self, chance: Chance, style: Style) -> None:
+    def __init__(self, chance: Chance, style: StoryStyle) -> None:
         self.chance, self.style = chance, style
         self.size = chance.between(style.low, style.high)
         self.past = chance.hit(0.5)
         self.cast: dict[str, Any] = {}
-        self.steps: list[Step] = []
+        self.steps: list[SolutionStep] = []
         self.numbers: list[Fraction] = []
         self.roles: list[str] = []
         self.widened = self.reworded = False
         self.distractors = 0
         self.connected = True  # whether "then" and the like may stand before an event
         self._people = chance.sample(PEOPLE, 12)
-        self._opening: list[Line] = []
-        self._facts: list[Line] = []
-        self._events: list[Line] = []
-        self._late: list[Line] = []
-        self._closing: list[Line] = []
-        self._asked = Line("", {})
+        self._opening: list[StoryLine] = []
+        self._facts: list[StoryLine] = []
+        self._events: list[StoryLine] = []
+        self._late: list[StoryLine] = []
+        self._closing: list[StoryLine] = []
+        self._question = StoryLine("", {})
         self._solver = Speaker(chance, self.past)
         self.answer: Quantity | None = None
 
@@ -84,7 +102,7 @@ class Story:
         self._solver = Speaker(self.chance, False)
 
     @property
-    def left(self) -> int:
+    def steps_left(self) -> int:
         """How many steps are still to be made to reach the size."""
         return self.size - len(self.steps)
 
@@ -96,11 +114,11 @@ class Story:
 
     # Numbers
 
-    def given(self, low: int, high: int, role: str = "n", *, by: int = 1, words: bool = False,
+    def draw(self, low: int, high: int, role: str = "n", *, by: int = 1, words: bool = False,
               most: int = 0, money: bool = False) -> Quantity:  # fmt: skip
         """Draw a number of the question: a multiple of `by` from low to high.
 
-        most: how far test-numbers may go (WIDE times high where 0 is given). words: it may be said
+        most: how far test-numbers may go (0: WIDE times high). words: it may be written
         as a word.
         """
         value = self.chance.between(-(-low // by), high // by) * by
@@ -108,9 +126,9 @@ class Story:
         if self.style.wide and top // by * by > high and self.chance.hit(0.6):
             value = self.chance.between(high // by + 1, top // by) * by
             self.widened = True
-        return self.known(value, role, words=words, money=money)
+        return self.state(value, role, words=words, money=money)
 
-    def known(self, value: int | Fraction, role: str = "n", *, words: bool = False,
+    def state(self, value: int | Fraction, role: str = "n", *, words: bool = False,
               money: bool = False, spoken: str = "") -> Quantity:  # fmt: skip
         """Return a number of the question whose value the family chose."""
         if words and not spoken and value <= 12 and self.chance.hit(0.35):
@@ -134,7 +152,7 @@ class Story:
             raise Unfit
         value = self.chance.pick(fits)
         self.widened |= value > high
-        return self.known(value, role, words=words, money=money)
+        return self.state(value, role, words=words, money=money)
 
     # Sentences
 
@@ -149,33 +167,33 @@ class Story:
 
     def open(self, wordings: Wordings, **values: Any) -> None:
         """Add a sentence that stands before all others."""
-        self._opening.append(Line(self.word(wordings), values))
+        self._opening.append(StoryLine(self.word(wordings), values))
 
     def fact(self, wordings: Wordings, **values: Any) -> None:
         """Add a sentence whose place among the facts does not matter."""
-        self._facts.append(Line(self.word(wordings), values))
+        self._facts.append(StoryLine(self.word(wordings), values))
 
     def event(self, wordings: Wordings, **values: Any) -> None:
         """Add something that happens after the events before."""
-        self._events.append(Line(self.word(wordings), values))
+        self._events.append(StoryLine(self.word(wordings), values))
 
     def late(self, wordings: Wordings, **values: Any) -> None:
         """Add a fact that mostly stands behind the events."""
-        self._late.append(Line(self.word(wordings), values))
+        self._late.append(StoryLine(self.word(wordings), values))
 
     def close(self, wordings: Wordings, **values: Any) -> None:
         """Set the sentence that stands right before the question."""
-        self._closing.append(Line(self.word(wordings), values))
+        self._closing.append(StoryLine(self.word(wordings), values))
 
     def ask(self, wordings: Wordings, answer: Quantity, **values: Any) -> None:
         """Set the question and the quantity that it asks for."""
-        self._asked = Line(self.word(wordings), values)
+        self._question = StoryLine(self.word(wordings), values)
         self.answer = answer
 
     def distract(self, wordings: Wordings, **values: Any) -> None:
         """Add a fact that nothing follows from."""
         self.distractors += 1
-        self._facts.append(Line(self.word(wordings), values, alone=True))
+        self._facts.append(StoryLine(self.word(wordings), values, alone=True))
 
     # Steps
 
@@ -188,10 +206,10 @@ class Story:
         if value > LARGEST * (WIDE * 2 if self.style.wide else 1):
             raise Unfit
         dollar = "$" if expression.money else ""
-        done = (
+        computation = (
             f"{expression.written}={dollar}<<{expression.written}={result.written}>>{result.shown}"
         )
-        self._write(template.replace("{=}", done), values, result.tree)
+        self._write(template.replace("{=}", computation), values, result.tree)
         return result
 
     def note(self, template: str, **values: Any) -> None:
@@ -199,8 +217,8 @@ class Story:
         self._write(template, values, None)
 
     def _write(self, template: str, values: dict[str, Any], tree: Tree | None) -> None:
-        said = self._solver.say(template, {**self.cast, **values}, words=False)
-        self.steps.append(Step(said, tree))
+        sentence = self._solver.say(template, {**self.cast, **values}, words=False)
+        self.steps.append(SolutionStep(sentence, tree))
 
     def unstated(self, answer: Quantity) -> Quantity:
         """Return an answer; raises Unfit where the question holds that very number."""
@@ -209,7 +227,7 @@ class Story:
         return answer
 
     def prune(self) -> None:
-        """Drop the steps that the answer does not need; what they said becomes a distraction."""
+        """Drop the steps that the answer does not need; what they stated becomes a distraction."""
         if self.answer is None:
             raise Unfit
         needed = set(nodes(self.answer.tree))
@@ -226,25 +244,25 @@ class Story:
         early, late = (late, []) if self.chance.hit(0.25) else ([], late)
         late += self._closing
         speaker = Speaker(self.chance, self.past)
-        events = [self._connected(at, line) for at, line in enumerate(self._events)]
-        said = [
-            [speaker.say(one.template, {**self.cast, **one.values}) for one in lines]
+        events = [self._connected(index, line) for index, line in enumerate(self._events)]
+        groups = [
+            [speaker.say(line.template, {**self.cast, **line.values}) for line in lines]
             for lines in (
                 self._opening,
                 facts,
-                [*early, *events, *late, self._asked],
+                [*early, *events, *late, self._question],
             )
         ]
-        endings = [sentence[-REPEATED:] for part in said for sentence in part]
+        endings = [sentence[-REPEATED:] for group in groups for sentence in group]
         if len(set(endings)) < len(endings):
             raise Unfit  # nobody says the same thing twice
-        return " ".join([*said[0], *self._joined(facts, said[1]), *said[2]])
+        return " ".join([*groups[0], *self._joined(facts, groups[1]), *groups[2]])
 
-    def _joined(self, lines: list[Line], said: list[str]) -> list[str]:
+    def _joined(self, lines: list[StoryLine], sentences: list[str]) -> list[str]:
         """Join a short fact with the next by "and", now and then."""
         joined: list[str] = []
         free = False  # whether the sentence before may be joined with another
-        for line, sentence in zip(lines, said, strict=True):
+        for line, sentence in zip(lines, sentences, strict=True):
             first = sentence.split()[0]
             short = len(sentence) < 60 and not any(mark in sentence[:-1] for mark in ",.?")
             fits = short and not line.alone
@@ -257,16 +275,16 @@ class Story:
                 free = fits
         return joined
 
-    def _connected(self, at: int, line: Line) -> Line:
+    def _connected(self, index: int, line: StoryLine) -> StoryLine:
         """Begin an event that follows another with "Then" or the like, now and then."""
         if (
             not self.connected
-            or not at
+            or not index
             or not line.template.startswith("{")
             or not self.chance.hit(0.4)
         ):
             return line
-        return Line(f"{self.chance.pick(CONNECTORS)} {line.template}", line.values)
+        return StoryLine(f"{self.chance.pick(CONNECTORS)} {line.template}", line.values)
 
     def solution(self) -> str:
         """Return the steps and "#### N"; raises ValueError where any of it does not hold."""
@@ -291,3 +309,100 @@ class Story:
 def uncapital(sentence: str) -> str:
     """Return a sentence that goes on in the middle of another."""
     return sentence[0].lower() + sentence[1:]
+
+
+# How a fraction is written in words: (numerator, denominator).
+SPOKEN = {
+    (1, 2): "half", (1, 3): "a third", (2, 3): "two thirds", (1, 4): "a quarter",
+    (3, 4): "three quarters", (1, 5): "a fifth", (2, 5): "two fifths", (3, 5): "three fifths",
+}  # fmt: skip
+# What has nothing to do with a question: from, to, wordings.
+ASIDES = (
+    (8, 40, "{A} {~be} {n} years old."),
+    (2, 30, "{A} {~live} {n} miles from the {near}."),
+    (2, 30, "{A.his} house {~be} {n} miles from the {near}."),
+    (3, 12, "{A} {~have} {n} cousins."),
+    (5, 60, "{A} {~have} {n} photos of animals."),
+    (3, 9, "There {~~be} {n} people in {A.his} family."),
+)
+DOZENS = {12: "a dozen", 24: "two dozen", 36: "three dozen"}
+PERCENTS = (10, 20, 25, 30, 40, 50, 60, 75, 80)
+WIDE_PERCENTS = (5, 15, 35, 45, 55, 65, 70, 85, 90)
+
+
+class QuantityPart(NamedTuple):
+    """A part of a quantity: how the question says it, and how it is computed."""
+
+    wording: str
+    taken: Quantity
+
+
+def times(story: Story, low: int = 2, high: int = 5) -> Quantity:
+    """Draw a factor that is written as "twice", "three times" or "4 times"."""
+    value = story.chance.between(low, high)
+    if story.style.wide and story.chance.hit(0.6):
+        value = story.chance.between(high + 1, 2 * high)
+        story.widened = True
+    if value == 2:
+        spoken = story.chance.pick(("twice", "twice", "two times"))
+    else:
+        written = WORDS[value] if story.chance.hit(0.5) else str(value)
+        spoken = f"{written} times"
+    return story.state(value, "times", spoken=spoken)
+
+
+def share(story: Story, of: Quantity) -> QuantityPart:
+    """Draw a fraction of a quantity that leaves whole things: half, a third, three quarters."""
+    fits = [line for line in SPOKEN if of.value.denominator == 1 and of.value % line[1] == 0]
+    if not fits:
+        raise Unfit
+    top, bottom = story.chance.pick(fits)
+    wording = SPOKEN[top, bottom]
+    if (top, bottom) != (1, 2) and story.chance.hit(0.3):
+        wording = f"{top}/{bottom}"
+    under = story.state(bottom, "parts")
+    if top == 1:
+        return QuantityPart(wording, of / under)
+    return QuantityPart(wording, of * story.state(top, "parts") / under)
+
+
+def percent(story: Story, of: Quantity, low: int = 10, high: int = 80) -> QuantityPart:
+    """Draw a percentage of a quantity that leaves whole things."""
+    wide = story.style.wide and story.chance.hit(0.6)
+    if of.value.denominator != 1:
+        raise Unfit
+    fits = [
+        line
+        for line in (WIDE_PERCENTS if wide else PERCENTS)
+        if low <= line <= high and of.value * line % 100 == 0
+    ]
+    if not fits:
+        raise Unfit
+    story.widened |= wide
+    rate = story.state(story.chance.pick(fits), "percent")
+    return QuantityPart(f"{rate.written}%", of * rate / story.constant(100))
+
+
+def some(story: Story, of: Quantity) -> QuantityPart:
+    """Draw a fraction or a percentage."""
+    return share(story, of) if story.chance.hit(0.6) else percent(story, of)
+
+
+def round_number(story: Story, low: int, high: int, role: str = "n") -> Quantity:
+    """Draw a number that can often be divided."""
+    n = story.draw(low, high, role, by=story.chance.pick((1, 2, 5, 6, 10, 12)))
+    if n.value in DOZENS and story.chance.hit(0.4):
+        return replace(n, spoken=DOZENS[int(n.value)])
+    return n
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return "a", "a and b", "a, b and c"."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def aside(story: Story) -> None:
+    """Add a fact about the person {A} that has nothing to do with the question."""
+    low, high, wording = story.chance.pick(ASIDES)
+    n = story.state(story.chance.between(low, high), "aside")
+    story.distract((wording,), n=n, near=story.chance.pick(PLACES))

@@ -1,4 +1,4 @@
-"""Templates and their realisation: agreement, pronouns, tense, numbers as words.
+"""Sentences from templates: agreement, pronouns, tense, numbers as words; people and things.
 
 A template is a sentence with fields in braces:
 
@@ -20,11 +20,68 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from textwrap import dedent
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradeschool.datasets.fresh.chance import Chance
-from gradeschool.datasets.fresh.nouns import Noun, Person
 from gradeschool.datasets.fresh.quantity import Quantity
+
+
+class Person(NamedTuple):
+    """Somebody with a name."""
+
+    name: str
+    he: str
+    him: str
+    his: str
+
+
+class Noun(NamedTuple):
+    """A thing that is counted; low and high: what one costs in whole dollars."""
+
+    singular: str
+    plural: str
+    low: int = 2
+    high: int = 9
+
+    @property
+    def article(self) -> str:
+        """The singular with "a" or "an"."""
+        vowel = self.singular[0] in "aeiou" or self.singular == "hour"
+        return f"{'an' if vowel else 'a'} {self.singular}"
+
+
+WOMEN = ("Mia", "Anna", "Sara", "Lucy", "Emma", "Nora", "Zoe", "Amina", "Rosa", "Priya", "Julia",
+         "Grace", "Hana", "Leila", "Eva", "Maya")  # fmt: skip
+MEN = ("Ben", "Tom", "Omar", "Luis", "Jack", "Noah", "Ravi", "Sam", "Peter", "Ivan", "Kofi",
+       "David", "Hugo", "Marco", "Adam", "Felix")  # fmt: skip
+PEOPLE = tuple(Person(name, "she", "her", "her") for name in WOMEN) + tuple(
+    Person(name, "he", "him", "his") for name in MEN
+)
+
+
+def _nouns(text: str, low: int, high: int) -> tuple[Noun, ...]:
+    """Read "pencil box/boxes": a word takes an s where no plural is given."""
+    pairs = (word.partition("/") for word in text.split())
+    return tuple(Noun(word, plural or f"{word}s", low, high) for word, _, plural in pairs)
+
+
+SMALL = _nouns("sticker marble card shell stamp button bead coin", 1, 1)
+SCHOOL = _nouns("pencil pen notebook eraser marker folder", 2, 6)
+FRUIT = _nouns("apple orange pear peach/peaches lemon plum", 1, 3)
+BAKED = _nouns("cookie muffin cupcake roll pie cake", 2, 9)
+CLOTHES = _nouns("shirt hat scarf/scarves jacket sweater", 9, 40)
+HOME = _nouns("cup plate bowl lamp candle blanket", 4, 30)
+TOYS = _nouns("doll kite puzzle balloon book ball", 3, 15)
+KEPT = SMALL + SCHOOL[:4] + FRUIT + BAKED[:4] + TOYS
+SOLD = SCHOOL + BAKED + CLOTHES + HOME + TOYS
+MADE = BAKED + CLOTHES[:3] + HOME + TOYS[:4]
+HOLDERS = _nouns("box/boxes bag pack", 1, 1)
+PACKING = _nouns("box/boxes bag crate", 1, 1)
+CRATES = _nouns("tray basket jar crate", 1, 1)
+PLACES = ("school", "library", "park", "market", "beach", "museum", "station")
+COLOR_WORDS = ("red", "blue", "green", "yellow", "white", "black")
+WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
 
 START = re.compile(r"(^|[.?] )([a-z]|[0-9]+ )")
 Wordings = tuple[str, ...]
@@ -56,11 +113,11 @@ def wordings(text: str) -> Wordings:
 def parts(template: str) -> tuple[tuple[str, str, str], ...]:
     """Split a template into (text, key, form): text stands before the field."""
     pieces = FIELD.split(template)
-    found = []
-    for at in range(1, len(pieces), 2):
-        key, _, form = pieces[at].partition("." if "." in pieces[at] else " ")
-        found.append((pieces[at - 1], key, form))
-    return (*found, (pieces[-1], "", ""))
+    fields = []
+    for place in range(1, len(pieces), 2):
+        key, _, form = pieces[place].partition("." if "." in pieces[place] else " ")
+        fields.append((pieces[place - 1], key, form))
+    return (*fields, (pieces[-1], "", ""))
 
 
 def verb(field: str, values: Mapping[str, Any], past: bool) -> str:
@@ -86,14 +143,14 @@ class Speaker:
     def say(self, template: str, values: Mapping[str, Any], words: bool = True) -> str:
         """Return a sentence; pronouns stand for who is named in it or in the one before."""
         self._before, self._now = self._now, []
-        said = []
+        spoken = []
         for text, key, form in parts(template):
-            said.append(text)
+            spoken.append(text)
             if key.startswith("~"):
-                said.append(verb(key, values, self._past))
+                spoken.append(verb(key, values, self._past))
             elif key:
-                said.append(self._field(values[key], form, values, words))
-        return START.sub(_capital, "".join(said))
+                spoken.append(self._field(values[key], form, values, words))
+        return START.sub(_capital, "".join(spoken))
 
     def _field(self, value: Any, form: str, values: Mapping[str, Any], words: bool) -> str:
         if isinstance(value, Person):
@@ -101,16 +158,16 @@ class Speaker:
         if isinstance(value, Noun):
             if form == "a":
                 return value.article
-            return value.one if form == "one" else value.many
+            return value.singular if form == "one" else value.plural
         if isinstance(value, Quantity):
             return _counted(value, values[form] if form else None, words)
         return str(value)
 
     def _person(self, person: Person, form: str) -> str:
         new = person not in self._now
-        known = {*self._before, *self._now} if new else set(self._now)
-        clear = person in known and not any(
-            other.he == person.he and other != person for other in known
+        people = {*self._before, *self._now} if new else set(self._now)
+        clear = person in people and not any(
+            other.he == person.he and other != person for other in people
         )
         if new:
             self._now.append(person)
@@ -120,12 +177,12 @@ class Speaker:
         return str(getattr(person, form))
 
 
-def _capital(found: re.Match[str]) -> str:
+def _capital(match: re.Match[str]) -> str:
     """Begin a sentence: with a capital letter, a small number in words."""
-    first = found[2].rstrip()
+    first = match[2].rstrip()
     if first.isdigit() and int(first) < len(WORDS):
-        return f"{found[1]}{WORDS[int(first)].capitalize()} "
-    return f"{found[1]}{found[2].upper()}"
+        return f"{match[1]}{WORDS[int(first)].capitalize()} "
+    return f"{match[1]}{match[2].upper()}"
 
 
 def _counted(quantity: Quantity, noun: Noun | None, words: bool) -> str:
@@ -133,4 +190,4 @@ def _counted(quantity: Quantity, noun: Noun | None, words: bool) -> str:
     written = quantity.spoken if words and quantity.spoken else digits
     if noun is None:
         return written
-    return f"{written} {noun.one if quantity.value == 1 else noun.many}"
+    return f"{written} {noun.singular if quantity.value == 1 else noun.plural}"

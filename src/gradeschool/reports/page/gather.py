@@ -16,8 +16,7 @@ from gradeschool.formats.read import COMPLETIONS_FILE, read_samples
 from gradeschool.formats.tables import read_rows
 from gradeschool.problem import Problem
 from gradeschool.reports.page.token_values import TokenValues, token_values
-from gradeschool.scoring.load import DEFAULT_DATASET
-from gradeschool.scoring.select import Chosen, choose_runs
+from gradeschool.scoring.sources import DEFAULT_DATASET, Chosen, choose_runs
 from gradeschool.verifier.candidates import text_key
 
 RESULTS_FILE = "results.json"

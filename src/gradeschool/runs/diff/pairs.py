@@ -12,7 +12,7 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.contrast import prompt_lines
 from gradeschool.protocols.prompt_json import prompt_bytes
 from gradeschool.runs.diff.sides import DiffSide
-from gradeschool.scoring.collect import Sample
+from gradeschool.scoring.samples import Sample
 
 NOT_RECORDED = RecordedRequest()
 BEFORE, BEHIND = 24, 40  # characters shown around the first difference of two prompts

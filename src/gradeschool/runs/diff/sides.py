@@ -26,8 +26,8 @@ from gradeschool.formats.settings import (
 from gradeschool.formats.tables import read_rows, read_whole
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.manifest import plan_of
-from gradeschool.scoring.collect import Run
-from gradeschool.scoring.select import Chosen
+from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import Chosen
 
 CHAT, TEXT = "chat messages", "one text"
 

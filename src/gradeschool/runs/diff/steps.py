@@ -17,7 +17,7 @@ from gradeschool.problem import Problem
 from gradeschool.runs.diff.pairs import PairedSamples, SamplePair
 from gradeschool.runs.diff.sides import DiffSide
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.matrix import CORRECT, ERROR, Matrix
+from gradeschool.scoring.table import CORRECT, ERROR, ScorerSet
 
 SET, LABELS, SCORER = "problems, samples and errors of one alone", "labels", "scorer"
 STOP, LIMITS = "stop strings", "texts cut short"
@@ -76,12 +76,11 @@ class Judges:
     """The scorers of both sides; a problem with other labels is never taken for the other."""
 
     def __init__(self, scorers: tuple[Scorer, Scorer]) -> None:
-        self.matrices = (Matrix(scorers), Matrix(scorers))
+        self.sets = (ScorerSet(scorers), ScorerSet(scorers))
 
     def code(self, state: ReadText, labels: int) -> int:
         """Return the outcome of a state under A's (0) or B's labels."""
-        matrix = self.matrices[labels]
-        return matrix.codes(state.text, state.problem)[matrix.group_of[state.scorer]]
+        return self.sets[labels].outcomes(state.text, state.problem)[state.scorer]
 
 
 def account_of(
@@ -89,9 +88,6 @@ def account_of(
 ) -> DiffAccount:
     """Return where the difference of two sides comes from, each read by its own scorer."""
     judges = Judges(scorers)
-    for matrix in judges.matrices:
-        matrix.expect((one.text, one.problem) for one in (*a.run.samples, *b.run.samples)
-                      if one.problem is not None and not one.error)  # fmt: skip
     changes = _changes(a, b)
     walks = [_walk(pair, changes, judges) for pair in paired.pairs]
     kept = [walk for walk in walks if all(code != ERROR for code, _ in walk)]

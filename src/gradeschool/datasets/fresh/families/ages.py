@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from gradeschool.datasets.fresh.nouns import Person
 from gradeschool.datasets.fresh.quantity import Quantity
-from gradeschool.datasets.fresh.relations import listed, share, times
-from gradeschool.datasets.fresh.story import Story, Unfit
-from gradeschool.datasets.fresh.wording import wordings
+from gradeschool.datasets.fresh.story import Story, Unfit, listed, share, times
+from gradeschool.datasets.fresh.wording import Person, wordings
 
 IS = wordings(
     """
@@ -115,41 +113,41 @@ def ages(story: Story) -> None:
     count = max(2, min(5, story.size - story.chance.below(2)))
     people = [story.person() for _ in range(count)]
     values = [_first(story, people[0])]
-    for at, person in enumerate(people[1:], start=1):
-        values.append(_next(story, person, people[:at], values))
+    for index, person in enumerate(people[1:], start=1):
+        values.append(_next(story, person, people[:index], values))
     _ask(story, people, values)
 
 
 def _first(story: Story, person: Person) -> Quantity:
     kind = story.chance.below(4) if story.size > 2 else 0
-    n = story.given(6, 40, "age", most=60)
+    n = story.draw(6, 40, "age", most=60)
     if kind <= 1:
         story.fact(IS, B=person, n=n)
         return n
-    k = story.given(2, 9, "years", words=True, most=15)
+    k = story.draw(2, 9, "years", words=True, most=15)
     story.fact(WILL_BE if kind == 2 else WAS, B=person, n=n, k=k)
     now = n - k if kind == 2 else n + k
     return story.step("{B} is {=} years old now.", now, B=person)
 
 
 def _next(story: Story, person: Person, others: list[Person], values: list[Quantity]) -> Quantity:
-    at = story.chance.below(len(others))
-    other, base = others[at], values[at]
+    index = story.chance.below(len(others))
+    other, base = others[index], values[index]
     kind = story.chance.pick(("older", "older", "younger", "times", "part", "both"))
     if kind == "both" and len(others) > 1:
-        one, two = story.chance.sample(range(len(others)), 2)
-        story.fact(BOTH, B=person, A=others[one], C=others[two])
-        age = values[one] + values[two]
+        first, second = story.chance.sample(range(len(others)), 2)
+        story.fact(BOTH, B=person, A=others[first], C=others[second])
+        age = values[first] + values[second]
     elif kind == "times":
         k = times(story, 2, 4)
         story.fact(TIMES, B=person, A=other, k=k)
         age = base * k
     elif kind == "part":
         part = share(story, base)
-        story.fact(PART, B=person, A=other, k=part.said)
+        story.fact(PART, B=person, A=other, k=part.wording)
         age = part.taken
     else:
-        k = story.given(2, 20, kind, words=True, most=30)
+        k = story.draw(2, 20, kind, words=True, most=30)
         story.fact(OLDER if kind != "younger" else YOUNGER, B=person, A=other, k=k)
         age = base - k if kind == "younger" else base + k
     if not 2 <= age.value <= OLDEST:
@@ -160,7 +158,7 @@ def _next(story: Story, person: Person, others: list[Person], values: list[Quant
 def _ask(story: Story, people: list[Person], values: list[Quantity]) -> None:
     last, age = people[-1], values[-1]
     kind = story.chance.pick(("is", "then", "before", "sum", "sum", "sum then", "gap"))
-    k = story.given(3, 15, "years", words=True, most=25)
+    k = story.draw(3, 15, "years", words=True, most=25)
     if kind == "is":
         story.numbers.pop()
         story.ask(HOW_OLD, age, B=last)
@@ -176,7 +174,7 @@ def _ask(story: Story, people: list[Person], values: list[Quantity]) -> None:
         story.ask(
             SUM,
             story.step("The sum of the ages is {=}.", total),
-            all=listed([one.name for one in people]),
+            all=listed([person.name for person in people]),
         )
     elif kind == "sum then":
         other = values[0]
@@ -186,8 +184,8 @@ def _ask(story: Story, people: list[Person], values: list[Quantity]) -> None:
         story.ask(SUM_THEN, total, A=people[0], B=last, k=k)
     else:
         story.numbers.pop()
-        at = story.chance.below(len(people) - 1)
-        elder, younger, more, less = last, people[at], age, values[at]
+        index = story.chance.below(len(people) - 1)
+        elder, younger, more, less = last, people[index], age, values[index]
         if more.value < less.value:
             elder, younger, more, less = younger, elder, less, more
         line = "{B} is {=} years older than {A}."

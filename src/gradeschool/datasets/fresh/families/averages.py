@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gradeschool.datasets.fresh.quantity import Quantity
-from gradeschool.datasets.fresh.relations import listed
-from gradeschool.datasets.fresh.story import Story, Unfit
+from gradeschool.datasets.fresh.story import Story, Unfit, listed
 from gradeschool.datasets.fresh.wording import wordings
 
 GAMES = (("game", "points", 10, 60), ("test", "points", 50, 100), ("round", "points", 5, 40))
@@ -83,35 +82,35 @@ def averages(story: Story) -> None:
         _from_average(story, low, high)
         return
     count = chance.between(2, 4)
-    known = [story.given(low, high, "result", most=high if game == "test" else 0)
+    stated = [story.draw(low, high, "result", most=high if game == "test" else 0)
              for _ in range(count)]  # fmt: skip
     story.open(KNOWN, count=("two", "three", "four")[count - 2],
-               all=listed([one.shown for one in known]))  # fmt: skip
-    results = list[Quantity](known)
-    while story.left > 2 and chance.hit(0.7) and len(results) < 5 and game != "test":
-        at = chance.below(len(results))
+               all=listed([result.shown for result in stated]))  # fmt: skip
+    results = list[Quantity](stated)
+    while story.steps_left > 2 and chance.hit(0.7) and len(results) < 5 and game != "test":
+        place = chance.below(len(results))
         if chance.hit(0.6):
-            k = story.given(2, 15, "more", words=True)
-            story.event(NEXT_MORE, k=k, nth=ORDER[at])
-            value = results[at] + k
+            k = story.draw(2, 15, "more", words=True)
+            story.event(NEXT_MORE, k=k, nth=ORDER[place])
+            value = results[place] + k
         else:
-            story.event(NEXT_TIMES, nth=ORDER[at])
-            value = results[at] * story.constant(2)
+            story.event(NEXT_TIMES, nth=ORDER[place])
+            value = results[place] * story.constant(2)
         results.append(
             story.step(
                 f"In the {ORDER[len(results)]} {{game}}, {{A}} {{~get}} {{=}} {{points}}.", value
             )
         )
     total = results[0]
-    for one in results[1:]:
-        total += one
+    for result in results[1:]:
+        total += result
     total = story.step("In all, that {~be} {=} {points}.", total)
     number = story.constant(len(results))
     if chance.hit(0.5):
         story.ask(AVERAGE, story.step("The average {~be} {=} {points}.", total / number))
         return
     top = int(total.value / number.value)
-    g = story.known(chance.between(max(low, top - 4), min(high, top + 6)), "goal")
+    g = story.state(chance.between(max(low, top - 4), min(high, top + 6)), "goal")
     one_more = story.step("Then there {~~be} {=} {game}s.", number + story.constant(1))
     needed = story.step("For that average, {A} {~need} {=} {points} in all.", g * one_more)
     missing = needed - total
@@ -122,11 +121,11 @@ def averages(story: Story) -> None:
 
 def _from_average(story: Story, low: int, high: int) -> None:
     test = story.cast["game"] == "test"
-    n = story.given(3, 8, "count", words=True)
-    m = story.given(low, high - 5, "average", most=high if test else 0)
+    n = story.draw(3, 8, "count", words=True)
+    m = story.draw(low, high - 5, "average", most=high if test else 0)
     story.open(KNOWN_AVERAGE, n=n, m=m)
     total = story.step("In {n} {game}s, that {~be} {=} {points}.", n * m, n=n)
-    k = story.given(low, high, "result", most=high if test else 0)
+    k = story.draw(low, high, "result", most=high if test else 0)
     story.event(THEN, k=k)
     total = story.step("With the next {game}, that {~be} {=} {points}.", total + k)
     if story.size < 4 and story.chance.hit(0.5):

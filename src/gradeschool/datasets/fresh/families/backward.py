@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gradeschool.datasets.fresh.nouns import KEPT
 from gradeschool.datasets.fresh.quantity import Quantity
 from gradeschool.datasets.fresh.story import Story, Unfit
-from gradeschool.datasets.fresh.wording import Wordings, wordings
+from gradeschool.datasets.fresh.wording import KEPT, Wordings, wordings
 
 SOME = wordings(
     """
@@ -83,7 +82,7 @@ MORE = wordings(
 LINE = "Before that, {A} {~have} {=} {item}."
 
 
-class Change(NamedTuple):
+class UndoneChange(NamedTuple):
     """A change that is told forwards: its sentence, and how its step undoes it."""
 
     words: Wordings
@@ -96,10 +95,10 @@ def backward(story: Story) -> None:
     chance = story.chance
     story.cast.update(A=story.person(), C=story.person(), item=chance.pick(KEPT))
     story.open(SOME)
-    end = story.given(4, 40, "end")
-    now, changes = end, list[Change]()
+    end = story.draw(4, 40, "end")
+    now, changes = end, list[UndoneChange]()
     tries = 0
-    while not changes or (story.left > 0 and tries < 8):
+    while not changes or (story.steps_left > 0 and tries < 8):
         tries += 1
         change = chance.pick((_gets, _gives, _half, _double, _each, _boxes))(story)
         now = change.undo(now)
@@ -113,48 +112,48 @@ def backward(story: Story) -> None:
         story.ask(START, now)
 
 
-def _gets(story: Story) -> Change:
-    k = story.given(3, 30, "gain")
-    return Change(GETS, {"k": k}, lambda now: story.step(LINE, now - k))
+def _gets(story: Story) -> UndoneChange:
+    k = story.draw(3, 30, "gain")
+    return UndoneChange(GETS, {"k": k}, lambda now: story.step(LINE, now - k))
 
 
-def _gives(story: Story) -> Change:
-    k = story.given(3, 30, "loss")
-    return Change(GIVES, {"k": k}, lambda now: story.step(LINE, now + k))
+def _gives(story: Story) -> UndoneChange:
+    k = story.draw(3, 30, "loss")
+    return UndoneChange(GIVES, {"k": k}, lambda now: story.step(LINE, now + k))
 
 
-def _half(story: Story) -> Change:
-    said, parts = story.chance.pick((("half", 2), ("half", 2), ("a third", 3), ("a quarter", 4)))
-    under = story.known(parts, "parts")
+def _half(story: Story) -> UndoneChange:
+    wording, parts = story.chance.pick((("half", 2), ("half", 2), ("a third", 3), ("a quarter", 4)))
+    under = story.state(parts, "parts")
     if parts == 2:
-        return Change(HALVES, {"part": said}, lambda now: story.step(LINE, now * under))
+        return UndoneChange(HALVES, {"part": wording}, lambda now: story.step(LINE, now * under))
 
     def undo(now: Quantity) -> Quantity:
-        left = story.step(
+        remaining = story.step(
             "{=} of the {under} parts {~~be} left.", under - story.constant(1), under=under
         )
-        one = story.step("One part {~be} {=} {item}.", now / left)
-        return story.step(LINE, one * under)
+        part = story.step("One part {~be} {=} {item}.", now / remaining)
+        return story.step(LINE, part * under)
 
-    return Change(HALVES, {"part": said}, undo)
-
-
-def _double(story: Story) -> Change:
-    return Change(DOUBLES, {}, lambda now: story.step(LINE, now / story.constant(2)))
+    return UndoneChange(HALVES, {"part": wording}, undo)
 
 
-def _each(story: Story) -> Change:
-    k, m = story.given(2, 6, "friends", words=True), story.given(2, 6, "each", words=True)
+def _double(story: Story) -> UndoneChange:
+    return UndoneChange(DOUBLES, {}, lambda now: story.step(LINE, now / story.constant(2)))
+
+
+def _each(story: Story) -> UndoneChange:
+    k, m = story.draw(2, 6, "friends", words=True), story.draw(2, 6, "each", words=True)
 
     def undo(now: Quantity) -> Quantity:
-        gone = story.step("The friends {~~get} {=} {item}.", k * m)
-        return story.step(LINE, now + gone)
+        received = story.step("The friends {~~get} {=} {item}.", k * m)
+        return story.step(LINE, now + received)
 
-    return Change(GIVES_EACH, {"k": k, "m": m}, undo)
+    return UndoneChange(GIVES_EACH, {"k": k, "m": m}, undo)
 
 
-def _boxes(story: Story) -> Change:
-    k, m = story.given(2, 6, "boxes", words=True), story.given(2, 9, "each", words=True)
+def _boxes(story: Story) -> UndoneChange:
+    k, m = story.draw(2, 6, "boxes", words=True), story.draw(2, 9, "each", words=True)
 
     def undo(now: Quantity) -> Quantity:
         new = story.step("The boxes {~~hold} {=} {item}.", k * m)
@@ -162,4 +161,4 @@ def _boxes(story: Story) -> Change:
             raise Unfit
         return story.step(LINE, now - new)
 
-    return Change(BUYS_BOXES, {"k": k, "m": m}, undo)
+    return UndoneChange(BUYS_BOXES, {"k": k, "m": m}, undo)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gradeschool.datasets.fresh.quantity import ATOM, Quantity
-from gradeschool.datasets.fresh.relations import Part, percent, share
-from gradeschool.datasets.fresh.story import Story, Unfit
+from gradeschool.datasets.fresh.story import QuantityPart, Story, Unfit, percent, share
 from gradeschool.datasets.fresh.wording import wordings
 
 
-class Group(NamedTuple):
+class CountedGroup(NamedTuple):
     """Whom a story counts and where; kinds: how they are divided first; acts: what they do."""
 
     where: str
@@ -21,28 +20,28 @@ class Group(NamedTuple):
 
 
 GROUPS = (
-    Group(
+    CountedGroup(
         "in a school",
         "students",
         ("girls", "boys"),
         "classes",
         ("walk to school", "play football", "have a pet", "like math", "wear glasses"),
     ),
-    Group(
+    CountedGroup(
         "in a camp",
         "children",
         ("girls", "boys"),
         "tents",
         ("can swim", "have a bike", "play tennis", "like to sing", "wear hats"),
     ),
-    Group(
+    CountedGroup(
         "in a company",
         "workers",
         ("women", "men"),
         "teams",
         ("drive to work", "work at night", "have children", "drink coffee", "wear glasses"),
     ),
-    Group(
+    CountedGroup(
         "at a party",
         "guests",
         ("adults", "children"),
@@ -129,7 +128,7 @@ def groups(story: Story) -> None:
         so_far = _who(name, doings)
         part = _part(story, whole)
         story.event(
-            ACT if part.taken.rank < ATOM else ACT[1:2], part=part.said, group=so_far, act=act
+            ACT if part.taken.rank < ATOM else ACT[1:2], part=part.wording, group=so_far, act=act
         )
         count, computed = part.taken, part.taken.tree[0] in ("*", "/")
         if computed:
@@ -141,7 +140,7 @@ def groups(story: Story) -> None:
             count = story.step(line, whole - count, group=_who(name, [*doings, act]))
         doings.append(act)
         whole = count
-        if story.left <= 1 or chance.hit(0.3):
+        if story.steps_left <= 1 or chance.hit(0.3):
             break
     _end(story, whole, name, " and ".join(doings))
 
@@ -150,7 +149,7 @@ def _who(name: str, doings: list[str]) -> str:
     return f"{name} who {' and '.join(doings)}" if doings else name
 
 
-def _part(story: Story, whole: Quantity) -> Part:
+def _part(story: Story, whole: Quantity) -> QuantityPart:
     kind = story.chance.below(5)
     if kind <= 1:
         return share(story, whole)
@@ -158,32 +157,32 @@ def _part(story: Story, whole: Quantity) -> Part:
         return percent(story, whole)
     if whole.value < 6:
         raise Unfit
-    k = story.known(story.chance.between(2, int(whole.value) - 3), "part")
-    return Part(k.shown, k)
+    k = story.state(story.chance.between(2, int(whole.value) - 3), "part")
+    return QuantityPart(k.shown, k)
 
 
-def _start(story: Story, group: Group) -> tuple[Quantity, str]:
+def _start(story: Story, group: CountedGroup) -> tuple[Quantity, str]:
     """State the whole group, and mostly divide it into two kinds."""
     chance = story.chance
     kind = chance.below(4)
     if kind == 3:
-        k, m = (story.given(20, 120, "kind", by=chance.pick((2, 4, 5))) for _ in "ab")
+        k, m = (story.draw(20, 120, "kind", by=chance.pick((2, 4, 5))) for _ in "ab")
         story.open(TWO, k=k, m=m)
         if chance.hit(0.5):
             return story.step("There are {=} {who} in all.", k + m), group.who
         side = chance.below(2)
         return (k, m)[side], group.kinds[side]
     if kind == 2 and story.size > 2:
-        k, m = story.given(2, 9, "rooms", words=True), story.given(10, 30, "each")
+        k, m = story.draw(2, 9, "rooms", words=True), story.draw(10, 30, "each")
         story.open(ROOMS, k=k, m=m)
         whole = story.step("There are {=} {who} in all.", k * m)
     else:
-        whole = story.given(40, 400, "whole", by=chance.pick((4, 10, 12, 20, 30)))
+        whole = story.draw(40, 400, "whole", by=chance.pick((4, 10, 12, 20, 30)))
         story.open(ALL, n=whole)
-    if story.left < 3 or chance.hit(0.3):
+    if story.steps_left < 3 or chance.hit(0.3):
         return whole, group.who
     part = _part(story, whole)
-    story.open(KIND if part.taken.rank < ATOM else KIND[:1], part=part.said)
+    story.open(KIND if part.taken.rank < ATOM else KIND[:1], part=part.wording)
     count = part.taken
     if count.tree[0] in ("*", "/"):
         count = story.step("There are {=} {a}.", count)
@@ -199,7 +198,7 @@ def _end(story: Story, count: Quantity, group: str, act: str) -> None:
         answer = story.step("They form {=} teams.", count / k)
         story.ask(TEAMS, answer, group=group, act=act, k=k)
     elif kind == 3:
-        p = story.given(2, 15, "price", money=True)
+        p = story.draw(2, 15, "price", money=True)
         answer = story.step("They pay {=}.", count * p)
         story.ask(PAY, answer, group=group, act=act, p=p)
     else:

@@ -1,14 +1,12 @@
-"""Making things: machines at a rate, what is thrown away, how it is packed and sold."""
+"""Things that are made or grown, packed and sold."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from gradeschool.datasets.fresh.nouns import CLOTHES, HOME, PACKING, TOYS, Noun
 from gradeschool.datasets.fresh.quantity import Quantity
-from gradeschool.datasets.fresh.relations import some, times
-from gradeschool.datasets.fresh.story import Story, Unfit
-from gradeschool.datasets.fresh.wording import wordings
+from gradeschool.datasets.fresh.story import Story, Unfit, some, times
+from gradeschool.datasets.fresh.wording import CLOTHES, FRUIT, HOME, PACKING, TOYS, Noun, wordings
 
 MAKERS = (("factory", Noun("machine", "machines")), ("workshop", Noun("worker", "workers")),
           ("company", Noun("robot", "robots")))  # fmt: skip
@@ -85,7 +83,7 @@ BOXED = wordings(
     The {item} {~~be} put into {crate} that {~~hold} {k item} each.
     """
 )
-PRICE = wordings(
+PRODUCTION_PRICE = wordings(
     """
     Each {unit.one} {~be} sold for {p}.
     The price of {unit.a} {~be} {p}.
@@ -99,21 +97,21 @@ COSTS = wordings(
     For everything it {~need}, the {place} {~pay} {k}.
     """
 )
-HOW_MANY = wordings(
+PRODUCTION_HOW_MANY = wordings(
     """
     How many {item} {~do} the {place} have in the end?
     How many {item} {~~be} there in the end?
     In the end, how many {item} {~~be} there?
     """
 )
-HOW_MANY_BOXES = wordings(
+PRODUCTION_HOW_MANY_BOXES = wordings(
     """
     How many {crate} {~~be} filled?
     How many {crate} {~do} the {place} need for all the {item}?
     How many {crate} {~~be} needed for all the {item}?
     """
 )
-HOW_MUCH = wordings(
+PRODUCTION_HOW_MUCH = wordings(
     """
     How many dollars {~do} the {place} get if {rest} {unit} {~~be} sold?
     If {rest} {unit} {~~be} sold, how many dollars {~do} the {place} get?
@@ -135,17 +133,17 @@ def production(story: Story) -> None:
     place, maker = chance.pick(MAKERS)
     story.cast.update(place=place, maker=maker, item=chance.pick(CLOTHES + HOME + TOYS),
                       rest="all the", crate=chance.pick(PACKING))  # fmt: skip
-    made = _made(story)
-    if story.left > 1 and chance.hit(0.5):  # first, so that it is clear what the part is of
-        made = _gone_part(story, made)
-    for event in chance.sample((_gone, _used, _old), 2):
-        if story.left > 1 and chance.hit(0.5):
-            made = event(story, made)
-    chance.pick(ENDINGS if story.left > 0 else (_counted,))(story, made)
+    output = _production(story)
+    if story.steps_left > 1 and chance.hit(0.5):  # first, so that it is clear what the part is of
+        output = _thrown_away(story, output)
+    for event in chance.sample((_given_away, _used, _old), 2):
+        if story.steps_left > 1 and chance.hit(0.5):
+            output = event(story, output)
+    chance.pick(ENDINGS if story.steps_left > 0 else (_counted,))(story, output)
 
 
-def _made(story: Story) -> Quantity:
-    kind, m = story.chance.below(4), story.given(4, 20, "rate")
+def _production(story: Story) -> Quantity:
+    kind, m = story.chance.below(4), story.draw(4, 20, "rate")
     if kind == 0 or story.size < 4:
         story.open(ONE, m=m)
         hourly = m
@@ -155,81 +153,267 @@ def _made(story: Story) -> Quantity:
         new = story.step("The new {maker.one} {~make} {=} {item} an hour.", m * k)
         hourly = story.step("Together they {~~make} {=} {item} an hour.", m + new)
     else:
-        k = story.given(2, 9, "machines", words=True)
+        k = story.draw(2, 9, "machines", words=True)
         story.open(HAVE, m=m, k=k)
         hourly = story.step("In an hour, the {maker} {~~make} {=} {item}.", k * m)
-    h = story.given(3, 9, "hours", most=20, words=True)
-    if story.left < 2 or story.chance.hit(0.3):
+    h = story.draw(3, 9, "hours", most=20, words=True)
+    if story.steps_left < 2 or story.chance.hit(0.3):
         story.open(THIS_LONG, h=h)
         return story.step("In that time, {=} {item} {~~be} made.", hourly * h)
     story.open(HOURS, h=h)
-    d = story.given(3, 6, "days", most=7, words=True)
+    d = story.draw(3, 6, "days", most=7, words=True)
     story.open(DAYS, d=d)
     daily = story.step("In a day, {=} {item} {~~be} made.", hourly * h)
     return story.step("In {d} days, {=} {item} {~~be} made.", daily * d, d=d)
 
 
-def _gone_part(story: Story, made: Quantity) -> Quantity:
+def _thrown_away(story: Story, output: Quantity) -> Quantity:
     story.cast["gone"] = True
-    part = some(story, made)
-    story.event(GONE, k=part.said)
-    gone = story.step("Of them, {=} {~~be} thrown away.", part.taken)
-    return story.step("That {~leave} {=} {item}.", made - gone)
+    part = some(story, output)
+    story.event(GONE, k=part.wording)
+    removed = story.step("Of them, {=} {~~be} thrown away.", part.taken)
+    return story.step("That {~leave} {=} {item}.", output - removed)
 
 
-def _gone(story: Story, made: Quantity) -> Quantity:
+def _given_away(story: Story, output: Quantity) -> Quantity:
     story.cast["gone"] = True
-    k = story.given(5, 40, "gone")
+    k = story.draw(5, 40, "gone")
     story.event(GONE[1:], k=k)
-    return story.step("Then there {~~be} {=} {item} left.", made - k)
+    return story.step("Then there {~~be} {=} {item} left.", output - k)
 
 
-def _used(story: Story, made: Quantity) -> Quantity:
+def _used(story: Story, output: Quantity) -> Quantity:
     story.cast["gone"] = True
-    k = story.given(5, 60, "given")
+    k = story.draw(5, 60, "given")
     story.event(USED[1:], k=k)
-    return story.step("Then there {~~be} {=} {item} left.", made - k)
+    return story.step("Then there {~~be} {=} {item} left.", output - k)
 
 
-def _old(story: Story, made: Quantity) -> Quantity:
-    k = story.given(5, 60, "old")
+def _old(story: Story, output: Quantity) -> Quantity:
+    k = story.draw(5, 60, "old")
     story.event(OLD, k=k)
-    return story.step("With the older ones there {~~be} {=} {item}.", made + k)
+    return story.step("With the older ones there {~~be} {=} {item}.", output + k)
 
 
-def _counted(story: Story, made: Quantity) -> None:
-    story.ask(HOW_MANY, made)
+def _counted(story: Story, output: Quantity) -> None:
+    story.ask(PRODUCTION_HOW_MANY, output)
 
 
-def _boxed(story: Story, made: Quantity) -> Quantity:
-    k = story.divisor(made, 2, 20, "each")
+def _boxed(story: Story, output: Quantity) -> Quantity:
+    k = story.divisor(output, 2, 20, "each")
     story.late(BOXED, k=k)
-    return story.step("They {~~fill} {=} {crate}.", made / k)
+    return story.step("They {~~fill} {=} {crate}.", output / k)
 
 
-def _boxes(story: Story, made: Quantity) -> None:
-    story.ask(HOW_MANY_BOXES, _boxed(story, made))
+def _boxes(story: Story, output: Quantity) -> None:
+    story.ask(PRODUCTION_HOW_MANY_BOXES, _boxed(story, output))
 
 
-def _sold(story: Story, made: Quantity) -> None:
-    if story.left > 1 and story.chance.hit(0.7):
-        units = _boxed(story, made)
-        unit, p = story.cast["crate"], story.given(5, 30, "price", money=True)
+def _sold(story: Story, output: Quantity) -> None:
+    if story.steps_left > 1 and story.chance.hit(0.7):
+        units = _boxed(story, output)
+        unit, p = story.cast["crate"], story.draw(5, 30, "price", money=True)
     else:
-        units, unit = made, story.cast["item"]
+        units, unit = output, story.cast["item"]
         story.cast["rest"] = "all the other" if "gone" in story.cast else "all the"
-        p = story.given(max(2, unit.low // 2), max(5, unit.high // 2), "price", money=True)
-    story.late(PRICE, unit=unit, p=p)
+        p = story.draw(max(2, unit.low // 2), max(5, unit.high // 2), "price", money=True)
+    story.late(PRODUCTION_PRICE, unit=unit, p=p)
     money = story.step("The {unit} {~~bring} in {=}.", units * p, unit=unit)
-    if story.left > 0 and story.chance.hit(0.7):
+    if story.steps_left > 0 and story.chance.hit(0.7):
         if money.value < 40:
             raise Unfit
-        k = story.given(20, min(int(money.value) * 3 // 4, 900), "cost", by=10, money=True)
+        k = story.draw(20, min(int(money.value) * 3 // 4, 900), "cost", by=10, money=True)
         story.late(COSTS, k=k)
         money = story.step("The {place} {~have} {=} left.", money - k)
         story.ask(PROFIT, money, unit=unit)
     else:
-        story.ask(HOW_MUCH, money, unit=unit)
+        story.ask(PRODUCTION_HOW_MUCH, money, unit=unit)
 
 
 ENDINGS: tuple[Callable[[Story, Quantity], None], ...] = (_counted, _boxes, _sold, _sold)
+
+
+ROWS = wordings(
+    """
+    A farmer {~plant} {r} rows of {item.one} trees with {t} trees in each row.
+    On a farm, there {~~be} {r} rows of {item.one} trees, with {t} trees in each row.
+    A farmer {~have} {r} rows of {item.one} trees, with {t} trees in each of them.
+    """
+)
+TREES = wordings(
+    """
+    A farmer {~have} {t} {item.one} trees.
+    On a farm, there {~~be} {t} {item.one} trees.
+    There {~~be} {t} {item.one} trees on a farm.
+    """
+)
+DEAD = wordings(
+    """
+    {k} of the trees {~~be} too old and {~~have} no fruit.
+    Of the trees, {k} {~~be} too young and {~~have} no fruit.
+    Of all the trees, {k} {~~be} too old and {~~have} no fruit.
+    """
+)
+EACH = wordings(
+    """
+    Each tree with fruit {~have} {m item}.
+    There {~~be} {m item} on each tree with fruit.
+    On each tree with fruit, there {~~be} {m item}.
+    """
+)
+EACH_ALL = wordings(
+    """
+    Each tree {~have} {m item}.
+    There {~~be} {m item} on each tree.
+    On each tree, there {~~be} {m item}.
+    """
+)
+PICKERS = wordings(
+    """
+    {k} people {~~work} on a farm, and each of them {~pick} {m item} an hour for {h} hours.
+    On a farm, {k} people {~~pick} {m item} an hour each for {h} hours.
+    For {h} hours, {k} people on a farm {~~pick} {m item} an hour each.
+    """
+)
+LAST = wordings(
+    """
+    Last year the farm had {part} as many {item}.
+    Last year there were {part} as many {item}.
+    Last year, the farmer had {part} as many {item}.
+    """
+)
+BAD = wordings(
+    """
+    {part} of the {item} {~~be} bad and thrown away.
+    Birds {~~eat} {part} of the {item}.
+    Of the {item}, {part} {~~be} bad and thrown away.
+    """
+)
+KEPT = wordings(
+    """
+    The farmer {~keep} {k item} for the family.
+    The farmer {~give} {k item} to a school.
+    A school {~get} {k} of the {item} for free.
+    """
+)
+PACKED = wordings(
+    """
+    The rest {~be} put into {crate}, with {k item} in each {crate.one}.
+    The farmer {~put} the rest into {crate} of {k}.
+    All the rest {~be} put into {crate} of {k item} each.
+    """
+)
+HARVEST_PRICE = wordings(
+    """
+    Each {unit.one}{left} {~be} sold for {p}.
+    The farmer {~get} {p} for each {unit.one}{left}.
+    For each {unit.one}{left}, the farmer {~get} {p}.
+    """
+)
+HARVEST_HOW_MANY = wordings(
+    """
+    How many {item} {~~be} left?
+    Find the number of {item} that {~~be} left.
+    How many of the {item} {~~be} left?
+    """
+)
+HARVEST_HOW_MANY_BOXES = wordings(
+    """
+    How many {crate} {~~be} filled?
+    How many {crate} {~do} this take?
+    How many {crate} {~~be} needed?
+    """
+)
+HARVEST_HOW_MUCH = wordings(
+    """
+    How many dollars {~do} the farmer get in all?
+    In all, how many dollars {~do} the farmer get?
+    How many dollars {~be} that for the farmer in all?
+    """
+)
+BOTH_YEARS = wordings(
+    """
+    How many {item} {~be} that in the two years together?
+    How many {item} {~~be} there in both years together?
+    In both years together, how many {item} {~~be} there?
+    """
+)
+
+
+def harvest(story: Story) -> None:
+    """Tell of a farm with fruit."""
+    chance = story.chance
+    story.in_present()
+    story.connected = False
+    crates = (Noun("box", "boxes"), Noun("basket", "baskets"), Noun("crate", "crates"))
+    story.cast.update(item=chance.pick(FRUIT), crate=chance.pick(crates))
+    fruit = _fruit(story)
+    less = False
+    if story.steps_left > 1 and chance.hit(0.6):
+        fruit, less = _bad(story, fruit), True
+    if story.steps_left > 1 and chance.hit(0.5):
+        fruit, less = _kept(story, fruit), True
+    _end(story, fruit, less)
+
+
+def _fruit(story: Story) -> Quantity:
+    chance = story.chance
+    if chance.hit(0.3):
+        k, h = story.draw(2, 9, "people", words=True), story.draw(2, 8, "hours", words=True)
+        m = story.draw(12, 60, "rate", by=2)
+        story.open(PICKERS, k=k, m=m, h=h)
+        hourly = story.step("In an hour, they {~~pick} {=} {item}.", k * m)
+        return story.step("In all, they {~~pick} {=} {item}.", hourly * h)
+    if chance.hit(0.6):
+        r, t = story.draw(3, 9, "rows", words=True), story.draw(4, 15, "trees")
+        story.open(ROWS, r=r, t=t)
+        trees = story.step("There {~~be} {=} trees.", r * t)
+    else:
+        trees = story.draw(12, 60, "trees", by=chance.pick((1, 2, 5)))
+        story.open(TREES, t=trees)
+    m = story.draw(10, 60, "each", by=chance.pick((1, 2, 5)))
+    if story.steps_left > 2 and chance.hit(0.4):
+        k = story.draw(2, 9, "dead", words=True)
+        story.open(DEAD[1:], k=k)
+        trees = story.step("There {~~be} {=} trees with fruit.", trees - k)
+        story.open(EACH, m=m)
+    else:
+        story.open(EACH_ALL, m=m)
+    return story.step("In all, there {~~be} {=} {item}.", trees * m)
+
+
+def _bad(story: Story, fruit: Quantity) -> Quantity:
+    part = some(story, fruit)
+    story.event(BAD, part=part.wording)
+    removed = story.step("That {~be} {=} {item} less.", part.taken)
+    return story.step("Then {=} {item} {~~be} left.", fruit - removed)
+
+
+def _kept(story: Story, fruit: Quantity) -> Quantity:
+    k = story.draw(5, 80, "kept")
+    story.event(KEPT, k=k)
+    return story.step("Then {=} {item} {~~be} left.", fruit - k)
+
+
+def _end(story: Story, fruit: Quantity, less: bool) -> None:
+    if story.steps_left < 1 and less:
+        story.ask(HARVEST_HOW_MANY, fruit)
+        return
+    if not less and story.chance.hit(0.3):
+        t = times(story, 2, 3)
+        story.late(LAST, part=t.spoken)
+        before = story.step("Last year there were {=} {item}.", fruit * t)
+        story.ask(BOTH_YEARS, story.step("In both years, there {~~be} {=} {item}.", fruit + before))
+        return
+    unit, units = story.cast["item"], fruit
+    if less and story.steps_left > 0 and story.chance.hit(0.7):
+        k = story.divisor(fruit, 5, 40, "per box")
+        story.event(PACKED, k=k)
+        unit, units = story.cast["crate"], story.step("They {~~fill} {=} {crate}.", fruit / k)
+        if story.steps_left < 1 or story.chance.hit(0.3):
+            story.ask(HARVEST_HOW_MANY_BOXES, units)
+            return
+    p = story.draw(2, 3 if unit is story.cast["item"] else 20, "price", money=True)
+    remark = " that is left" if less and unit is story.cast["item"] else ""
+    story.event(HARVEST_PRICE, unit=unit, p=p, left=remark)
+    story.ask(HARVEST_HOW_MUCH, story.step("The farmer {~get} {=}.", units * p))

@@ -6,10 +6,9 @@ not whole or that differs from one in the question.
 
 from __future__ import annotations
 
-from gradeschool.datasets.fresh.nouns import CLOTHES, FRUIT, HOME, SMALL, TOYS, Noun
 from gradeschool.datasets.fresh.quantity import leaf
 from gradeschool.datasets.fresh.story import Story, Unfit
-from gradeschool.datasets.fresh.wording import wordings
+from gradeschool.datasets.fresh.wording import CLOTHES, FRUIT, HOME, SMALL, TOYS, Noun, wordings
 
 TWO_PRICES = wordings(
     """
@@ -92,20 +91,20 @@ def two_kinds(story: Story) -> None:
     chance = story.chance
     item, other = chance.sample(CLOTHES + HOME + TOYS, 2)
     story.cast.update(A=story.person(), item=item, other=other)
-    p = story.given(2, 20, "price", money=True)
-    q = story.given(2, 20, "price", money=True)
-    n = story.given(6, 25, "count")
+    p = story.draw(2, 20, "price", money=True)
+    q = story.draw(2, 20, "price", money=True)
+    n = story.draw(6, 25, "count")
     guess = leaf(chance.between(2, int(n.value) - 2), "guess")
     if p.value == q.value:
         raise Unfit
     cost = guess.value * p.value + (n.value - guess.value) * q.value
     story.fact(TWO_PRICES, p=p, q=q)
     if chance.hit(0.6):
-        t = story.known(cost, "total", money=True)
+        t = story.state(cost, "total", money=True)
         story.event(BOUGHT, n=n, t=t)
     else:
-        c = story.given(1, 30, "change", money=True)
-        m = story.known(cost + c.value, "paid", money=True)
+        c = story.draw(1, 30, "change", money=True)
+        m = story.state(cost + c.value, "paid", money=True)
         story.event(BOUGHT_BACK, n=n, m=m, c=c)
         t = story.step("{A} {~pay} {=} in all.", m - c)
     story.note(f"Try {guess.written} {{item}}.")
@@ -132,10 +131,10 @@ def legs(story: Story) -> None:
         )
     )
     story.cast.update(a=a, b=b)
-    n = story.given(8, 40, "count")
+    n = story.draw(8, 40, "count")
     guess = leaf(chance.between(2, int(n.value) - 2), "guess")
     total = guess.value * per_a + (n.value - guess.value) * per_b
-    t = story.known(total, "legs")
+    t = story.state(total, "legs")
     story.open(LEGS, n=n, t=t)
     story.note(f"Try {guess.written} {{a}}.")
     first = story.step("They {~~have} {=} legs.", guess * story.constant(per_a))
@@ -149,11 +148,11 @@ def product(story: Story) -> None:
     """Tell of two numbers whose product and difference are known."""
     chance = story.chance
     guess = leaf(chance.between(3, 45), "guess")
-    d = story.given(1, 20, "difference") if chance.hit(0.8) else story.given(2, 20, "difference")
+    d = story.draw(1, 20, "difference") if chance.hit(0.8) else story.draw(2, 20, "difference")
     longer = guess.value + d.value
     if d.value < 2:
         raise Unfit
-    t = story.known(guess.value * longer, "product")
+    t = story.state(guess.value * longer, "product")
     if chance.hit(0.5):
         story.cast["field"] = chance.pick(("garden", "field", "park"))
         story.open(FIELD, t=t, d=d)
@@ -196,10 +195,10 @@ def sharing(story: Story) -> None:
     width = chance.between(4, 9)
     low = max(2, int(guess.value) - 1 - chance.below(width))
     high = max(low + width, int(guess.value) + 1)
-    t = story.known(guess.value * each, "whole")
+    t = story.state(guess.value * each, "whole")
     if sum(1 for n in range(low + 1, high) if t.value % n == 0) != 1:
         raise Unfit
-    story.open(SHARED, t=t, low=story.known(low, "low"), high=story.known(high, "high"))
+    story.open(SHARED, t=t, low=story.state(low, "low"), high=story.state(high, "high"))
     story.note(f"Try {guess.written} friends.")
     got = story.step("Each of them {~get} {=} {item}.", t / guess)
     if chance.hit(0.5):

@@ -1,0 +1,622 @@
+"""Where problems come from: named sources, their digests, fetching, local files, the sample."""
+
+import csv
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from gradeschool import Problem, get_scorer, load_dataset, load_gsm8k, parse_gsm8k_answer
+from gradeschool.datasets import files, load
+from gradeschool.datasets.sources import ALIASES, SOURCES, DatasetSource
+from gradeschool.errors import DataError, InputError, UnknownNameError
+
+BODY = b'{"question": "1 + 1?", "answer": "1 + 1 = 2\\n#### 2"}\n'
+SAMPLE = Path(files.__file__).parent / "sample"
+
+
+@pytest.fixture(autouse=True)
+def forget_loaded() -> Iterator[None]:
+    """Let no test see what another one loaded."""
+    load._load_source.cache_clear()
+    yield
+    load._load_source.cache_clear()
+
+
+# Sources and digests
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_source_is_complete_and_pinned(name: str) -> None:
+    source = SOURCES[name]
+    assert source.name == name
+    assert source.summary
+    assert source.licence in ("MIT", "Apache-2.0")
+    assert source.rows > 0
+    if source.url:
+        assert source.url.startswith("https://")
+        assert re.search(r"/[0-9a-f]{40}/|/v\d+\.\d+\.\d+/", source.url), "no pinned revision"
+        assert re.fullmatch(r"[0-9a-f]{64}", source.sha256)
+    else:
+        assert (SAMPLE.parent / source.path).is_file()
+
+
+def test_the_digests_of_gsm8k_are_those_of_the_official_files() -> None:
+    assert SOURCES["gsm8k"].sha256.startswith("3730d312f6e34405")
+    assert SOURCES["gsm8k:train"].sha256.startswith("17f347dc51477c50")
+    assert SOURCES["gsm8k-socratic"].sha256.startswith("c9667336")
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_source_loads_with_its_rows_and_digest(name: str, data: Path) -> None:
+    if not load.is_here(name):
+        pytest.skip(f"{name} is not on this machine")
+    dataset = load_dataset(name)
+    file = files.locate(SOURCES[name])
+    assert len(dataset) == SOURCES[name].rows
+    assert dataset.sha256 == hashlib.sha256(file.path.read_bytes()).hexdigest()
+    assert file.where == ("GRADESCHOOL_DATA" if SOURCES[name].url else "shipped")
+    assert len({problem.id for problem in dataset.problems}) == len(dataset)
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_an_alias_is_another_name_of_the_same_dataset(alias: str, data: Path) -> None:
+    assert load_dataset(alias) is load_dataset(ALIASES[alias])
+    assert load.source_named(alias) is SOURCES[ALIASES[alias]]
+
+
+@pytest.mark.parametrize("name", ["gms8k", "gsm8k:tset", "", "gsm9k"])
+def test_an_unknown_name_is_refused_with_the_names_there_are(name: str) -> None:
+    with pytest.raises(UnknownNameError, match="gsm8k"):
+        load_dataset(name)
+    with pytest.raises(UnknownNameError, match="gsm8k"):
+        load.source_named(name)
+
+
+def test_the_wei_exemplars_are_the_same_from_the_yaml_and_from_jsonl(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from_jsonl = load_dataset("wei2022").problems
+    samples = [
+        {
+            "question": shot.question,
+            "target": f"{shot.solution.rpartition(chr(10))[0]} The answer is {shot.gold}.",
+        }
+        for shot in from_jsonl
+    ]
+    text = json.dumps({"fewshot_config": {"samples": samples}}).encode()  # JSON is YAML
+    (tmp_path / "exemplars").mkdir()
+    (tmp_path / "exemplars" / "gsm8k-cot.yaml").write_bytes(text)
+    digest = hashlib.sha256(text).hexdigest()
+    monkeypatch.setitem(SOURCES, "wei2022", replace(SOURCES["wei2022"], sha256=digest))
+    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
+    load._load_source.cache_clear()
+    assert load_dataset("wei2022").problems == from_jsonl
+
+
+def test_a_file_with_another_digest_is_an_error_not_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gsm8k").mkdir()
+    (tmp_path / "gsm8k" / "test.jsonl").write_bytes(BODY)
+    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
+    with pytest.raises(DataError, match=r"SHA-256 is [0-9a-f]{64}, expected 3730d312"):
+        load_gsm8k()
+
+
+def test_a_data_folder_that_does_not_exist_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(DataError, match=r"GRADESCHOOL_DATA is .*nowhere"):
+        load_gsm8k()
+    assert len(load_dataset("sample")) == 48  # shipped: needs no folder
+
+
+def test_the_cache_folder_is_chosen_by_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "own"))
+    assert files.cache_folder() == tmp_path / "own"
+    monkeypatch.delenv("GRADESCHOOL_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert files.cache_folder() == tmp_path / "xdg" / "gradeschool"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert files.cache_folder() == tmp_path / "home" / ".cache" / "gradeschool"
+
+
+# Fetching from an origin: a real HTTP server on this machine
+
+
+class Origin(ThreadingHTTPServer):
+    """An HTTP server that answers every path with `body`, and notes the paths it was asked for.
+
+    Asked as a proxy it gets whole URLs, and answers them itself.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked: list[str] = []
+        self.body, self.status, self.claimed_length = BODY, 200, len(BODY)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers GET as the server says."""
+
+    server: Origin
+
+    def do_GET(self) -> None:
+        """Note the path and send the body."""
+        self.server.asked.append(self.path)
+        if self.server.status == 0:
+            self.wfile.write(b"this is no HTTP\r\n\r\n")
+            return
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", str(self.server.claimed_length))
+        self.end_headers()
+        self.wfile.write(self.server.body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep quiet."""
+
+
+@pytest.fixture
+def origin() -> Iterator[Origin]:
+    """A running server."""
+    with Origin() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> DatasetSource:
+    """A source of one problem that lies at the origin and nowhere else."""
+    source = DatasetSource(
+        name="tiny",
+        summary="one problem",
+        path="tiny/test.jsonl",
+        sha256=hashlib.sha256(BODY).hexdigest(),
+        rows=1,
+        url=f"{origin.url}/pinned/test.jsonl",
+        licence="MIT",
+    )
+    monkeypatch.setitem(SOURCES, "tiny", source)
+    monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
+    return source
+
+
+def cached() -> list[Path]:
+    """Every file in the cache."""
+    return [path for path in files.cache_folder().rglob("*") if path.is_file()]
+
+
+def test_a_missing_dataset_is_fetched_once_and_then_read_from_the_cache(
+    tiny: DatasetSource, origin: Origin
+) -> None:
+    assert files.find_file(tiny) is None
+    assert files.locate(tiny).where == "fetched"
+    for _ in range(3):
+        load._load_source.cache_clear()
+        assert load_dataset("tiny").problems[0].gold == "2"
+    assert files.locate(tiny).where == "cache"
+    assert origin.asked == ["/pinned/test.jsonl"]
+    assert cached() == [files.cache_folder() / "tiny" / "test.jsonl"]
+    assert cached()[0].read_bytes() == BODY
+
+
+def test_a_file_that_the_user_gives_goes_before_cache_and_origin(
+    tiny: DatasetSource, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "test.jsonl").write_bytes(BODY)
+    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
+    assert files.locate(tiny).path == tmp_path / "tiny" / "test.jsonl"
+    assert origin.asked == []
+
+
+def test_what_the_given_folder_does_not_hold_is_fetched(
+    tiny: DatasetSource, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
+    assert files.locate(tiny).where == "fetched"
+    assert len(origin.asked) == 1
+
+
+def test_a_wrong_digest_from_the_origin_is_an_error_and_nothing_is_kept(
+    tiny: DatasetSource, origin: Origin
+) -> None:
+    origin.body = BODY.replace(b"2", b"3")
+    with pytest.raises(DataError, match=r"expected [0-9a-f]{64}; nothing was kept"):
+        load_dataset("tiny")
+    assert cached() == []
+
+
+def test_a_body_that_breaks_off_is_an_error_and_nothing_is_kept(
+    tiny: DatasetSource, origin: Origin
+) -> None:
+    origin.claimed_length = 10 * len(BODY)
+    origin.body = BODY[:20]
+    with pytest.raises(DataError, match="nothing was kept"):
+        load_dataset("tiny")
+    assert cached() == []
+
+
+def test_a_damaged_cache_is_an_error_that_says_what_to_remove(
+    tiny: DatasetSource, origin: Origin
+) -> None:
+    path = files.locate(tiny).path
+    path.write_bytes(BODY[:-1])
+    with pytest.raises(DataError, match="remove it"):
+        load_dataset("tiny")
+    path.unlink()
+    assert len(load_dataset("tiny")) == 1
+
+
+def test_a_file_with_another_number_of_rows_is_an_error(
+    tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SOURCES, "tiny", replace(tiny, rows=2))
+    with pytest.raises(DataError, match="holds 1 problems, not 2"):
+        load_dataset("tiny")
+
+
+@pytest.mark.parametrize("variable", files.OFFLINE_VARIABLES)
+@pytest.mark.parametrize("value", ["1", "true", "ON", " yes "])
+def test_nothing_is_fetched_where_the_user_is_offline(
+    tiny: DatasetSource, origin: Origin, variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(DataError, match=rf"{variable} forbids .*tiny/test\.jsonl"):
+        load_dataset("tiny")
+    assert origin.asked == []
+
+
+@pytest.mark.parametrize("value", ["0", "", "false"])
+def test_an_offline_variable_that_says_no_does_not_forbid(
+    tiny: DatasetSource, origin: Origin, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", value)
+    assert len(load_dataset("tiny")) == 1
+    assert len(origin.asked) == 1
+
+
+def test_what_was_fetched_before_is_read_offline(
+    tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.locate(tiny)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert len(load_dataset("tiny")) == 1
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy"])
+def test_a_proxy_of_the_environment_is_used(
+    tiny: DatasetSource, origin: Origin, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "http://origin.invalid/pinned/test.jsonl"
+    monkeypatch.setitem(SOURCES, "tiny", replace(tiny, url=url))
+    monkeypatch.setenv(variable, origin.url)
+    assert len(load_dataset("tiny")) == 1
+    assert origin.asked == [url]
+
+
+def test_no_proxy_exempts_a_host(
+    tiny: DatasetSource, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    assert len(load_dataset("tiny")) == 1
+    assert origin.asked == ["/pinned/test.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://127.0.0.1:9/test.jsonl", "refused"),
+        ("http://origin.invalid/test.jsonl", "fetch"),
+    ],
+)
+def test_an_origin_that_cannot_be_reached_is_a_clear_error(
+    tiny: DatasetSource, url: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SOURCES, "tiny", replace(tiny, url=url))
+    with pytest.raises(DataError, match=reason) as caught:
+        load_dataset("tiny")
+    assert url in str(caught.value)
+    assert "$GRADESCHOOL_DATA/tiny/test.jsonl" in str(caught.value)
+    assert cached() == []
+
+
+@pytest.mark.parametrize(("status", "reason"), [(404, "Not Found"), (503, "Unav"), (0, "HTTP")])
+def test_an_origin_that_refuses_or_talks_nonsense_is_a_clear_error(
+    tiny: DatasetSource, origin: Origin, status: int, reason: str
+) -> None:
+    origin.status = status
+    with pytest.raises(DataError, match=rf"cannot fetch the dataset 'tiny' from .*{reason}"):
+        load_dataset("tiny")
+    assert cached() == []
+
+
+def test_a_cache_that_cannot_be_written_is_a_clear_error(
+    tiny: DatasetSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "file"))
+    with pytest.raises(DataError, match="set GRADESCHOOL_CACHE to a folder"):
+        load_dataset("tiny")
+
+
+# Local files
+
+ROWS: list[dict[str, object]] = [
+    {"question": "5 * 2?", "answer": "5 * 2 = 10\n#### 10"},
+    {"question": "“2,125”\u2028?", "answer": "2,125"},
+]
+
+
+def write(path: Path, rows: Sequence[dict[str, object]]) -> str:
+    """Write rows in the format that the ending of the path names."""
+    if path.suffix == ".csv":
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    elif path.suffix == ".parquet":
+        arrow = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
+        parquet.write_table(arrow.Table.from_pylist(rows), path)
+    else:
+        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("ending", load.FILE_ENDINGS)
+def test_a_local_file_of_any_format_gives_the_same_problems(ending: str, tmp_path: Path) -> None:
+    dataset = load_dataset(write(tmp_path / f"own{ending}", ROWS))
+    assert dataset.problems == (
+        Problem("0", "5 * 2?", "10", "5 * 2 = 10\n#### 10"),
+        Problem("1", "“2,125”\u2028?", "2,125", "#### 2,125"),
+    )
+    assert dataset.name == str(tmp_path / f"own{ending}")
+
+
+@pytest.mark.parametrize("question", load.QUESTION_COLUMNS)
+@pytest.mark.parametrize("answer", load.ANSWER_COLUMNS)
+def test_columns_have_the_usual_names(question: str, answer: str, tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{question: "1 + 1?", answer: 2, "id": "a-7"}]
+    for ending in (".jsonl", ".csv", ".parquet"):
+        problems = load_dataset(write(tmp_path / f"own{ending}", rows)).problems
+        assert problems == (Problem("a-7", "1 + 1?", "2", "#### 2"),)
+
+
+def test_a_number_column_gives_golds_without_a_decimal_point(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"question": "a?", "answer": 18.0},
+        {"question": "b?", "answer": -2.5},
+    ]
+    for ending in (".jsonl", ".parquet"):
+        problems = load_dataset(write(tmp_path / f"own{ending}", rows)).problems
+        assert [problem.gold for problem in problems] == ["18", "-2.5"]
+
+
+def test_lines_end_at_line_feeds_alone_and_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_bytes(
+        '\ufeff{"question": "a\u2028\x85b?", "answer": "1"}\r\n\n'.encode()
+        + b'{"question": "lone \\ud800?", "answer": "2"}'
+    )
+    questions = [problem.question for problem in load_dataset(str(path)).problems]
+    assert questions == ["a\u2028\x85b?", "lone \ud800?"]
+
+
+GOOD = b'{"question": "1 + 1?", "answer": "2"}\n'
+BAD_ROWS = {
+    "no JSON": (b"{oops\n", r"row 3 of .* is not valid JSON \(.*column 2\)"),
+    "a list": (b"[1]\n", "row 3 of .* is a JSON list, not an object"),
+    "invalid UTF-8": (b'{"question": "\xff"}\n', r"row 3 of .* not valid UTF-8 \(byte 14"),
+    "no question": (b'{"answer": "2"}\n', "row 3 of .* has no question .*'answer'"),
+    "no answer": (b'{"question": "?"}\n', "row 3 of .* has no answer .*'question'"),
+    "an empty row": (b"{}\n", r"row 3 of .* has no question \(columns: none\)"),
+    "an empty answer": (b'{"question": "?", "answer": " "}\n', "row 3 of .* has no answer"),
+    "null": (b'{"question": "?", "answer": null}\n', "row 3 of .* has no answer"),
+    "true": (b'{"question": "?", "answer": true}\n', "row 3 of .* has no answer"),
+    "not a number": (b'{"question": "?", "answer": NaN}\n', "row 3 of .* has no answer"),
+    "no gold": (b'{"question": "?", "answer": "2 ####"}\n', "row 3 of .* no '#### N': '2 ####'"),
+    "too many digits": (b'{"answer": ' + b"9" * 5_000 + b"}\n", "row 3 of .* more digits"),
+    "too deep": (b"[" * 100_000 + b"\n", "row 3 of .* nested too deeply"),
+    "an id twice": (b'{"question": "?", "answer": "2", "id": 0}\n', "uses the id '0' twice"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD_ROWS)
+def test_a_bad_row_is_refused_with_its_number_and_its_fault(fault: str, tmp_path: Path) -> None:
+    row, message = BAD_ROWS[fault]
+    path = tmp_path / "own.jsonl"
+    path.write_bytes(GOOD + b"\n" + row + GOOD)  # the empty line counts as a row
+    with pytest.raises(InputError, match=message) as caught:
+        load_dataset(str(path))
+    assert "own.jsonl" in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"question,answer\n1 + 1?,2\n?\n", "row 3 of .* has no answer"),
+        (b"question,answer\n1 + 1?,2\n?,\n", "row 3 of .* has no answer"),
+        (b"question,answer\n1 + 1?,2\n\xff,2\n", "not valid UTF-8 near row"),
+        (b"what,else\n1,2\n", "row 2 of .* has no question .*'what', 'else'"),
+        (b"question,answer\n", "holds no problems"),
+        (b"", "holds no problems"),
+    ],
+)
+def test_a_bad_csv_file_is_refused_with_its_row(
+    content: bytes, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "own.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        load_dataset(str(path))
+
+
+def test_cells_of_a_csv_file_may_hold_line_breaks_and_be_long(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"question": "a\n" * 200_000, "answer": "1,234", "id": ""}]
+    problems = load_dataset(write(tmp_path / "own.csv", rows)).problems
+    assert problems == (Problem("0", "a\n" * 200_000, "1,234", "#### 1,234"),)
+
+
+def test_a_bad_row_of_a_parquet_file_is_refused_with_its_number(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"question": "1 + 1?", "answer": 2.0},
+        {"question": "?", "answer": None},
+    ]
+    with pytest.raises(InputError, match=r"row 2 of .* has no answer"):
+        load_dataset(write(tmp_path / "own.parquet", rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("missing.jsonl", None, "does not exist"),
+        ("some/missing/path", None, "does not exist"),
+        ("empty.jsonl", b"", "holds no problems"),
+        ("blank.jsonl", b"\n\n", "holds no problems"),
+        ("broken.parquet", b"PAR1", "not a readable Parquet file"),
+        ("whole.json", b'[{"question": "?", "answer": 1}]', "row 1 .* a JSON list"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_by_name(
+    name: str, content: bytes | None, message: str, tmp_path: Path
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        load_dataset(str(tmp_path / name))
+    assert name in str(caught.value)
+
+
+def test_a_folder_is_no_dataset(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a folder; give the path of a file"):
+        load_dataset(str(tmp_path))
+
+
+# What the package ships
+
+ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
+
+
+def value(expression: str) -> Fraction:
+    """The exact value of an arithmetic expression of the annotations, by its own small grammar."""
+    tokens = re.findall(r"\d*\.\d+|\d+|[-+*/()]", expression)
+    assert "".join(tokens) == expression.replace(" ", "")
+    result, rest = _sum(tokens)
+    assert not rest
+    return result
+
+
+def _sum(tokens: list[str]) -> tuple[Fraction, list[str]]:
+    result, rest = _product(tokens)
+    while rest and rest[0] in "+-":
+        sign, (term, rest) = rest[0], _product(rest[1:])
+        result = result + term if sign == "+" else result - term
+    return result, rest
+
+
+def _product(tokens: list[str]) -> tuple[Fraction, list[str]]:
+    result, rest = _atom(tokens)
+    while rest and rest[0] in "*/":
+        sign, (factor, rest) = rest[0], _atom(rest[1:])
+        result = result * factor if sign == "*" else result / factor
+    return result, rest
+
+
+def _atom(tokens: list[str]) -> tuple[Fraction, list[str]]:
+    if tokens[0] == "(":
+        result, rest = _sum(tokens[1:])
+        assert rest[0] == ")"
+        return result, rest[1:]
+    if tokens[0] == "-":
+        result, rest = _atom(tokens[1:])
+        return -result, rest
+    return Fraction(tokens[0]), tokens[1:]
+
+
+def test_every_annotation_of_the_sample_comes_to_its_result_exactly() -> None:
+    checked = 0
+    for problem in load_dataset("sample").problems:
+        for expression, result in ANNOTATION.findall(problem.solution):
+            assert value(expression) == Fraction(result), problem.id
+            checked += 1
+        assert problem.solution.count("<<") == len(ANNOTATION.findall(problem.solution))
+    assert checked >= 48
+
+
+def test_the_last_annotation_of_a_sample_solution_is_its_gold() -> None:
+    for problem in load_dataset("sample").problems:
+        results = ANNOTATION.findall(problem.solution)
+        assert Fraction(results[-1][1]) == Fraction(problem.gold.replace(",", "")), problem.id
+
+
+def test_the_golds_of_the_sample_hold_what_the_real_ones_hold() -> None:
+    golds = [problem.gold for problem in load_dataset("sample").problems]
+    assert len(golds) == 48
+    assert all(re.fullmatch(r"-?\d[\d,]*", gold) for gold in golds)
+    assert any(gold.startswith("-") for gold in golds)
+    assert any("," in gold for gold in golds)
+    assert "0" in golds
+    assert any(int(gold.replace(",", "")) >= 100_000 for gold in golds)
+
+
+def test_every_sample_solution_is_right_under_the_main_scorers() -> None:
+    for name in ("openai/2021", "lm-eval/gsm8k/flexible-extract", "gradeschool/reader"):
+        scorer = get_scorer(name)
+        verdicts = [scorer.judge(p.solution, p).correct for p in load_dataset("sample").problems]
+        assert all(verdicts), name
+
+
+def test_the_shipped_exemplars_have_rationales_that_state_their_answers() -> None:
+    exemplars = load_dataset("exemplars")
+    assert len(exemplars) == 8
+    for exemplar in exemplars.problems:
+        rationale, _, last = exemplar.solution.rpartition("\n")
+        assert last == f"#### {exemplar.gold}"
+        assert exemplar.gold in rationale
+    questions = {problem.question for problem in load_dataset("sample").problems}
+    assert not questions & {exemplar.question for exemplar in exemplars.problems}
+
+
+def sample_completions() -> list[dict[str, str | int | None]]:
+    """The shipped completions: model, index, sample, completion, intended."""
+    lines = (SAMPLE / "completions.jsonl").read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def test_the_shipped_completions_cover_every_problem_in_every_style() -> None:
+    rows = sample_completions()
+    cells = {(row["model"], row["index"]) for row in rows}
+    assert len(rows) == len(cells) == 240
+    assert {row["index"] for row in rows} == set(range(48))
+    assert len({row["model"] for row in rows}) == 5
+
+
+def test_the_parser_reads_what_the_writers_of_the_completions_intended() -> None:
+    """234 of 240: four that are cut before any answer, one in words, one with a later aside."""
+    rows = sample_completions()
+    missed = [row for row in rows if parse_gsm8k_answer(str(row["completion"])) != row["intended"]]
+    print(f"parse_gsm8k_answer reads {len(rows) - len(missed)} of {len(rows)} as intended")
+    assert len(missed) <= 6
+    assert sum(row["intended"] is None for row in missed) == 4

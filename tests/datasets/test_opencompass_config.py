@@ -1,0 +1,39 @@
+"""The examples of an OpenCompass configuration: literals are read, nothing is run."""
+
+from pathlib import Path
+
+import pytest
+
+from gradeschool.datasets.load import config_shots
+from gradeschool.errors import DataError
+
+ASKED = "Question: {}\\nLet's think step by step\\nAnswer:"
+CONFIG = f"""
+from somewhere import PromptTemplate
+raise SystemExit("a configuration that is run")
+cfg = dict(type=PromptTemplate, template=dict(round=[
+    dict(role='HUMAN', prompt="{ASKED.format("How many?")}"),
+    dict(role='BOT', prompt='1 + 1 = 2.\\nThe answer is 1?\\nThe answer is 2\\n'),
+    dict(role='HUMAN', prompt="{ASKED.format("And 'now'?")}"),
+    dict(role='BOT', prompt="Three\\nThe answer is 1,003\\n"),
+    dict(role='HUMAN', prompt="{ASKED.format("{question}")}"),
+]), path='opencompass/gsm8k')
+"""
+
+
+def test_shots_are_read_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "config.py"
+    path.write_text(CONFIG, "utf-8")
+    assert [row.fields for row in config_shots(path)] == [
+        {"question": "How many?", "rationale": "1 + 1 = 2.\nThe answer is 1?", "answer": "2"},
+        {"question": "And 'now'?", "rationale": "Three", "answer": "1,003"},
+    ]
+    assert [row.number for row in config_shots(path)] == [1, 2]
+
+
+@pytest.mark.parametrize("text", ["", "x = dict(role='BOT', prompt='?')", "dict(role='HUMAN')"])
+def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "config.py"
+    path.write_text(text, "utf-8")
+    with pytest.raises(DataError, match="does not alternate HUMAN and BOT"):
+        config_shots(path)

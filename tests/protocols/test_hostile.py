@@ -1,0 +1,213 @@
+"""Every scorer on hostile texts: it ends, in time linear in the length, with an outcome.
+
+GRADESCHOOL_HOSTILE=10000000 makes the texts longer (characters; minutes at 10 million).
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool import Outcome, Problem, all_scorers, judge
+from gradeschool.scorer import Scorer
+from gradeschool.scoring.table import OUTCOMES, ScorerSet
+
+LENGTH = int(os.environ.get("GRADESCHOOL_HOSTILE") or 100_000)
+# Of 100,000 characters the slowest scorer takes 0.3 s on a busy machine; anything quadratic takes
+# longer. A scorer is timed for linearity on the text that costs it most, where that is measurable.
+SECONDS_PER_MILLION = 30
+PROBE = 10_000
+MEASURABLE = 0.004
+TRIES = 5
+LARGEST_RATIO = 8  # of the times at two lengths, one four times the other: quadratic gives 16
+
+UNITS = {
+    "digits": "9",
+    "boxes": "\\boxed{",
+    "closed boxes": "\\boxed{5} ",
+    "commas": ",",
+    "digits and commas": "1,",
+    "decimals": "1.5",
+    "numbers": "5 ",
+    "hashes": "####",
+    "markers": "#### ",
+    "dollars": "$",
+    "dollars and digits": "$5 ",
+    "spaces": " ",
+    "line breaks": "\n",
+    "the answer is": "The answer is ",
+    "the final answer is": "the final answer is: ",
+    "answer": "ANSWER: ",
+    "last lines": "\nA: ",
+    "questions": "Question:",
+    "minus signs": "-",
+    "unicode minus signs": "−",
+    "dots": ".",
+    "braces": "{",
+    "brace pairs": "{}",
+    "backslashes": "\\",
+    "fractions": "\\frac{",
+    "equations": "=5",
+    "percent": "5%",
+    "surrogates": "\ud8001\udfff ",
+    "superscripts": "²",
+    "powers": "5² ",
+    "vulgar fractions": "½",
+    "Chinese digits": "一二三",
+    "Chinese units": "万千百十",
+    "Arabic digits": "٣",
+    "thoughts": "<think>",
+    "NUL": "\0",
+    "letters": "a",
+    "zero-width": "\u200d",
+    "zero-width and digits": "\u200d1 ",
+    "bold": "**1**",
+    "answers and colons": "answer is: ",
+    "words and digits": "eggs, 5 ",
+}
+# Ends that let a long run of one unit almost match before it fails.
+ENDS = ("", "x", " x 5", "}", "\n", "####", "5.")
+GOLD = Problem.from_gold("18")
+
+
+def distinct_scorers() -> list[Scorer]:
+    """Scorers with a reader of their own; those that call a library have a time limit instead."""
+    own = {scorer.extract: scorer for scorer in all_scorers().values() if not scorer.extra}
+    return sorted(own.values(), key=lambda scorer: scorer.name)
+
+
+SCORERS = distinct_scorers()
+
+
+class Cost(NamedTuple):
+    """What one text cost one scorer."""
+
+    seconds: float
+    scorer: str
+    text: str
+
+
+def hostile(unit: str, length: int, end: str = "") -> str:
+    return (unit * (length // len(unit) + 1))[: length - len(end)] + end
+
+
+def cost(scorer: Scorer, text: str) -> float:
+    """Judge a text and return the seconds of CPU it took: a busy machine disturbs them little."""
+    reference = scorer.reference(GOLD)
+    start = time.process_time()
+    outcome = scorer.judge_against(text, reference).outcome
+    seconds = time.process_time() - start
+    assert isinstance(outcome, Outcome)
+    return seconds
+
+
+@pytest.fixture(scope="module")
+def costs(request: pytest.FixtureRequest) -> Iterator[list[Cost]]:
+    """What every text cost every scorer; the dearest are printed at the end."""
+    found: list[Cost] = []
+    yield found
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        print(f"\nslowest scorers on hostile texts of {LENGTH} characters, seconds per million:")
+        for seconds, scorer, text in sorted(found, reverse=True)[:5]:
+            print(f"  {seconds * 1e6 / LENGTH:.2f}  {scorer}, {text}")
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_every_scorer_ends(name: str, costs: list[Cost]) -> None:
+    """Each scorer has an outcome on a long run of one unit, in seconds, not minutes."""
+    text = hostile(UNITS[name], LENGTH)
+    for scorer in SCORERS:
+        seconds = cost(scorer, text)
+        costs.append(Cost(seconds, scorer.name, name))
+        assert seconds < SECONDS_PER_MILLION * max(LENGTH, 10**5) / 1e6, scorer.name
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_runs_that_almost_match(end: str, costs: list[Cost]) -> None:
+    """The same with an end that makes a pattern go back through the run, at a fifth the length."""
+    length = LENGTH // 5
+    for name, unit in UNITS.items():
+        text = hostile(unit, length, end)
+        for scorer in SCORERS:
+            assert cost(scorer, text) < SECONDS_PER_MILLION * max(length, 10**5) / 1e6, (
+                scorer.name,
+                name,
+            )
+
+
+@pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: scorer.name)
+def test_a_scorer_is_linear(scorer: Scorer) -> None:
+    """On its dearest text four times the length takes about four times the time: not sixteen.
+
+    The least of several tries of each, taken in turn, for the machine does other things too.
+    """
+    dearest = max(UNITS, key=lambda name: cost(scorer, hostile(UNITS[name], PROBE)))
+    short, long = (hostile(UNITS[dearest], length) for length in (LENGTH // 4, LENGTH))
+    least = [float("inf"), float("inf")]
+    for _ in range(TRIES):
+        least = [min(least[0], cost(scorer, short)), min(least[1], cost(scorer, long))]
+        if least[1] < max(LARGEST_RATIO * least[0], MEASURABLE):
+            return
+    pytest.fail(f"{least[1] / least[0]:.1f} times the time on {dearest!r}")
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_all_scorers_at_once_are_each_scorer_alone(name: str) -> None:
+    """Reading short parts instead of the whole changes nothing on hostile texts either."""
+    matrix = ScorerSet(SCORERS)
+    for end in ENDS:
+        text = hostile(UNITS[name], 2_000, end)
+        together = [OUTCOMES[outcome].value for outcome in matrix.outcomes(text, GOLD)]
+        assert together == [scorer.judge(text, GOLD).outcome.value for scorer in SCORERS], end
+
+
+@pytest.mark.parametrize("name", [scorer.name for scorer in all_scorers().values() if scorer.extra])
+def test_a_scorer_that_calls_a_library_ends(name: str) -> None:
+    """It is bounded by time; on short hostile texts it has an outcome and never raises."""
+    scorer = all_scorers()[name]
+    pytest.importorskip(scorer.extra.replace("-", "_"), reason=f"needs the extra {scorer.extra!r}")
+    for unit in UNITS.values():
+        assert cost(scorer, hostile(unit, 300)) < 60
+
+
+PIECES = st.sampled_from(
+    [*UNITS.values(), *ENDS, "18", "-", "inf", "nan", "1e999", "1_000", "\u2028"]
+)
+TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".join))
+
+
+@given(text=TEXTS)
+def test_any_text_has_an_outcome(text: str) -> None:
+    """No text makes a scorer raise; verdict and outcome agree, and a span lies in the text."""
+    for scorer in SCORERS:
+        verdict = scorer.judge(text, GOLD)
+        assert verdict.outcome is scorer.judge_against(text, scorer.reference(GOLD)).outcome
+        assert len(verdict.reason) < 400
+        if verdict.answer is not None and verdict.answer.span is not None:
+            start, end = verdict.answer.span
+            assert 0 <= start <= end <= len(text)
+
+
+@given(text=st.one_of(TEXTS, st.from_regex(r"(####|\\boxed\{|answer is) ?-?[\d.,e]{1,40}")))
+def test_judge_takes_any_text(text: str) -> None:
+    """`judge` never raises because of the text, whatever the gold."""
+    for gold in ("18", "-10", "2,125", "0.5", "x"):
+        assert isinstance(judge(text, gold).outcome, Outcome)
+
+
+@given(gold=st.one_of(TEXTS, st.integers()))
+def test_any_gold_gives_a_verdict_or_a_message(gold: str | int) -> None:
+    """A gold that cannot be used is an InputError, in every scorer, and nothing else."""
+    from gradeschool.errors import InputError
+
+    for scorer in SCORERS:
+        try:
+            verdict = judge("#### 18", gold, scorer=scorer.name)
+        except InputError:
+            continue
+        assert isinstance(verdict.outcome, Outcome)

@@ -1,0 +1,266 @@
+"""The scorers that call Math-Verify or sympy in a child process: figures, extra, batches, verbs."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gradeschool import Problem, all_scorers, get_scorer, judge
+from gradeschool.errors import MissingExtraError
+from gradeschool.library_scorer import LibraryAnswer
+from gradeschool.protocols import registry
+from gradeschool.scoring.sources import choose_scorers
+from gradeschool.verdict import Outcome
+from tests.peers.views import missing_extra
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.outcomes import outcomes_of
+from tests.test_wide_run import FORMS
+
+NAMES = [
+    *("evalscope/gsm8k", "lighteval/gsm8k", "lighteval/gsm8k-inspect", "math-verify/boxed-gold"),
+    *("math-verify/default", "qwen2.5-math/gsm8k", "trl/accuracy-reward", "verifiers/gsm8k-v1"),
+    *("verifiers/math-rubric", "verifiers/math-rubric-lenient"),
+]
+needs_library = pytest.mark.skipif(
+    bool(missing_extra(get_scorer("math-verify/default"))),
+    reason="Math-Verify is not installed: pip install 'gradeschool[math-verify]'",
+)
+# scorer, then in the order of FORMS how many of the 1,319 problems are right: got by running the
+# real scorers. Four golds of `lighteval/gsm8k` are wrong: see MISREAD.
+FIGURES = """
+evalscope/gsm8k                  1315 1319 1319 1319 1319   14    0    0    0
+lighteval/gsm8k                  1319 1315 1315 1315 1315   14    0    0    0
+lighteval/gsm8k-inspect          1312 1319 1319 1319 1305   14    0    0    0
+math-verify/boxed-gold           1315 1319 1319 1319 1319   14    0    0    0
+math-verify/default              1315 1319 1319 1319 1319   14    0    0    0
+qwen2.5-math/gsm8k               1319 1319 1319 1319 1319   14   47    0 1319
+trl/accuracy-reward                 0    0    0    0 1319    0    0    0    0
+verifiers/gsm8k-v1               1319 1319 1319    0 1319   14    0    0    0
+verifiers/math-rubric               0    0    0    0 1319    0    0    0    0
+verifiers/math-rubric-lenient    1315 1319 1319    0 1319   14    0    0    0
+"""
+EXPECTED = {
+    row.split()[0]: dict(zip(FORMS, map(int, row.split()[1:]), strict=True))
+    for row in FIGURES.strip().split("\n")
+}
+# Long texts that are parsed as one formula: each of these takes five to twenty seconds.
+SLOW = {
+    ("verifiers/gsm8k-v1", "answer"),
+    ("verifiers/gsm8k-v1", "plus one"),
+    ("verifiers/gsm8k-v1", "one before"),
+    ("verifiers/math-rubric-lenient", "solution"),
+    ("verifiers/math-rubric-lenient", "answer"),
+    ("verifiers/math-rubric-lenient", "plus one"),
+    ("verifiers/math-rubric-lenient", "one before"),
+}
+# A figure between these is of GSM8K's own solutions and golds: a word or a digit makes it.
+OF_ANY_GOLDS = {0, 14, 1305, 1319}
+
+
+def marks_of(name: str, form: str) -> list[pytest.MarkDecorator]:
+    """What a case is marked with."""
+    marks = [pytest.mark.peers] * ((name, form) in SLOW)
+    return marks + [pytest.mark.official] * (EXPECTED[name][form] not in OF_ANY_GOLDS)
+
+
+CASES = [
+    pytest.param(name, form, marks=marks_of(name, form)) for name in EXPECTED for form in FORMS
+]
+# The solutions in which "answer" stands before a number that is not the gold.
+MISREAD = (226, 258, 876, 1303)
+
+
+def right_of(name: str, form: str, problems: Sequence[Problem]) -> list[int]:
+    """Return the rows that a scorer takes for right when all problems are answered in a form."""
+    scorer, write = get_scorer(name), FORMS[form]
+    chosen = {
+        row: (write(problem, int(problem.gold.replace(",", ""))), scorer.reference(problem))
+        for row, problem in enumerate(problems)
+        if form != "no comma" or "," in problem.gold
+    }
+    outcomes = outcomes_of(scorer, list(chosen.values()))
+    return [row for row, out in zip(chosen, outcomes, strict=True) if out is Outcome.CORRECT]
+
+
+@needs_library
+@pytest.mark.parametrize(("name", "form"), CASES)
+def test_figures_of_the_real_scorers(name: str, form: str, gsm8k_test: Sequence[Problem]) -> None:
+    assert len(right_of(name, form, gsm8k_test)) == EXPECTED[name][form]
+
+
+@pytest.mark.official
+@needs_library
+def test_golds_that_lighteval_takes_out_of_the_reasoning(gsm8k_test: Sequence[Problem]) -> None:
+    """Answered with the gold, four problems are unwinnable; a wrong number wins them."""
+    scorer = get_scorer("lighteval/gsm8k")
+    wrong = {226: "33.333", 258: "4", 876: "5", 1303: "28"}
+    pairs = [(f"#### {p.gold}", f" {p.solution}") for p in gsm8k_test]
+    outcomes = outcomes_of(scorer, pairs)
+    missed = [row for row, outcome in enumerate(outcomes) if outcome is not Outcome.CORRECT]
+    assert missed == list(MISREAD)
+    assert all(scorer.judge(f"#### {wrong[row]}", gsm8k_test[row]).correct for row in MISREAD)
+
+
+@pytest.mark.official
+@needs_library
+def test_solutions_that_math_verify_misreads(gsm8k_test: Sequence[Problem]) -> None:
+    right = right_of("math-verify/default", "solution", gsm8k_test)
+    assert sorted(set(range(1319)) - set(right)) == list(MISREAD)
+
+
+@pytest.mark.official
+@needs_library
+def test_golds_of_the_train_split(gsm8k_train: Sequence[Problem]) -> None:
+    """The same fault: 22 golds are misread, by lighteval as golds, by Math-Verify as answers."""
+    lighteval, default = get_scorer("lighteval/gsm8k"), get_scorer("math-verify/default")
+    as_golds = [(f"#### {p.gold}", lighteval.reference(p)) for p in gsm8k_train]
+    as_answers = [(p.solution, p.gold) for p in gsm8k_train]
+    right = [
+        [outcome is Outcome.CORRECT for outcome in outcomes_of(scorer, pairs)]
+        for scorer, pairs in ((lighteval, as_golds), (default, as_answers))
+    ]
+    assert right[0] == right[1]
+    assert right[0].count(False) == 22
+
+
+def test_every_library_scorer_says_what_it_needs() -> None:
+    assert [scorer.name for scorer in all_scorers().values() if scorer.extra] == NAMES
+    assert {get_scorer(name).extra for name in NAMES} == {"math-verify"}
+
+
+@needs_library
+def test_many_at_once_have_the_verdicts_of_single_questions() -> None:
+    scorer, again = get_scorer("math-verify/default"), get_scorer("math-verify/boxed-gold")
+    pairs = [(f"\\boxed{{{number}}} or {number % 7}", "3") for number in range(300)]
+    single = [scorer.judge_against(*pair).outcome for pair in pairs]
+    assert outcomes_of(scorer, pairs) == single
+    assert outcomes_of(again, pairs[::-1]) == single[::-1]
+
+
+@needs_library
+def test_threads_share_the_children() -> None:
+    scorer = get_scorer("math-verify/default")
+    wrong: list[int] = []
+
+    def ask(number: int) -> None:
+        for other in range(number, number + 20):
+            right = (
+                scorer.judge_against(f"The answer is {other}.", str(number)).outcome
+                is Outcome.CORRECT
+            )
+            if right != (other == number):
+                wrong.append(other)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+@needs_library
+def test_a_value_can_be_compared_again() -> None:
+    """What a vote does: the values are strings, and `compare` takes any string."""
+    scorer = get_scorer("math-verify/default")
+    answer = scorer.extract("\\boxed{\\frac{36}{2}}", "18")
+    assert answer is not None
+    assert isinstance(answer.value, LibraryAnswer)
+    assert scorer.compare(answer.value, "18")
+    assert scorer.compare("36/2", "18")
+    assert not scorer.compare("17", "18")
+
+
+@needs_library
+@pytest.mark.parametrize("name", NAMES)
+def test_strange_texts_have_an_outcome(name: str) -> None:
+    for text in ("", "\0#### 18\0", "\ud800 #### 18 \udfff", "\u2028", "\\boxed{}", "\\boxed{,}"):
+        verdict = judge(text, "18", scorer=name)
+        assert verdict.outcome in Outcome
+        if verdict.answer is not None and verdict.answer.span is not None:
+            start, end = verdict.answer.span
+            assert text[start:end] == verdict.answer.text
+
+
+@needs_library
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_model_wrote_is_never_run(name: str, tmp_path: Path) -> None:
+    """`parse_expr` runs Python; only digits and operators may reach it."""
+    mark = tmp_path / "ran"
+    code = f"__import__('pathlib').Path({str(mark)!r}).touch()"
+    for text in (
+        code,
+        f"The answer is {code}",
+        f"\\boxed{{{code}}}",
+        f"#### 1+{code}",
+        f"x={code}",
+    ):
+        judge(text, "18", scorer=name)
+    assert not mark.exists()
+
+
+def without(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the optional library look uninstalled."""
+    monkeypatch.setattr(registry, "find_spec", lambda _: None)
+
+
+def test_without_the_library_the_other_scorers_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch)
+    assert not {scorer.name for scorer in choose_scorers(["all"])} & set(NAMES)
+    for ask in (
+        lambda: choose_scorers(["trl/accuracy-reward"]),
+        lambda: judge("#### 18", 18, scorer="trl/accuracy-reward"),
+    ):
+        with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[math-verify\]'"):
+            ask()
+    assert judge("#### 18", 18, scorer="openai/2021").correct
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """One completion."""
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps({"index": 0, "completion": "#### 600"}) + "\n", "utf-8")
+    return path
+
+
+def test_score_says_what_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, gradeschool: Command, file: Path
+) -> None:
+    without(monkeypatch)
+    score = ("score", file, "-d", "sample", "--json")
+    everything = gradeschool(*score, "--scorer", "all")
+    assert everything.status == 0
+    assert everything.err.count("\n") == 1
+    assert "10 scorers that call a library are left out" in everything.err
+    assert "pip install 'gradeschool[math-verify]'" in everything.err
+    assert gradeschool(*score).err == ""
+    one = gradeschool(*score, "--scorer", "evalscope/gsm8k")
+    assert one.status == 2
+    assert "'evalscope/gsm8k' needs an extra: pip install" in one.err
+
+
+def test_score_runs_library_scorers_only_when_asked(gradeschool: Command, file: Path) -> None:
+    scored = gradeschool("score", file, "-d", "sample", "--json").json()["runs"][0]["scorers"]
+    assert list(scored) == [name for name in all_scorers() if name not in NAMES]
+
+
+@needs_library
+def test_score_with_a_library_scorer(gradeschool: Command, file: Path) -> None:
+    score = ("score", file, "-d", "sample", "--json", "--scorer", "trl/accuracy-reward", "--scorer")
+    scored = gradeschool(*score, "evalscope/gsm8k").json()["runs"][0]["scorers"]
+    assert {name: scorer["correct"] for name, scorer in scored.items()} == {
+        "trl/accuracy-reward": 0,
+        "evalscope/gsm8k": 1,
+    }
+
+
+def test_the_list_names_the_extra(gradeschool: Command) -> None:
+    listed = gradeschool("protocols", "list", "--json").json()["scorers"]
+    assert [one["name"] for one in listed if one["extra"]] == NAMES
+    assert gradeschool("protocols", "list").out.count("extra: math-verify") == len(NAMES)
