@@ -132,7 +132,7 @@ def test_a_run_stops_at_its_cost_and_goes_on_with_more(
         url = f"{server.url}/m"
         first = gradeschool("eval", "-m", url, *arguments, "--max-cost", 10)
         assert first.status == 3
-        assert "more would cost more than --max-cost" in first.err
+        assert "not requested, because of --max-cost" in first.err
         assert "($10.0000)" in first.out
         assert len(server.asked) == 10
         again = gradeschool("eval", "-m", url, *arguments, "--max-cost", 10)
@@ -163,7 +163,7 @@ def test_a_dry_run_asks_nothing_and_tells_what_is_missing(
     assert (told["prompt_tokens"], told["completion_tokens"]) == (100, 50)
     assert told["cost"] == pytest.approx(200 / 1e6)
     assert "10 requests for 10 samples" in said
-    assert "as the server counted so far" in said
+    assert "from the completions so far" in said
     assert (sampled["requests"], sampled["missing"]) == (80, 400)
 
 

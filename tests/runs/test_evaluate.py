@@ -166,7 +166,7 @@ def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
         first.send_signal(signal.SIGINT)
         _, told = first.communicate(timeout=60)
         assert first.returncode == 130
-        assert "the same command asks for what is missing" in told
+        assert "the same command requests them" in told
         assert "Traceback" not in told
         answered = len(read_log(log, "response"))
         assert len(rows(folder)) == answered < 200
