@@ -21,13 +21,10 @@ from gradeschool.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from gradeschool.completion import Decoding
     from gradeschool.models.base import Model
     from gradeschool.models.transformers_model import Workers
     from gradeschool.protocol import Protocol
-    from gradeschool.reports.progress import LiveProgress, PlainProgress
     from gradeschool.runs.cost import Estimate, Price
     from gradeschool.runs.evaluate import Evaluation, RequestOptions
     from gradeschool.runs.plan import RunPlan
@@ -228,11 +225,12 @@ def run_plan(
     import asyncio
 
     from gradeschool import __version__
+    from gradeschool.reports.progress import EvaluationDisplay
     from gradeschool.runs.evaluate import evaluate
 
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// for another machine")
-    with _progress(quiet) as progress:
+    with EvaluationDisplay(quiet) as progress:
         work = evaluate(
             plan, model, folder, options=options, progress=progress, version=__version__
         )
@@ -241,16 +239,6 @@ def run_plan(
         except (KeyboardInterrupt, asyncio.CancelledError):
             warn(f"stopped at once; completions stay in {folder}")
             sys.exit(130)
-
-
-def _progress(quiet: bool) -> AbstractContextManager[LiveProgress | PlainProgress]:
-    from gradeschool.reports.progress import LiveProgress, PlainProgress
-
-    if quiet or not sys.stderr.isatty():
-        return PlainProgress(quiet)
-    from rich.console import Console
-
-    return LiveProgress(Console(stderr=True))
 
 
 def exit_as_ended(evaluation: Evaluation) -> None:
@@ -282,8 +270,7 @@ def _print(evaluation: Evaluation, protocol: Protocol, as_json: bool) -> None:
         fields = {"folder": str(evaluation.folder), "runs": [evaluation.score.as_json()]}
         print_json({**fields, "at_k": curve, "cost": evaluation.cost})
         return
-    from gradeschool.reports.curves import curve_table
-    from gradeschool.reports.terminal import quoted, score_table
+    from gradeschool.reports.terminal import curve_table, quoted, score_table
 
     console = stdout_console()
     score_table([evaluation.score], console)

@@ -24,19 +24,19 @@ def command(folder: Path, output: Path) -> None:
 
     Example: gradeschool gguf models/generator -o generator.gguf
     """
+    from gradeschool.atomic import replacing
     from gradeschool.errors import InputError
     from gradeschool.models.gguf_file import write_gguf
 
-    part = output.with_name(f"{output.name}.part")
     try:
-        write_gguf(folder, part)
-        if output.exists() and not filecmp.cmp(part, output, shallow=False):
-            raise InputError(f"{str(output)!r} exists and differs; remove it or give another -o")
-        part.replace(output)
+        with replacing(output) as part:
+            write_gguf(folder, part)
+            if output.exists() and not filecmp.cmp(part, output, shallow=False):
+                raise InputError(
+                    f"{str(output)!r} exists and differs; remove it or give another -o"
+                )
     except OSError as error:
         raise InputError(
             f"{str(output)!r} cannot be written: {error.strerror or error}; give another -o"
         ) from error
-    finally:
-        part.unlink(missing_ok=True)
     click.echo(output)

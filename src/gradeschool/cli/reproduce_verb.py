@@ -54,13 +54,13 @@ def command(
             target = f" > {stage.stdout}" if stage.stdout else ""
             click.echo(f"{join(['gradeschool', *stage.command])}{target}")
         return
-    from gradeschool.reports.reproduction_figures import write_figure
-    from gradeschool.reports.stages_progress import stages_progress
+    from gradeschool.reports.progress import StagesDisplay
+    from gradeschool.reports.reproduction import write_figure
     from gradeschool.verifier.reproduce.stages import run
 
     _require(chosen)
     root = output or Path(f"reproduce-{preset}")
-    with stages_progress() as progress:
+    with StagesDisplay() as progress:
         done = run(stages, root, jobs or os.cpu_count() or 1, progress)
     written = ["\n".join(write_figure(root, chosen, *figure)) for figure in plans.items()]
     if written:

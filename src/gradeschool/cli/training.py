@@ -97,14 +97,14 @@ def run_training(
     from shlex import join
 
     from gradeschool.models.workers import keep_freed_memory
-    from gradeschool.reports.training_progress import training_progress
+    from gradeschool.reports.progress import TrainingDisplay
     from gradeschool.verifier.parallel import joined
     from gradeschool.verifier.session import Listener
 
     keep_freed_memory()
     with (
         joined(settings.parallel, settings.processes) as world,
-        training_progress(settings.quiet or not world.first) as progress,
+        TrainingDisplay(settings.quiet or not world.first) as progress,
     ):
         fields = train(
             training,
@@ -112,10 +112,10 @@ def run_training(
             world=world,
             save_every=settings.save_every,
             command=join(["gradeschool", *sys.argv[1:]]),
-            listener=Listener(progress.note, progress.update, progress.row),
+            listener=Listener(progress.message, progress.updated, progress.row),
         )
         if fields["status"] == "finished" and not progress.updates:
-            progress.note(f"{settings.output} is already finished; nothing was trained")
+            progress.message(f"{settings.output} is already finished; nothing was trained")
     if settings.as_json and world.first:
         print_json({"folder": str(settings.output), **fields})
     if fields["status"] != "finished":
