@@ -88,6 +88,7 @@ def test_the_stages_of_a_figure_are_printed(gradeschool: Command) -> None:
     assert gradeschool("reproduce", "--figure", "9").status == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "preset", "extra"),
     [("torch", "laptop", "train"), ("matplotlib", "laptop", "report"),
