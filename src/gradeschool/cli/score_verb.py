@@ -152,9 +152,13 @@ def _print(
     explains: bool,
 ) -> None:
     """Print the tables, and the command that explains them if it can read the files again."""
-    from gradeschool.reports.causes import print_cause_counts
-    from gradeschool.reports.terminal import Origin, score_table, spread_lines
-    from gradeschool.reports.votes import print_votes
+    from gradeschool.reports.terminal import (
+        Origin,
+        print_cause_counts,
+        print_votes,
+        score_table,
+        spread_lines,
+    )
 
     score_table(totals.scores, stdout_console())
     origins = {

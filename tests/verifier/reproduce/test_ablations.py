@@ -14,7 +14,7 @@ import pytest
 from gradeschool.cli import command as gradeschool_command
 from gradeschool.errors import DataError
 from gradeschool.reports.figures.paper import FIGURES
-from gradeschool.reports.reproduction_figures import write_figure
+from gradeschool.reports.reproduction import write_figure
 from gradeschool.scoring.statistics import Interval, wilson
 from gradeschool.verifier.candidates import candidates_of
 from gradeschool.verifier.reproduce.ablations import (
