@@ -26,6 +26,7 @@ GUIDE = (
     ("Training", "training.md"),
     ("Verifier", "verifier.md"),
     ("Concepts", "concepts.md"),
+    ("Architecture", "architecture.md"),
     ("When something goes wrong", "troubleshooting.md"),
 )
 INTEGRATIONS = (

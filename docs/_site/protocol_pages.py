@@ -19,7 +19,7 @@ from gradeschool.protocols.card import ProtocolCard, ScorerCard, protocol_card
 from gradeschool.protocols.prompt_json import messages
 from gradeschool.protocols.registry import all_protocols
 from gradeschool.protocols.sources import room_of
-from gradeschool.reports.protocol_card import facts, parts
+from gradeschool.reports.protocols import facts, parts
 from names import (
     code,
     fence,

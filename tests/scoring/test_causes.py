@@ -160,7 +160,7 @@ def test_explain_one_cause(gradeschool: Command, run_of_four: Path) -> None:
     assert "no response" not in done.out
     wrong = gradeschool("explain", run_of_four, *SAMPLE, "--cause", "tired")
     assert wrong.status == 2
-    assert wrong.err.startswith("gradeschool: no cause holds the words 'tired'; known: provider")
+    assert wrong.err.startswith("gradeschool: no cause contains the words 'tired'; known: provider")
 
 
 def test_forms_stand_beside_the_accuracy(gradeschool: Command, run_of_four: Path) -> None:
@@ -189,6 +189,7 @@ def test_score_counts_causes(gradeschool: Command, run_of_four: Path) -> None:
     [run] = gradeschool(*words, "--json").json()["runs"]
     for scorer in run["scorers"].values():
         assert sum(scorer["causes"].values()) == 4 - scorer["correct"]
+        assert 0 <= scorer["correct_by_guess"] <= scorer["correct"]
     assert run["scorers"]["openai/2021"]["causes"]["right answer missed: format missing"] == 1
     assert "four: causes of misses and of wrong acceptances" in gradeschool(*words).out
 

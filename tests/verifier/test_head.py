@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="needs torch, which make test-all in
 pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
+from gradeschool.models.local import load_tokenizer  # noqa: E402
 from gradeschool.verifier.examples import (  # noqa: E402
     QuestionSolution,
     SolutionTokens,
@@ -24,18 +25,16 @@ from gradeschool.verifier.head import (  # noqa: E402
     Likelihood,
     Verifier,
     batches,
-    load_tokenizer,
     logits_of,
     logprobs,
     new_verifier,
     reserve,
     score,
 )
+from gradeschool.verifier.labels import Labelled, SolutionGroup  # noqa: E402
 from gradeschool.verifier.objective import (  # noqa: E402
     GroupBatches,
-    Labelled,
     Level,
-    SolutionGroup,
     batch_of,
     losses,
     tokens_of,

@@ -1,12 +1,12 @@
-"""The reward of one completion: pure, safe in threads and processes, bounded, never raising.
+"""Rewards for completions: pure, safe in threads and processes, with bounded time, never raising.
 
-`Grader` is what the adapters for TRL, verl and OpenRLHF share; it fits any other trainer as well.
+The adapters for TRL, verl and OpenRLHF use `Grader`, which works for any other trainer too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from functools import lru_cache
 from math import isfinite
 from typing import Any, NamedTuple
@@ -16,14 +16,14 @@ from gradeschool.answers.parse import answer_part
 from gradeschool.answers.quantities import canonical_gold, is_number
 from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
-from gradeschool.integrations import DEFAULT_SCORER
+from gradeschool.integrations import DEFAULT_SCORER, renamed
 from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import Scorer, clip
 from gradeschool.verdict import Outcome, Verdict
 
-# Of a longer completion the last so many characters are read: answers stand at the end.
+# Only the last characters of a longer completion are read: answers are at the end.
 LONGEST = 200_000
 LONGEST_GOLD = 20_000
 BOXED = "boxed"
@@ -32,10 +32,10 @@ NEAR = (Failure.SIGN_LOST, Failure.SCALE)
 
 
 class Reward(NamedTuple):
-    """What one completion earned, and why.
+    """The reward of one completion, and the reason.
 
-    value: None where the gold or the scorer itself fails: no reward is due for an error of ours.
-    outcome, answer, reason: those of the scorer's verdict; answer is "" where none was read.
+    value: None if the gold cannot be read or the scorer fails. outcome, answer, reason: those of
+    the scorer's verdict; answer is "" if none was extracted.
     """
 
     value: float | None
@@ -55,17 +55,20 @@ class Grader:
 
     scorer: a name from `gradeschool protocols list`. format_credit: added where the text ends in
     the form that `format` names: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it).
-    partial_credit: for a wrong answer that lost its sign or is off by 100 or 1,000.
-    Making one raises UnknownNameError, MissingExtraError or InputError; equal ones are equal, and
-    can be pickled.
+    partial_credit: for a wrong answer that lost its sign or is off by 100 or 1,000. rule: the old
+    name of `scorer`. Raises UnknownNameError, MissingExtraError or InputError. Graders with the
+    same settings compare equal, and can be pickled.
     """
 
     scorer: str = DEFAULT_SCORER
     format: str = MARKER
     format_credit: float = 0.0
     partial_credit: float = 0.0
+    rule: InitVar[str] = ""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, rule: str) -> None:
+        if rule:
+            object.__setattr__(self, "scorer", renamed(self.scorer, rule))
         get_usable_scorer(self.scorer)
         if self.format not in FORMATS:
             raise InputError(f"the format is {self.format!r}; give one of {', '.join(FORMATS)}")
@@ -137,11 +140,11 @@ def text_of(completion: object) -> str | None:
         return completion
     if not isinstance(completion, list | tuple):
         return _content(completion)
-    said = [one for one in completion if _field(one, "role") in ("assistant", None)]
-    if completion and not said:
-        return None  # the model said nothing
-    own = [one for one in said if _field(one, "role") == "assistant"]
-    last = (own or said or [None])[-1]
+    messages = [turn for turn in completion if _field(turn, "role") in ("assistant", None)]
+    if completion and not messages:
+        return None  # there is no message of the model
+    own = [turn for turn in messages if _field(turn, "role") == "assistant"]
+    last = (own or messages or [None])[-1]
     return last if isinstance(last, str) else _content(last)
 
 
@@ -159,8 +162,10 @@ def _content(message: object) -> str | None:
 
 
 def _field(message: object, name: str) -> object:
-    found: object = message.get(name) if isinstance(message, Mapping) else None
-    return found if isinstance(message, Mapping) else getattr(message, name, None)
+    if isinstance(message, Mapping):
+        value: object = message.get(name)
+        return value
+    return getattr(message, name, None)
 
 
 def gold_of(gold: object) -> str | None:
@@ -200,7 +205,7 @@ def _problem_of(gold: str | None) -> Problem | None:
 
 
 def extras(reward: Reward) -> dict[str, Any]:
-    """Return what a log should hold of a reward, beside its value."""
+    """Return the fields of a reward for a log, without its value."""
     return {
         "correct": reward.correct,
         "outcome": reward.outcome.value,

@@ -40,7 +40,7 @@ class WrittenText(NamedTuple):
 
 
 class GenerationSettings(NamedTuple):
-    """What samples depend on beside the prompt; a process that generates is started with it.
+    """The settings that samples depend on, besides the prompt.
 
     folder: the model's. calculator: write the results of annotations.
     """
@@ -61,7 +61,7 @@ class GenerationSettings(NamedTuple):
 
 
 class Engine(Protocol):
-    """What generates: loaded once, then given requests."""
+    """A loaded model that generates."""
 
     def write(self, requests: Sequence[Request]) -> Generator[Results, None, None]:
         """Yield results in any order, now and then an empty list while there are none."""
@@ -102,7 +102,7 @@ class LocalModel:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        """Let the model go."""
+        """Release the model."""
         self._engine = None
 
     async def answer(self, request: Request) -> Reply:
@@ -127,6 +127,30 @@ class LocalModel:
             finally:
                 with suppress(ValueError):  # cancelled while the thread waits for a result
                     written.close()
+
+
+def load_model(folder: Path, device: str = "cpu") -> Any:
+    """Load a causal language model from a folder; code that comes with it is not run.
+
+    float32 on a CPU, bfloat16 elsewhere.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    if not (folder / "config.json").is_file():
+        raise InputError(f"the folder {str(folder)!r} holds no model: it has no config.json")
+    logging.disable_progress_bar()
+    kind = torch.float32 if device == "cpu" else torch.bfloat16
+    model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype=kind)
+    return model.to(device).eval()
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """Load the tokenizer of a model's folder."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
 
 def tokens_of(tokenizer: Any, prompt: Prompt) -> list[int]:

@@ -1,4 +1,4 @@
-"""The fields of a request's body, and which of them a server refuses to know."""
+"""OpenAI's HTTP API: the body of a request, fields that a server refuses, and replies."""
 
 from __future__ import annotations
 

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 
 from gradeschool import __version__
+from gradeschool.atomic import replacing
 from gradeschool.errors import InputError
 from gradeschool.reports.page import sections
 from gradeschool.reports.page.markup import Html, el, join
-from gradeschool.reports.page.measures import platinum_of, samples_of
 from gradeschool.reports.page.payload import blocks_of
-from gradeschool.reports.page.scorers_section import scorers_section
-from gradeschool.reports.page.several import runs_section
-from gradeschool.reports.page.spent_section import curves_section, tokens_section
-from gradeschool.reports.page.verdicts import Judged, Rates, rates_of, share_of
+from gradeschool.reports.page.sections import (
+    curves_section,
+    runs_section,
+    scorers_section,
+    tokens_section,
+)
+from gradeschool.reports.page.verdicts import (
+    Judged,
+    Rates,
+    platinum_of,
+    rates_of,
+    samples_of,
+    share_of,
+)
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import curve
 
@@ -165,13 +173,10 @@ def require_free(path: Path, overwrite: bool) -> None:
 def save(page: str, path: Path) -> int:
     """Write a page whole or not at all; return its bytes. Raises InputError where it cannot."""
     body = page.encode()
-    beside = path.with_name(f".{path.name[:80]}.{os.getpid()}.tmp")
     try:
-        beside.write_bytes(body)
-        beside.replace(path)
+        with replacing(path) as part:
+            part.write_bytes(body)
     except OSError as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
         reason = error.strerror or error
         raise InputError(f"cannot write {str(path)!r}: {reason}; give another -o") from error
     return len(body)
