@@ -30,6 +30,6 @@ def test_verl_reads_the_last_run_that_is_more_than_a_period(text: str) -> None:
     end = text[-verl.CLIP :]
     runs = [match.group() for match in verl.NUMBER.finditer(end)]
     longer = [run for run in runs if run != "."]
-    expected = (longer or runs or [None])[-1]
+    expected = next(reversed(longer or runs), None)
     answer = verl.read_flexible(text, "")
     assert (answer.value if answer else None) == expected
