@@ -25,7 +25,7 @@ def print_comparison(
     problems = len(outcomes[0].tallies)
     per = f", {samples / problems:g} samples each" if samples != problems else ""
     counted = f"{problems} problem{'' if problems == 1 else 's'}"
-    console.print(f"read by {scorer}, {counted}{per}", soft_wrap=True)
+    console.print(f"scored by {scorer}, {counted}{per}", soft_wrap=True)
     console.print(_accuracies(outcomes))
     if comparisons:
         console.print(_differences(comparisons, name(outcomes[0].run)))
@@ -35,7 +35,7 @@ def print_comparison(
 
 
 def name(run: str) -> str:
-    """Return a run's name as a terminal may show it."""
+    """Return a run's name for the terminal, escaped and shortened."""
     return clip(printable(run, keep=""), NAME_WIDTH)
 
 
@@ -109,15 +109,15 @@ def _remarks(one: Comparison) -> Iterator[str]:
     yield f"{name(one.run)} against {name(one.baseline)}: {verdict_of(one)}"
     yield f"  p: {one.p_method}; interval: {one.ci_method}"
     if not one.n:
-        yield "  unpaired: were these the same problems, pairing them would see smaller differences"
+        yield "  unpaired: for the same problems, a paired comparison detects smaller differences"
         return
     if one.detectable is None:
-        yield "  too few problems flipped to say which difference could be found"
+        yield "  too few problems flipped to say which difference could be detected"
     else:
-        needed = "" if one.needed is None else f"; the one seen would take {one.needed} problems"
+        needed = "" if one.needed is None else f"; the observed one needs {one.needed} problems"
         yield (
-            f"  {one.n} problems find a difference of {POINTS * one.detectable:.1f} points or more "
-            f"with 80 % power{needed}"
+            f"  {one.n} problems can detect a difference of {POINTS * one.detectable:.1f} points "
+            f"or more with 80 % power{needed}"
         )
     unpaired = p_value(one.p_unpaired)
     unpaired = f"< {unpaired[1:]}" if unpaired.startswith("<") else f"= {unpaired}"
@@ -127,11 +127,11 @@ def _remarks(one: Comparison) -> Iterator[str]:
 
 
 def verdict_of(one: Comparison) -> str:
-    """Say in words whether a difference is more than chance."""
+    """Describe in words whether a difference is significant."""
     if one.p_holm < 0.05:
         side = "better" if one.difference > 0 else "worse"
-        return f"{abs(POINTS * one.difference):.2f} points {side}, more than chance would do"
-    return f"no difference that chance would not make ({points(one.difference)} points)"
+        return f"{abs(POINTS * one.difference):.2f} points {side}, a significant difference"
+    return f"no significant difference ({points(one.difference)} points)"
 
 
 def _flips(heading: str, changes: Sequence[Change]) -> Iterator[str]:

@@ -26,7 +26,7 @@ UNTOLD = "not recorded"
 
 
 def print_difference(found: RunDifference, console: Console) -> None:
-    """Print what two results are, what differs in them, and where their difference comes from."""
+    """Print two results, the settings that differ, and the steps of the difference in accuracy."""
     for letter, side, scorer, accuracy in (
         ("A", found.a, found.scorers[0], found.account.accuracy_a),
         ("B", found.b, found.scorers[1], found.account.accuracy_b),
@@ -70,10 +70,10 @@ def _print_names(heading: str, names: Sequence[str], console: Console) -> None:
 def _print_partings(partings: Sequence[PromptDifference], console: Console) -> None:
     if not partings:
         return
-    console.print("\nwhere the prompts part", style="bold")
+    console.print("\nwhere the prompts differ", style="bold")
     for one in partings:
-        where = f"problem {printable(one.problem, keep='')}, behind byte {one.shared:,}"
-        console.print(f"{one.completions:,} completions, like {where}:", soft_wrap=True)
+        where = f"problem {printable(one.problem, keep='')}, after byte {one.shared:,}"
+        console.print(f"{one.completions:,} completions, such as {where}:", soft_wrap=True)
         for letter, text in (("A", one.a), ("B", one.b)):
             shown = printable(one.before + text, keep="").replace("\n", "\\n")
             console.print(f"  {letter} …{shown}{'' if text else ' (ends here)'}", soft_wrap=True)
@@ -87,13 +87,13 @@ def _print_texts(found: RunDifference, console: Console) -> None:
     if compared:
         console.print(
             f"prompts are equal for {counts.prompts_equal:,} of {compared:,}; "
-            f"{counts.other_texts_same_prompts:,} of these were answered with another text",
+            f"{counts.other_texts_same_prompts:,} of these have different completions",
             soft_wrap=True,
         )
     if any(found.special):
         ours, theirs = found.special
         console.print(
-            f"a tokenizer's special token stands in the text of {ours:,} of A's, {theirs:,} of B's",
+            f"a tokenizer's special token is in the text of {ours:,} of A's, {theirs:,} of B's",
             soft_wrap=True,
         )
 
@@ -122,7 +122,7 @@ def _print_steps(found: RunDifference, console: Console) -> None:
 
 
 def _shown(value: Any, width: int) -> str:
-    """Return a value for a column; a name, which has no blanks, is broken at its seams."""
+    """Return a value for a column, with long words folded."""
     if value is None:
         return UNTOLD
     if value in ("", []):

@@ -1,4 +1,4 @@
-"""What a verifier is worth, for the terminal and as JSON."""
+"""Rankings by a verifier for the terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> N
     whole = ranking.whole
     console.print(
         f"{whole.problems} problems, {whole.completions} completions (up to {ranking.most} a "
-        f"problem); a problem has {whole.unique_solutions:.1f} different solutions\nand "
-        f"{whole.unique_answers:.1f} different answers in the mean; {whole.mixed} problems have "
-        "right and wrong ones",
+        f"problem); on average a problem has {whole.unique_solutions:.1f} different solutions\nand "
+        f"{whole.unique_answers:.1f} different answers; {whole.mixed} problems have correct and "
+        "wrong ones",
         soft_wrap=True,
     )
     console.print(_ways(whole, baselines))
@@ -115,7 +115,7 @@ def _short(name: str, ranking: Ranking) -> str:
 
 def _separation(ranking: Ranking) -> Table:
     table = _table(
-        "right from wrong (AUC)",
+        "AUC of correct against wrong",
         "score",
         ["all completions", "within problems", "95 % interval", "problems"],
     )
