@@ -376,7 +376,7 @@ def _pairs_table(runs: Sequence[Judged], pairs: Pairs) -> Html:
     ]
     table = el("table", el("thead", head), el("tbody", *rows), class_="plain pairs")
     words = (
-        f"Every pair: a row's run minus the column's, in points. Bold: a significant difference "
+        f"Every pair: a row's run minus the column's, in points. Bold: significant "
         f"(exact McNemar test, corrected for all {len(pairs)} pairs, Holm, p below 0.05)."
     )
     return join(el("p", words, class_="note"), scrolled(table, "Every pair of runs"))
