@@ -100,9 +100,9 @@ def command(
     others: dict[str, dict[str, tuple[int, int]]] = {}
     scores: dict[str, tuple[float, Interval]] = {}
     for spec in dict.fromkeys(baselines):
-        other, found, accuracy, interval = baseline(held, spec, dataset, warn)
+        other, result, accuracy, interval = baseline(held, spec, dataset, warn)
         label = other if other not in others else f"{other} ({spec})"
-        others[label], scores[label] = found, (accuracy, interval)
+        others[label], scores[label] = result, (accuracy, interval)
     settings = SelectionSettings(voters, share_weight, draws, seed)
     ranking = rank(
         prepared.cases, has_logprob=prepared.has_logprob, baselines=others, settings=settings

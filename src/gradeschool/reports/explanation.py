@@ -121,9 +121,9 @@ def print_cases(found: Sequence[Case], limit: int, console: Console) -> None:
         console.print(f"\n{len(found) - limit} more; show them with -n {len(found)}")
 
 
-def _print_groups(found: Sequence[Case], total: int, limit: int, console: Console) -> None:
+def _print_groups(cases: Sequence[Case], total: int, limit: int, console: Console) -> None:
     """Print the counts of the groups, the most frequent first, and examples of every group."""
-    groups = by_group(found)
+    groups = by_group(cases)
     counted: Counter[str] = Counter()
     width = max((len(_kind(group[0])) for group in groups), default=0)
     for group in groups:
@@ -139,8 +139,8 @@ def _print_groups(found: Sequence[Case], total: int, limit: int, console: Consol
     for group, count in zip(groups, shown, strict=True):
         for case in group[:count]:
             _print_one(case, console)
-    if 0 < limit < len(found):
-        console.print(f"\n{len(found) - limit} more; show them with -n {len(found)}")
+    if 0 < limit < len(cases):
+        console.print(f"\n{len(cases) - limit} more; show them with -n {len(cases)}")
 
 
 def _many(scorers: int) -> bool:
@@ -164,9 +164,11 @@ def _kind(case: Case) -> str:
 
 def _fair(sizes: Sequence[int], limit: int) -> list[int]:
     """Share out a number of examples: one for each group in turn, as long as it has more."""
-    turns = sorted((turn, at) for at, size in enumerate(sizes) for turn in range(min(size, limit)))
+    turns = sorted(
+        (turn, index) for index, size in enumerate(sizes) for turn in range(min(size, limit))
+    )
     chosen = Counter(at for _, at in turns[:limit])
-    return [chosen[at] for at in range(len(sizes))]
+    return [chosen[index] for index in range(len(sizes))]
 
 
 class _Line(NamedTuple):
@@ -226,10 +228,10 @@ def _lines(case: Case) -> list[_Line]:
     lines = []
     for number, members in enumerate(sorted(alike.values(), key=len, reverse=many)):
         first = members[0]
-        names = tuple(case.verdicts[at].scorer for at in members)
+        names = tuple(case.verdicts[member].scorer for member in members)
         style = STYLES[number % len(STYLES)]
         letter = LETTERS[number % len(LETTERS)]
-        causes = tuple(case.causes[at] for at in members)
+        causes = tuple(case.causes[member] for member in members)
         lines.append(_Line(letter, style, names, case.verdicts[first], causes))
     return lines
 

@@ -38,13 +38,13 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         "| run | accuracy | 95 % interval | from the first | p | cut | empty | ran on | errors |",
         "|:--|--:|:--:|:--:|--:|--:|--:|--:|--:|",
     ]
-    for at, judged in enumerate(runs):
+    for index, judged in enumerate(runs):
         share, rates = share_of(judged, judged.headline), rates_of(judged)
         cells = (
             _cell(judged.run.name),
             f"{percent(share.accuracy)}",
             f"{100 * share.interval.low:.2f} – {100 * share.interval.high:.2f}",
-            *_difference(differences.get(at)),
+            *_difference(differences.get(index)),
             *map(str, (rates.truncated, rates.empty, rates.run_on, rates.errors)),
         )
         lines.append(f"| {' | '.join(cells)} |")
@@ -72,8 +72,8 @@ def _by_scorer(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[st
     yield ""
     yield f"| scorer | {' | '.join(_cell(judged.run.name) for judged in runs)} |"
     yield f"|:--|{'--:|' * len(runs)}"
-    for at, scorer in enumerate(scorers):
-        shares = (percent(share_of(judged, at).accuracy) for judged in runs)
+    for index, scorer in enumerate(scorers):
+        shares = (percent(share_of(judged, index).accuracy) for judged in runs)
         yield f"| {_cell(scorer.name)} | {' | '.join(shares)} |"
     yield ""
     yield "</details>"
@@ -120,8 +120,8 @@ def _suite(judged: Judged) -> str:
     name = quoteattr(printable(judged.run.name, keep=""))
     counts = f'tests="{len(codes)}" failures="{failures}" errors="{errors}"'
     cases = "\n".join(
-        _case(judged, entry, code, at)
-        for at, (entry, code) in enumerate(zip(judged.run.entries, codes, strict=True))
+        _case(judged, entry, code, index)
+        for index, (entry, code) in enumerate(zip(judged.run.entries, codes, strict=True))
     )
     return f"<testsuite name={name} {counts}>\n{cases}\n</testsuite>"
 

@@ -80,7 +80,9 @@ def print_vote(vote: Vote, console: Console) -> None:
 def facts(card: ProtocolCard) -> list[tuple[str, str]]:
     """Return what a protocol is made of beside its prompt, in words."""
     protocol = card.protocol
-    scorers = [f"{name}{' (headline)' * (not at)}" for at, name in enumerate(protocol.scorers)]
+    scorers = [
+        f"{name}{' (headline)' * (not index)}" for index, name in enumerate(protocol.scorers)
+    ]
     return [
         ("form", "chat: messages" if protocol.is_chat else "completion: one text"),
         ("dataset", protocol.dataset),
@@ -95,14 +97,14 @@ def facts(card: ProtocolCard) -> list[tuple[str, str]]:
 
 def parts(card: ProtocolCard) -> list[tuple[str, str]]:
     """Return the parts of the prompt that are there, to the character."""
-    found = card.shape
+    result = card.shape
     named = (
-        ("system", found.system),
-        ("opening", found.opening),
-        ("one shot", found.shot),
-        ("between", found.joiner),
-        ("question", found.question),
-        ("answer begun", found.prefix),
+        ("system", result.system),
+        ("opening", result.opening),
+        ("one shot", result.shot),
+        ("between", result.joiner),
+        ("question", result.question),
+        ("answer begun", result.prefix),
     )
     return [(name, repr(part)) for name, part in named if part]
 
@@ -236,8 +238,8 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
             f"{one.p:.2g}",
         )
     console.print(table)
-    lost, gained = sum(one.lost for one in moves), sum(one.gained for one in moves)
-    total = sum(one.n for one in moves)
+    lost, gained = sum(move.lost for move in moves), sum(move.gained for move in moves)
+    total = sum(move.n for move in moves)
     console.print(f"{lost + gained} of {total} verdicts change: {lost} from correct, "
                   f"{gained} to correct")  # fmt: skip
 

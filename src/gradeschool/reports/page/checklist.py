@@ -45,13 +45,13 @@ def checklist(judged: Judged, rates: Rates) -> list[Item]:
 
 
 def _mapping(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = fields.get(name)
-    return found if isinstance(found, Mapping) else {}
+    result = fields.get(name)
+    return result if isinstance(result, Mapping) else {}
 
 
 def _string(fields: Mapping[str, Any], name: str) -> str | None:
-    found = fields.get(name)
-    return str(found) if found not in (None, "", [], {}) else None
+    result = fields.get(name)
+    return str(result) if result not in (None, "", [], {}) else None
 
 
 def _known(protocol: Mapping[str, Any]) -> Protocol | None:

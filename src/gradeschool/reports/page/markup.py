@@ -110,7 +110,7 @@ def axis_over(intervals: Iterable[Interval]) -> Axis:
     )
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     last = max(last, first + 1)
-    ticks = tuple(round(at * step, 4) for at in range(first, last + 1))
+    ticks = tuple(round(index * step, 4) for index in range(first, last + 1))
     return Axis(ticks[0], ticks[-1], ticks)
 
 

@@ -209,8 +209,8 @@ def scorers_section(judged: Judged) -> Html:
         for group in groups
         if shares[group[0]].correct and 2 * silent[group[0]] < shares[group[0]].judged
     ]
-    found = sum(map(len, finding))
-    mute = len(judged.scorers) - found if found > 1 else 0
+    result = sum(map(len, finding))
+    mute = len(judged.scorers) - result if result > 1 else 0
     reading = [shares[group[0]].accuracy for group in (finding if mute else groups)]
     spread = 100 * (max(reading) - min(reading))
     others = f"; {mute} of them find no answer in most, or nothing right" if mute else ""
@@ -265,8 +265,8 @@ def _silent(judged: Judged, scorer: int) -> int:
 def _strip(share: Share, silent: int, axis: Axis, mark: float) -> Html:
     """Return a scorer's strip; in words where it calls next to nothing correct."""
     if share.interval.high < axis.low:
-        found = f"no answer found in {silent:,} of {share.judged:,}"
-        return el("p", found if silent else "reads something else in nearly all", class_="off")
+        result = f"no answer found in {silent:,} of {share.judged:,}"
+        return el("p", result if silent else "reads something else in nearly all", class_="off")
     return dot_strip(axis, share.accuracy, share.interval, mark)
 
 
@@ -318,8 +318,16 @@ def runs_section(
     axis = axis_over(share.interval for share in shares)
     comparisons, pairs, refusal = _compared(runs, scorer)
     rows = [
-        _row(at, runs[at], shares[at], rates[at], platinum[at], comparisons.get(at), axis_at)
-        for at, axis_at in enumerate(
+        _row(
+            index,
+            runs[index],
+            shares[index],
+            rates[index],
+            platinum[index],
+            comparisons.get(index),
+            axis_at,
+        )
+        for index, axis_at in enumerate(
             dot_strip(axis, share.accuracy, share.interval) for share in shares
         )
     ]
@@ -364,8 +372,8 @@ def _compared(
 
 def _pairs_table(runs: Sequence[Judged], pairs: Pairs) -> Html:
     """Return the difference of each run from each earlier one, those beyond chance in bold."""
-    head = el("tr", el("td"), *(el("th", str(at), scope="col", class_="number")
-                                for at in range(1, len(runs))))  # fmt: skip
+    head = el("tr", el("td"), *(el("th", str(index), scope="col", class_="number")
+                                for index in range(1, len(runs))))  # fmt: skip
     rows = [
         el(
             "tr",
