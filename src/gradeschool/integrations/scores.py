@@ -142,12 +142,12 @@ def scores_of(run: Run, scorers: Sequence[str]) -> Scores:
     return Scores(score_table(table), tuple(verdicts[0] for verdicts in table.verdicts))
 
 
-def _problem(gold: object, at: int) -> Problem:
+def _problem(gold: object, index: int) -> Problem:
     """Return the problem of a gold; its place is its id, so that no two are taken for one."""
     if isinstance(gold, Problem):
-        return replace(gold, id=gold.id if gold.id != "?" else str(at))
+        return replace(gold, id=gold.id if gold.id != "?" else str(index))
     text = gold_of(gold)
     if text is None:
         what = clip(gold) if isinstance(gold, str) else type(gold)
-        raise InputError(f"gold {at} is {what!r}; give a number, a solution or a row")
-    return replace(Problem.from_gold(text), id=str(at))
+        raise InputError(f"gold {index} is {what!r}; give a number, a solution or a row")
+    return replace(Problem.from_gold(text), id=str(index))

@@ -120,8 +120,8 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
             else f"; the observed one needs {comparison.needed} problems"
         )
         yield (
-            f"  {comparison.n} problems can detect a difference of {POINTS * comparison.detectable:.1f} points "
-            f"or more with 80 % power{needed}"
+            f"  {comparison.n} problems can detect a difference of "
+            f"{POINTS * comparison.detectable:.1f} points or more with 80 % power{needed}"
         )
     unpaired = p_value(comparison.p_unpaired)
     unpaired = f"< {unpaired[1:]}" if unpaired.startswith("<") else f"= {unpaired}"
@@ -130,12 +130,12 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
     yield from _flips("worse on", comparison.lost)
 
 
-def verdict_of(one: Comparison) -> str:
+def verdict_of(comparison: Comparison) -> str:
     """Describe in words whether a difference is significant."""
-    if one.p_holm < 0.05:
-        side = "better" if one.difference > 0 else "worse"
-        return f"{abs(POINTS * one.difference):.2f} points {side}, a significant difference"
-    return f"no significant difference ({points(one.difference)} points)"
+    if comparison.p_holm < 0.05:
+        side = "better" if comparison.difference > 0 else "worse"
+        return f"{abs(POINTS * comparison.difference):.2f} points {side}, a significant difference"
+    return f"no significant difference ({points(comparison.difference)} points)"
 
 
 def _flips(heading: str, changes: Sequence[Change]) -> Iterator[str]:

@@ -25,11 +25,11 @@ LEAST_VALUE, BESIDE_VALUES = 17, 60
 UNTOLD = "not recorded"
 
 
-def print_difference(found: RunDifference, console: Console) -> None:
+def print_difference(difference: RunDifference, console: Console) -> None:
     """Print two results, the settings that differ, and the steps of the difference in accuracy."""
     for letter, side, scorer, accuracy in (
-        ("A", found.a, found.scorers[0], found.account.accuracy_a),
-        ("B", found.b, found.scorers[1], found.account.accuracy_b),
+        ("A", difference.a, difference.scorers[0], difference.account.accuracy_a),
+        ("B", difference.b, difference.scorers[1], difference.account.accuracy_b),
     ):
         n = len(side.run.samples)
         console.print(
@@ -37,11 +37,11 @@ def print_difference(found: RunDifference, console: Console) -> None:
             f"{n:,} completions by {scorer}",
             soft_wrap=True,
         )
-    console.print(f"B - A: {found.points:+.2f} points", style="bold")
-    _print_fields(found.fields, console)
-    _print_partings(found.prompts, console)
-    _print_texts(found, console)
-    _print_steps(found, console)
+    console.print(f"B - A: {difference.points:+.2f} points", style="bold")
+    _print_fields(difference.fields, console)
+    _print_partings(difference.prompts, console)
+    _print_texts(difference, console)
+    _print_steps(difference, console)
 
 
 def _print_fields(fields: Sequence[SettingDifference], console: Console) -> None:
@@ -117,8 +117,8 @@ def _print_steps(difference: RunDifference, console: Console) -> None:
         _print_names("other prompts share their texts with", difference.because, console)
     if texts[TEXTS] or texts[UNPROMPTED]:
         console.print(
-            f"unexplained: {difference.unexplained:+.2f} points, of texts that differ under prompts "
-            "that do not, or that are not recorded",
+            f"unexplained: {difference.unexplained:+.2f} points, of texts that differ under equal "
+            "or unrecorded prompts",
             soft_wrap=True,
         )
         _print_names("  may come from what differs", difference.because, console)

@@ -60,11 +60,13 @@ def _differences(runs: Sequence[Judged], scorer: Scorer) -> dict[int, Comparison
         return {}
 
 
-def _difference(one: Comparison | None) -> tuple[str, str]:
-    if one is None:
+def _difference(comparison: Comparison | None) -> tuple[str, str]:
+    if comparison is None:
         return "", ""
-    low, high = one.ci95
-    return f"{points(one.difference)} ({points(low)} to {points(high)})", p_value(one.p_holm)
+    low, high = comparison.ci95
+    return f"{points(comparison.difference)} ({points(low)} to {points(high)})", p_value(
+        comparison.p_holm
+    )
 
 
 def _by_scorer(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[str]:
@@ -126,7 +128,7 @@ def _suite(judged: Judged) -> str:
     return f"<testsuite name={name} {counts}>\n{cases}\n</testsuite>"
 
 
-def _case(judged: Judged, entry: Entry, code: int, at: int) -> str:
+def _case(judged: Judged, entry: Entry, code: int, index: int) -> str:
     name = quoteattr(printable(f"problem {entry.problem.id}, sample {entry.sample}", keep=""))
     group = quoteattr(printable(judged.run.name, keep=""))
     start = f"<testcase classname={group} name={name}"
@@ -136,9 +138,9 @@ def _case(judged: Judged, entry: Entry, code: int, at: int) -> str:
         said = entry.error or "the scorer failed"
         message = printable(clip(said, 200), keep="")
         return f"{start}><error message={quoteattr(message)}/></testcase>"
-    answer = judged.answers[at]
+    answer = judged.answers[index]
     read = f"read {clip(answer.value)!r}" if answer else "read nothing"
-    message = printable(f"{judged.causes[at]}: {read}, gold {entry.problem.gold!r}", keep="")
+    message = printable(f"{judged.causes[index]}: {read}, gold {entry.problem.gold!r}", keep="")
     text = escape(printable(clip(entry.text, 2000)))
     return f"{start}><failure message={quoteattr(message)}>{text}</failure></testcase>"
 

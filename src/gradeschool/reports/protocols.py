@@ -181,15 +181,17 @@ def _example(example: Example, console: Console) -> None:
 STYLES = {"+": "green", "-": "red", "@": "dim"}
 
 
-def print_fields(found: Sequence[Difference], names: tuple[str, str], console: Console) -> None:
+def print_fields(
+    differences: Sequence[Difference], names: tuple[str, str], console: Console
+) -> None:
     """Print the fields that differ, side by side."""
-    if not found:
+    if not differences:
         console.print("every field is the same")
         return
-    label = max(len(one.field) for one in found)
+    label = max(len(one.field) for one in differences)
     width = (console.width - label - 3 * GAP) // 2
     table = _table("", *(folded(name, width) for name in names))
-    for one in found:
+    for one in differences:
         values = (_shown(one.field, value, width) for value in (one.one, one.other))
         table.add_row(one.field, *values)
     console.print(table)

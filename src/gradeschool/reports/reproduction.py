@@ -309,7 +309,7 @@ def _fields(
         "preset": preset.name,
         "seeds": preset.seeds if name in OVER else preset.seeds[:1],
         "points": points,
-        "verdicts": [one._asdict() for one in results],
+        "verdicts": [result._asdict() for result in results],
     }
 
 

@@ -135,13 +135,13 @@ def _several(scores: Sequence[RunScore], names: int) -> Table:
     return table
 
 
-def _cell(score: RunScore, at: int) -> str:
-    scorer = score.scorers[at]
+def _cell(score: RunScore, index: int) -> str:
+    scorer = score.scorers[index]
     counts = ((scorer.no_answer, "no answer"), (scorer.error, "error"))
     silent = [f"{count} {name}" for count, name in counts if count]
     read_nothing = scorer.correct == scorer.wrong == 0
     interval = [] if read_nothing and silent else [_interval(scorer)]
-    other = [f"Platinum  {_accuracy(score.platinum.scorers[at])}"] if score.platinum else []
+    other = [f"Platinum  {_accuracy(score.platinum.scorers[index])}"] if score.platinum else []
     return "\n".join([f"{scorer.correct}  {_accuracy(scorer)}", *interval, *other, *silent])
 
 
@@ -265,15 +265,15 @@ def curve_table(
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for name in ("k", "maj@k", "95 % interval", "pass@k", "95 % interval", "problems", "ties"):
         table.add_column(name, justify="right", no_wrap=True)
-    for at in curve:
+    for point in curve:
         table.add_row(
-            str(at.k),
-            f"{100 * at.maj:.2f} %",
-            _interval_text(at.maj_ci95),
-            f"{100 * at.pass_any:.2f} %",
-            _interval_text(at.pass_ci95),
-            str(at.problems),
-            f"{100 * at.ties:.1f} %",
+            str(point.k),
+            f"{100 * point.maj:.2f} %",
+            _interval_text(point.maj_ci95),
+            f"{100 * point.pass_any:.2f} %",
+            _interval_text(point.pass_ci95),
+            str(point.problems),
+            f"{100 * point.ties:.1f} %",
         )
     console.print(table)
     silent = "votes for none" if count_invalid else "does not vote"

@@ -183,7 +183,9 @@ def draw_causes(rows: Sequence[CauseRow], canvas: Any) -> None:
 def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
     """Draw accuracy by steps, answer size and question length beside each other."""
     axes = canvas.subplots(1, len(ways), sharey=True, squeeze=False)[0]
-    intervals = [one.share.interval for way in ways for one in way.classes if one.share.judged]
+    intervals = [
+        division.share.interval for way in ways for division in way.classes if division.share.judged
+    ]
     low, high = (
         min(interval.low for interval in intervals),
         max(interval.high for interval in intervals),
@@ -196,7 +198,7 @@ def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
             if one.share.judged:
                 ax.vlines(place, *one.share.interval, color=curves.BLUE, linewidth=1.1)
                 ax.plot(place, one.share.accuracy, "o", color=curves.BLUE, markersize=3.6)
-        labels = [_label(one.label) for one in way.classes]
+        labels = [_label(division.label) for division in way.classes]
         ax.set_xticks(range(len(labels)), labels, fontsize=7)
         ax.set_xlim(-0.6, len(labels) - 0.4)
         ax.set_xlabel(f"{way.title}{f' ({way.unit})' if way.unit == 'words' else ''}")

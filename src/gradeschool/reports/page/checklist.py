@@ -127,13 +127,13 @@ def _limits(decoding: Mapping[str, Any]) -> str | None:
         return None
     stop = decoding.get("stop") or []
     limit = decoding["max_tokens"]
-    stops = ", ".join(repr(one) for one in stops_of(stop)) or "no stop strings"
+    stops = ", ".join(repr(string) for string in stops_of(stop)) or "no stop strings"
     return f"{stops}; {f'{limit} tokens' if limit else 'the limit of the server'}"
 
 
 def stops_of(stop: object) -> list[str]:
     """Return stop strings as recorded: a list, or one string."""
-    return [str(one) for one in stop] if isinstance(stop, list) else [str(stop)]
+    return [str(string) for string in stop] if isinstance(stop, list) else [str(stop)]
 
 
 def _rates(rates: Rates) -> str:

@@ -63,10 +63,10 @@ class PageRun:
 def gather(specs: Sequence[str], dataset: str | None, warn: Callable[[str], None]) -> list[PageRun]:
     """Read the runs that FILE or FILE#RUN arguments mean; raises InputError."""
     chosen = choose_runs(specs, dataset, warn)
-    paths = {one.path for one in chosen}
+    paths = {run.path for run in chosen}
     valued = {path: token_values(path, warn) for path in paths}
     facts = {path: _facts_of(path, bool(valued[path])) for path in paths}
-    return [_page_run(one, facts[one.path], valued[one.path], dataset) for one in chosen]
+    return [_page_run(run, facts[run.path], valued[run.path], dataset) for run in chosen]
 
 
 def _page_run(

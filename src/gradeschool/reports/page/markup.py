@@ -104,7 +104,7 @@ class Axis(NamedTuple):
 def axis_over(intervals: Iterable[Interval]) -> Axis:
     """Return an axis that holds all intervals, from one round number to another."""
     known = list(intervals) or [Interval(0.0, 1.0)]
-    low, high = min(one.low for one in known), max(one.high for one in known)
+    low, high = min(interval.low for interval in known), max(interval.high for interval in known)
     step = next(
         size for size in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if (high - low) / size < MOST_TICKS - 1
     )

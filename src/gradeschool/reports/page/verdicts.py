@@ -198,10 +198,10 @@ def steps_of(problem: Problem) -> int:
 
 def _divided(judged: Judged, key: Callable[[Problem], tuple[int, str] | None]) -> tuple[Slice, ...]:
     classes: dict[tuple[int, str], list[int]] = {}
-    for at, entry in enumerate(judged.run.entries):
+    for index, entry in enumerate(judged.run.entries):
         result = key(entry.problem)
         if result is not None:
-            classes.setdefault(result, []).append(at)
+            classes.setdefault(result, []).append(index)
     return tuple(
         Slice(
             label,

@@ -88,11 +88,11 @@ def _figures(judged: Judged, rates: Rates, suffix: str) -> list[Html]:
     return results
 
 
-def _of_run(at: int, judged: Judged, body: Html, runs: int) -> Html:
+def _of_run(index: int, judged: Judged, body: Html, runs: int) -> Html:
     if runs == 1:
         return el("div", body, id="run-0")
-    summary = el("summary", el("h2", judged.run.name, id=f"run-{at}-name"))
-    return el("details", summary, body, id=f"run-{at}", class_="run", open=at == 0)
+    summary = el("summary", el("h2", judged.run.name, id=f"run-{index}-name"))
+    return el("details", summary, body, id=f"run-{index}", class_="run", open=index == 0)
 
 
 def _marked_first(scorers: Sequence[Scorer], headline: Scorer) -> list[Scorer]:
