@@ -17,7 +17,7 @@ class GoldAndQuestion(str):
 
 
 def reference(problem: Problem) -> GoldAndQuestion:
-    """Return the gold in the form of a reading, with the question."""
+    """Return the gold in the form of an extracted value, with the question."""
     gold = GoldAndQuestion(canonical_gold(problem.gold))
     gold.question = problem.question
     return gold
@@ -30,17 +30,17 @@ def question_of(reference: str) -> str:
 
 def read(text: str, reference: str) -> Answer | None:
     """Read the answer that the completion commits to."""
-    reading = extract_final_answer(text, question_of(reference))
-    if reading is None:
+    extracted = extract_final_answer(text, question_of(reference))
+    if extracted is None:
         return None
-    span = (reading.start, reading.end)
-    return Answer(text[slice(*span)], reading.value, span, reading.how)
+    span = (extracted.start, extracted.end)
+    return Answer(text[slice(*span)], extracted.value, span, extracted.how)
 
 
 READER = Scorer(
     name="gradeschool/reader",
     summary="what a careful person would read: the last statement or the conclusion; exactly equal",
-    source="gradeschool/answers/reader.py",
+    source="gradeschool/answers/extractor.py",
     reference=reference,
     extract=read,
     compare=same_answer,
