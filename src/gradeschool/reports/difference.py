@@ -85,8 +85,8 @@ def _print_partings(partings: Sequence[PromptDifference], console: Console) -> N
 
 def _print_texts(difference: RunDifference, console: Console) -> None:
     counts = difference.counts
-    console.print(f"\n{counts.equal_texts:,} of {counts.pairs:,} completions are equal to the "
-                  "letter", soft_wrap=True, style="bold")  # fmt: skip
+    identical = f"{counts.equal_texts:,} of {counts.pairs:,} completions are identical"
+    console.print(f"\n{identical}", soft_wrap=True, style="bold")
     compared = counts.prompts_equal + counts.prompts_differ
     if compared:
         console.print(
