@@ -365,7 +365,12 @@ class StageBuilder:
         read = ("--samples", self.folder_of(samples), "-d", LABELLED, "-o", self.folder_of(what))
         first = ("--init", self.folder_of(init)) if init else ()
         needs = [f"{samples}-{self.seed}", *([f"{init}-{self.seed}"] if init else [])]
-        self.stage(what, (*begun, *first, *read, *self.preset.verifier, *options, *self.of_seed),
+        words = self.preset.verifier  # name, value, name, value, ...
+        kept = [
+            pair for pair in zip(words[::2], words[1::2], strict=True) if pair[0] not in options
+        ]
+        usual = [word for pair in kept for word in pair]
+        self.stage(what, (*begun, *first, *read, *usual, *options, *self.of_seed),
                    tuple(needs))  # fmt: skip
         return what
 
