@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from room_pages import rooms_with_pages
+
 from command_pages import VERBS
 from gradeschool.protocols.registry import all_scorers
 from names import scorer_page
 from reference_pages import titles
-from room_pages import rooms_with_pages
 
 GUIDE = (
     ("Install", "install.md"),

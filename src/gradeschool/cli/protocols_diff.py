@@ -90,7 +90,7 @@ def _protocols(
                 "kind": "protocols",
                 "names": [a, b],
                 "digests": [card.digest for card in cards],
-                "fields": [one._asdict() for one in found],
+                "fields": [one.as_json() for one in found],
                 "prompt_sha256": [card.example and card.example.sha256 for card in cards],
                 "prompt_diff": list(lines),
                 "scorers": list(scorers),

@@ -29,8 +29,7 @@ def show_command(name: str, dataset: str | None, problem: str | None, as_json: b
     scorers, what they read unlike a careful reader, sources, and the exact prompt of a problem with
     its SHA-256 (of the text in UTF-8; of a chat, of its messages as JSON).
     """
-    from gradeschool.protocols.card import scorer_card
-    from gradeschool.protocols.card_json import protocol_json, scorer_json, vote_json
+    from gradeschool.protocols.card import protocol_json, scorer_card, scorer_json, vote_json
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
     from gradeschool.reports.protocol_card import print_protocol, print_scorer, print_vote
 

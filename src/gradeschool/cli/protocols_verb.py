@@ -116,7 +116,7 @@ def _form(protocol: Protocol) -> str:
 def prompts_command(name: str, dataset: str | None, limit: int | None, form: str) -> None:
     """Print every prompt of a protocol, in order."""
     from gradeschool.datasets.load import load_dataset
-    from gradeschool.protocols.prompt_json import prompt_bytes
+    from gradeschool.prompts.rendering import prompt_bytes
     from gradeschool.protocols.registry import get_protocol
 
     protocol = get_protocol(name)
@@ -131,6 +131,6 @@ def prompts_command(name: str, dataset: str | None, limit: int | None, form: str
 def _jsonl(problem: Problem, prompt: Prompt) -> bytes:
     import json
 
-    from gradeschool.protocols.prompt_json import prompt_json
+    from gradeschool.prompts.rendering import prompt_json
 
     return json.dumps({"id": problem.id, **prompt_json(prompt)}).encode() + b"\n"

@@ -10,11 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from gradeschool.completion import Decoding
-from gradeschool.protocols.card import Example, ProtocolCard, ScorerCard
-from gradeschool.protocols.card_json import vote_json
+from gradeschool.prompts.rendering import prompt_bytes
+from gradeschool.protocols.card import PromptExample, ProtocolCard, Quirk, ScorerCard, vote_json
 from gradeschool.protocols.contrast import prompt_lines
-from gradeschool.protocols.prompt_json import prompt_bytes
-from gradeschool.protocols.sources import Quirk
 from gradeschool.reports.printable import printable
 from gradeschool.vote import Vote
 
@@ -163,7 +161,7 @@ def _quirks(quirks: Sequence[Quirk], console: Console) -> None:
     console.print(table)
 
 
-def _example(example: Example, console: Console) -> None:
+def _example(example: PromptExample, console: Console) -> None:
     problem, size = example.problem, len(prompt_bytes(example.prompt))
     title = f"Prompt of problem {printable(problem.id, keep='')} of {example.dataset}"
     console.print(f"\n{title}, {size:,} bytes", style="bold")

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gradeschool.protocols.card import ProtocolCard
-from gradeschool.protocols.contrast import Difference, Split
+from gradeschool.protocols.contrast import FieldDifference, QuirkSplit
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded
 from gradeschool.scoring.moves import Move
@@ -19,7 +19,9 @@ from gradeschool.scoring.moves import Move
 STYLES = {"+": "green", "-": "red", "@": "dim"}
 
 
-def print_fields(found: Sequence[Difference], names: tuple[str, str], console: Console) -> None:
+def print_fields(
+    found: Sequence[FieldDifference], names: tuple[str, str], console: Console
+) -> None:
     """Print the fields that differ, side by side."""
     if not found:
         console.print("every field is the same")
@@ -28,7 +30,7 @@ def print_fields(found: Sequence[Difference], names: tuple[str, str], console: C
     width = (console.width - label - 3 * GAP) // 2
     table = _table("", *(folded(name, width) for name in names))
     for one in found:
-        values = (_shown(one.field, value, width) for value in (one.one, one.other))
+        values = (_shown(one.field, value, width) for value in (one.first, one.second))
         table.add_row(one.field, *values)
     console.print(table)
 
@@ -47,7 +49,7 @@ def print_prompts(lines: Sequence[str], cards: Sequence[ProtocolCard], console: 
         console.print(Text(printable(line), style=STYLES.get(line[:1], "")), soft_wrap=True)
 
 
-def print_splits(splits: Sequence[Split], names: tuple[str, str], console: Console) -> None:
+def print_splits(splits: Sequence[QuirkSplit], names: tuple[str, str], console: Console) -> None:
     """Print the known quirks on which two scorers differ."""
     if not splits:
         console.print("they agree on every completion that either is known to read oddly")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gradeschool.completion import Finish
 from gradeschool.problem import Problem
-from gradeschool.protocols.prompt_json import prompt_bytes
+from gradeschool.prompts.rendering import prompt_bytes
 from gradeschool.runs.diff.side import Asked, Side
 from gradeschool.scoring.collect import Sample
 
