@@ -335,7 +335,7 @@ def spells(text: str, gold: str) -> bool:
 
 def passes(scorer: Scorer, text: str, problem: Problem) -> bool:
     """Tell whether a scorer calls a completion correct."""
-    return scorer.outcome(text, scorer.reference(problem)) is Outcome.CORRECT
+    return scorer.judge(text, problem).outcome is Outcome.CORRECT
 
 
 def cpu(work: Callable[[], object]) -> float:
@@ -361,10 +361,10 @@ def speed(problems: Sequence[Problem]) -> None:
             lambda: [extract_final_answer(text, problem.question) for text, problem in texts]
         )
         seconds["gradeschool/reader"].append(ours / len(texts))
-        theirs = cpu(lambda: [flexible.read(text, "0") for text, _ in texts])
+        theirs = cpu(lambda: [flexible.extract(text, "0") for text, _ in texts])
         seconds[flexible.name].append(theirs / len(texts))
     try:
-        slow = cpu(lambda: [verify.outcome(text, problem.gold) for text, problem in sample])
+        slow = cpu(lambda: [verify.judge_against(text, problem.gold) for text, problem in sample])
         seconds[verify.name].append(slow / len(sample))
     except ImportError:
         print("Math-Verify is not installed")

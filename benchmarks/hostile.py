@@ -17,8 +17,8 @@ from functools import partial
 
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.load import choose_scorers
-from gradeschool.scoring.matrix import Matrix
+from gradeschool.scoring.sources import choose_scorers
+from gradeschool.scoring.table import ScorerSet
 
 SHAPES = {
     "digits": "9",
@@ -59,10 +59,10 @@ def measure(scorers: list[Scorer], unit: str, length: int) -> tuple[list[tuple[f
     text = (unit * (length // len(unit) + 1))[:length]
     problem = Problem.from_gold("18")
     alone = [
-        (seconds(partial(scorer.outcome, text, scorer.reference(problem))), scorer.name)
+        (seconds(partial(scorer.judge_against, text, scorer.reference(problem))), scorer.name)
         for scorer in scorers
     ]
-    return sorted(alone, reverse=True), seconds(lambda: Matrix(scorers).codes(text, problem))
+    return sorted(alone, reverse=True), seconds(lambda: ScorerSet(scorers).outcomes(text, problem))
 
 
 def main() -> None:
@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=1.0, help="seconds for one scorer")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    scorers = list({scorer.read: scorer for scorer in choose_scorers(options.scorers)}.values())
+    scorers = list({scorer.extract: scorer for scorer in choose_scorers(options.scorers)}.values())
     length = int(options.megabytes * 1e6)
     over: list[tuple[float, str, str]] = []
     if not options.json:

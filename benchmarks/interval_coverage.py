@@ -12,15 +12,16 @@ import random
 import time
 from math import sqrt
 
-from gradeschool.scoring.paired import (
+from gradeschool.scoring.statistics import (
     Pair,
+    clustered_wilson,
     mean_difference,
     paired_bootstrap,
     paired_interval,
     paired_test,
     unpaired,
+    wilson,
 )
-from gradeschool.scoring.statistics import clustered_wilson, wilson
 
 TRUTHS = 400_000  # problems that the true accuracies are averaged over
 GAIN = 0.05  # share of problems that the second run has a better chance on

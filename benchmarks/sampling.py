@@ -26,7 +26,7 @@ import transformers
 
 from gradeschool.models.local import ends_of
 from gradeschool.models.token_loop import Draw, Loop, SampleTask
-from gradeschool.models.tokens.rows import Rows
+from gradeschool.models.tokens.rows import RowTable
 
 TEMPERATURE, LIMIT = 0.7, 400
 GENERATE_ROWS = (100, 256)
@@ -112,16 +112,16 @@ def compare(title: str, ways: dict[str, Callable[[], Lengths]], rounds: int) -> 
 
 def calculator_share(bench: Bench, prompts: Prompts, samples: int) -> float:
     """Return the share of the loop's time that finding and computing annotations takes."""
-    spent, force = 0.0, Rows.force
+    spent, force = 0.0, RowTable.force
 
-    def measured(self: Rows, *given: Any) -> None:
+    def measured(self: RowTable, *given: Any) -> None:
         nonlocal spent
         start = time.thread_time()
         force(self, *given)
         spent += time.thread_time() - start
 
     start = time.thread_time()
-    with patch.object(Rows, "force", measured):
+    with patch.object(RowTable, "force", measured):
         bench.ours(prompts, samples)
     return spent / (time.thread_time() - start)
 

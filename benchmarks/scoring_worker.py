@@ -1,9 +1,9 @@
-"""Runs inside a peer's environment: times the scoring of completions by the harness itself.
+"""Runs inside a peer's environment: scores the rows of a file by the harness's own functions.
 
     python scoring_worker.py SCORER ROWS
 
-ROWS is a JSON file of [completion, gold, solution]. Each line on standard input asks for one round;
-the answer is a line {"seconds": of CPU, "rows": n, "right": [for each verdict of a row]}.
+ROWS is JSONL of {"completion", "gold", "solution"}. Prints {"rows": n, "right": [a number for each
+verdict of a row]}.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import os
 import re
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
@@ -138,17 +137,14 @@ SCORERS: dict[str, Callable[[list[Row]], Round]] = {
 
 
 def main(scorer: str, file: str) -> None:
-    """Answer until the input ends."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever the harness prints must not stand between the answers
-    rows: list[Row] = [tuple(row) for row in json.loads(Path(file).read_text("utf-8"))]
-    once = SCORERS[scorer](rows)
-    for _ in sys.stdin:
-        start = time.process_time()
-        right = once()
-        seconds = time.process_time() - start
-        answers.write(json.dumps({"seconds": seconds, "rows": len(rows), "right": right}) + "\n")
-        answers.flush()
+    """Score the rows once and print how many are right."""
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever the harness prints must not stand beside the result
+    with Path(file).open(encoding="utf-8", newline="\n") as lines:
+        fields = [json.loads(line) for line in lines]
+    rows: list[Row] = [(row["completion"], row["gold"], row["solution"]) for row in fields]
+    with output:
+        json.dump({"rows": len(rows), "right": SCORERS[scorer](rows)()}, output)
 
 
 if __name__ == "__main__":

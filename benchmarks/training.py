@@ -17,25 +17,24 @@ from transformers.utils import logging
 
 from gradeschool.datasets.fresh import fresh_problems
 from gradeschool.models.workers import keep_freed_memory
-from gradeschool.verifier.examples import Example, encode_problems, texts_of
-from gradeschool.verifier.new_model import SHAPES, new_model
+from gradeschool.verifier.base_model import SHAPES, build_tokenizer, new_model
+from gradeschool.verifier.examples import TrainingExample, encode_problems, training_texts
 from gradeschool.verifier.optimizers import Optimizers
 from gradeschool.verifier.packing import LANGUAGE, language_loss, pack, take_packed
-from gradeschool.verifier.tokens import build_tokenizer
 
 PROBLEMS, BATCH, TURNS, UPDATES = 960, 16, 6, 5
 IGNORED = -100
 
-Loss = Callable[[Any, Sequence[Example]], torch.Tensor]
+Loss = Callable[[Any, Sequence[TrainingExample]], torch.Tensor]
 
 
-def packed(model: Any, examples: Sequence[Example]) -> torch.Tensor:
+def packed(model: Any, examples: Sequence[TrainingExample]) -> torch.Tensor:
     """Return the mean loss of examples in one row."""
     batch = pack(examples)
     return language_loss(model, batch)[LANGUAGE] / batch.counts[LANGUAGE]
 
 
-def padded(model: Any, examples: Sequence[Example]) -> torch.Tensor:
+def padded(model: Any, examples: Sequence[TrainingExample]) -> torch.Tensor:
     """Return the mean loss of examples in rows of the longest's length."""
     width = max(len(one.ids) for one in examples)
     ids = torch.zeros(len(examples), width, dtype=torch.long)
@@ -52,7 +51,9 @@ def padded(model: Any, examples: Sequence[Example]) -> torch.Tensor:
     return loss
 
 
-def speed(model: Any, optimizers: Optimizers, loss: Loss, examples: Sequence[Example]) -> float:
+def speed(
+    model: Any, optimizers: Optimizers, loss: Loss, examples: Sequence[TrainingExample]
+) -> float:
     """Return the tokens a CPU second of some updates."""
     began = time.process_time()
     for at in range(0, len(examples), BATCH):
@@ -71,7 +72,7 @@ def main() -> None:
     torch.set_num_threads(1)
     keep_freed_memory()
     problems = fresh_problems(1, PROBLEMS, split="train")
-    tokenizer = build_tokenizer(texts_of(problems))
+    tokenizer = build_tokenizer(training_texts(problems))
     examples = encode_problems(tokenizer, problems).examples
     ways: dict[str, Loss] = {"packed": packed, "padded": padded}
     models = {name: new_model(tokenizer, size) for name in ways}

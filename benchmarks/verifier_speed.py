@@ -15,15 +15,12 @@ from typing import Any
 import torch
 
 from gradeschool.datasets.fresh import fresh_problems
-from gradeschool.verifier.examples import texts_of
-from gradeschool.verifier.head import Verifier, new_verifier
-from gradeschool.verifier.new_model import new_model
-from gradeschool.verifier.objective import Batch, Group, Labelled, batch_of, losses
+from gradeschool.verifier.base_model import build_tokenizer, new_model
+from gradeschool.verifier.examples import QuestionSolution, training_texts
+from gradeschool.verifier.examples import texts_of as tokens_of
+from gradeschool.verifier.head import Verifier, new_verifier, score
+from gradeschool.verifier.objective import GroupBatch, Labelled, SolutionGroup, batch_of, losses
 from gradeschool.verifier.packing import take_packed
-from gradeschool.verifier.solutions import Pair
-from gradeschool.verifier.solutions import texts_of as tokens_of
-from gradeschool.verifier.tokens import build_tokenizer
-from gradeschool.verifier.value import score
 
 ROUNDS = 5
 GROUPS = 3
@@ -36,18 +33,20 @@ def cpu_seconds(work: Callable[[], Any]) -> float:
     return time.process_time() - began
 
 
-def groups(tokenizer: Any, problems: list[Any], each: int) -> list[Group]:
+def groups(tokenizer: Any, problems: list[Any], each: int) -> list[SolutionGroup]:
     """Return groups of `each` solutions: the problem's own, a digit before it."""
     made = []
     for problem in problems:
-        pairs = [Pair(problem.question, f"{at}{problem.solution}") for at in range(each)]
+        pairs = [
+            QuestionSolution(problem.question, f"{at}{problem.solution}") for at in range(each)
+        ]
         texts = tokens_of(tokenizer, pairs)
         solutions = [Labelled(text.solution, at % 2 == 0) for at, text in enumerate(texts)]
-        made.append(Group(texts[0].question, solutions, texts[0].solution))
+        made.append(SolutionGroup(texts[0].question, solutions, texts[0].solution))
     return made
 
 
-def update(verifier: Verifier, batches: list[Batch], share: bool) -> None:
+def update(verifier: Verifier, batches: list[GroupBatch], share: bool) -> None:
     verifier.share = share
     for batch in batches:
         found = losses(verifier, batch)
@@ -55,7 +54,7 @@ def update(verifier: Verifier, batches: list[Batch], share: bool) -> None:
         verifier.zero_grad()
 
 
-def read(verifier: Verifier, tokenizer: Any, pairs: list[Pair], share: bool) -> None:
+def read(verifier: Verifier, tokenizer: Any, pairs: list[QuestionSolution], share: bool) -> None:
     verifier.share = share
     score(verifier, tokenizer, pairs)
 
@@ -71,7 +70,7 @@ def compare(name: str, tokens: int, ours: Callable[[], None], other: Callable[[]
 def main() -> None:
     torch.set_num_threads(1)
     problems = list(fresh_problems(1, 96, split="train"))
-    tokenizer = build_tokenizer(texts_of(problems), vocabulary=512)
+    tokenizer = build_tokenizer(training_texts(problems), vocabulary=512)
     verifier, _ = new_verifier(new_model(tokenizer, "0.2M"), tokenizer)
     take_packed(verifier.model)
     print(f"{sum(one.numel() for one in verifier.parameters()):,} weights, one core")
@@ -89,7 +88,7 @@ def main() -> None:
     verifier.eval()
     for each in EACH:
         pairs = [
-            Pair(one.question, f"{at}{one.solution}")
+            QuestionSolution(one.question, f"{at}{one.solution}")
             for one in problems[: 96 // each]
             for at in range(each)
         ]

@@ -13,7 +13,7 @@ from gradeschool import __version__
 from gradeschool.cli import VERBS
 from gradeschool.models.recorded import SAMPLE_FILE
 from gradeschool.reports.terminal import FOLDED_SCORER
-from gradeschool.scoring.load import choose_scorers
+from gradeschool.scoring.sources import choose_scorers
 from gradeschool.scoring.statistics import wilson
 from tests.formats.test_read import jsonl
 from tests.support.command import SCRIPT, Command, environment, run_script

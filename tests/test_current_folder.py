@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from gradeschool.verifier.reproduce.runner import run
-from gradeschool.verifier.reproduce.stages import Done, Stage
+from gradeschool.verifier.reproduce.stages import Done, Stage, run
 from gradeschool.worker import Child, python_command, python_environment
 from tests.support.command import SECONDS, environment
 

@@ -68,7 +68,10 @@ def test_many_different_characters() -> None:
     text = "".join(map(chr, range(0x4E00, 0x4E00 + 3_000)))
     assert spelled(text, digit) == "".join(map(digit, text))
     scorer = all_scorers()["inspect/match-numeric@>=0.3.253"]
-    assert scorer.outcome(text, scorer.reference(Problem.from_gold("18"))) is Outcome.NO_ANSWER
+    assert (
+        scorer.judge_against(text, scorer.reference(Problem.from_gold("18"))).outcome
+        is Outcome.NO_ANSWER
+    )
 
 
 PIECES = st.sampled_from(

@@ -57,4 +57,4 @@ def test_same(value: str, gold: str) -> None:
 @example(text="The answer is 18", gold="18")
 @example(text="9 = $18$ and $5", gold="18")
 def test_outcome(text: str, gold: str) -> None:
-    assert zero_shot.V2_SCORER.outcome(text, gold) is outcome_by_forms(text, gold)
+    assert zero_shot.V2_SCORER.judge_against(text, gold).outcome is outcome_by_forms(text, gold)

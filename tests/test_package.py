@@ -29,7 +29,6 @@ LAYERS = {
             "scan",
             "latex",
             "vote",
-            "tables",
             "atomic",
             "signals",
             "library_scorer",

@@ -13,8 +13,9 @@ from gradeschool.protocols.contrast import (
     protocol_differences,
     scorer_splits,
 )
-from gradeschool.scoring.collect import Run, Sample
-from gradeschool.scoring.moves import move
+from gradeschool.scoring.compare import score_delta
+from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.table import scored_table
 from tests.formats.test_read import jsonl
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -144,11 +145,11 @@ def test_a_move_counts_what_both_scorers_judge() -> None:
         Sample(problem, 3, "9" * 10_000, "", 5),  # one of the scorers fails on it
     ]
     one, other = get_scorer("openai/2021"), get_scorer("lm-eval/gsm8k/strict-match")
-    moved = move(Run("run", samples), one, other)
+    moved = score_delta(scored_table(Run("run", samples), [one, other]))
     assert (moved.n, moved.before, moved.after, moved.lost, moved.gained) == (3, 1, 2, 0, 1)
-    failing = move(Run("run", samples), one, get_scorer("multi-pattern"))
+    failing = score_delta(scored_table(Run("run", samples), [one, get_scorer("multi-pattern")]))
     assert failing.n == 2
-    empty = move(Run("run", samples[2:4]), one, other)
+    empty = score_delta(scored_table(Run("run", samples[2:4]), [one, other]))
     assert (empty.n, empty.points, empty.p) == (0, 0.0, 1.0)
 
 

@@ -226,7 +226,7 @@ def test_platinum_labels_beside_the_official_ones(
     """Counted anew here: removed problems out, revised golds compared, by the same scorer."""
     from gradeschool import get_scorer, load_gsm8k
     from gradeschool.datasets.platinum import platinum_problems
-    from gradeschool.scoring.load import load_runs
+    from gradeschool.scoring.sources import load_runs
 
     solutions = data / "gsm8k" / "example_model_solutions.jsonl"
     page = report(

@@ -21,6 +21,7 @@ from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
 from gradeschool.worker import Child, Pool, WorkerFailure
 from tests.peers.views import missing_extra
+from tests.support.outcomes import outcomes_of
 
 FUNCTIONS = """
     import os, signal, sys, time
@@ -345,9 +346,7 @@ def test_hostile_texts_have_an_outcome_in_bounded_time(name: str, scorer: str) -
 def test_a_hanging_text_is_an_error_and_the_others_go_on() -> None:
     scorer: Scorer = get_scorer("math-verify/default")
     pairs = [(text, "18") for text in ("#### 18", HOSTILE["a tower of powers"], "#### 5", "18")]
-    assert scorer.ahead is not None
-    scorer.ahead(pairs)
-    outcomes = [scorer.outcome(*pair) for pair in pairs]
+    outcomes = outcomes_of(scorer, pairs)
     assert outcomes == [Outcome.CORRECT, Outcome.ERROR, Outcome.WRONG, Outcome.CORRECT]
     reason = scorer.judge(HOSTILE["a tower of powers"], Problem.from_gold("18")).reason
     assert "no answer within 5 s of computing" in reason

@@ -18,8 +18,9 @@ class Vote:
 
     name: `harness/task/filter`. voters: how many samples vote, the first ones. ballot: the string
     that a completion's text votes for. nothing: the ballot of a text without an answer, which is a
-    candidate like any other. reference: what the winner is compared with. same: (winner, reference)
-    -> equal under the protocol. Of candidates with equally many ballots the first one seen wins.
+    candidate like any other. reference: what the winner is compared with. compare: (winner,
+    reference) -> equal under the protocol. Of candidates with equally many ballots the first one
+    seen wins.
     """
 
     name: str
@@ -29,7 +30,7 @@ class Vote:
     ballot: Callable[[str], str]
     nothing: str
     reference: Callable[[Problem], str]
-    same: Callable[[str, str], bool]
+    compare: Callable[[str, str], bool]
 
     def judge(self, texts: Sequence[str], problem: Problem) -> Verdict:
         """Return the verdict on the samples of a problem, in order; later ones do not vote.
@@ -47,7 +48,7 @@ class Vote:
         if winner == self.nothing:
             return Verdict(self.name, Outcome.NO_ANSWER, None, f"{how}: no answer was read")
         reference = self.reference(problem)
-        right = self.same(winner, reference)
+        right = self.compare(winner, reference)
         relation = "matches" if right else "is not"
         reason = f"{how}: {clip(winner)!r} {relation} {clip(reference)!r}"
         outcome = Outcome.CORRECT if right else Outcome.WRONG

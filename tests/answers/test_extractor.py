@@ -23,10 +23,11 @@ from gradeschool.answers.quantities import (
     same_answer,
     same_value,
 )
-from gradeschool.answers.regions import committed_region
 
 SCORER = "gradeschool/reader"
-READ_BY_HAND = Path(__file__).with_name("read_by_hand.jsonl")
+READ_BY_HAND, ALONE, INVENTED = (
+    Path(__file__).with_name(f"{name}.jsonl") for name in ("read_by_hand", "alone", "invented")
+)
 CENTS = "A bottle of 240 pumps costs $24. How much does each pump cost, in cents?"
 MINUTES = "He reads 3 books of 2 hours. How many minutes does he read?"
 TICKETS = "Tickets cost $6 each. How much will she pay for 3 tickets?"
@@ -43,7 +44,7 @@ CRAYONS = (
 )
 
 
-class Asked(NamedTuple):
+class QuestionCase(NamedTuple):
     """A completion whose reading depends on the question."""
 
     question: str
@@ -51,38 +52,31 @@ class Asked(NamedTuple):
     value: str
 
 
-ASKED = (
-    Asked(CENTS, r"24 / 240 = \boxed{0.10}. Therefore, each pump costs 10 cents.", "10"),
-    Asked(CENTS, "The answer is $0.10 or 10 cents.", "10"),
-    Asked(MINUTES, "The answer is 6 hours (360 minutes).", "360"),
-    Asked(MINUTES, "So he reads 360 minutes, which is 6 hours.", "360"),
-    Asked(TICKETS, "She will pay $18 for 3 tickets.", "18"),
-    Asked(CENTS, r"\boxed{10 \text{ cents} = \$0.10}", "10"),
-    Asked(DOWNLOAD, "40 min + 20 min + 100 min = 160 min = 2 h 40 min", "160"),
-    Asked(DOWNLOAD, "160 minutes, or 2 hours and 40 minutes.", "160"),
-    Asked(BUS, "29 people are on the bus after 8 got off and 5 got on.", "29"),
-    Asked(GLASSES, "For 16 glasses he needs to pay $64: 8 at $5 and 8 at $3.", "64"),
-    Asked(GLASSES, "He needs to pay $64 for them, rather than $80.", "64"),
-    Asked(DUCKS, "Janet makes $18 a day by selling 9 eggs at $2 each.", "18"),
-    Asked(DUCKS, "She makes 9 x $2 = $18 per day (or $126 per week).", "18"),
-    Asked(SPEED, "60 mph (150 miles ÷ 2.5 hours)", "60"),
-    Asked(SPEED, "It was 150/2.5 = 60 miles per hour, or 1 mile per minute.", "60"),
-    Asked(CRAYONS, "He has 57 crayons remaining of the original 72 crayons.", "57"),
-    Asked(
+CASES = (
+    QuestionCase(CENTS, r"24 / 240 = \boxed{0.10}. Therefore, each pump costs 10 cents.", "10"),
+    QuestionCase(CENTS, "The answer is $0.10 or 10 cents.", "10"),
+    QuestionCase(MINUTES, "The answer is 6 hours (360 minutes).", "360"),
+    QuestionCase(MINUTES, "So he reads 360 minutes, which is 6 hours.", "360"),
+    QuestionCase(TICKETS, "She will pay $18 for 3 tickets.", "18"),
+    QuestionCase(CENTS, r"\boxed{10 \text{ cents} = \$0.10}", "10"),
+    QuestionCase(DOWNLOAD, "40 min + 20 min + 100 min = 160 min = 2 h 40 min", "160"),
+    QuestionCase(DOWNLOAD, "160 minutes, or 2 hours and 40 minutes.", "160"),
+    QuestionCase(BUS, "29 people are on the bus after 8 got off and 5 got on.", "29"),
+    QuestionCase(GLASSES, "For 16 glasses he needs to pay $64: 8 at $5 and 8 at $3.", "64"),
+    QuestionCase(GLASSES, "He needs to pay $64 for them, rather than $80.", "64"),
+    QuestionCase(DUCKS, "Janet makes $18 a day by selling 9 eggs at $2 each.", "18"),
+    QuestionCase(DUCKS, "She makes 9 x $2 = $18 per day (or $126 per week).", "18"),
+    QuestionCase(SPEED, "60 mph (150 miles ÷ 2.5 hours)", "60"),
+    QuestionCase(SPEED, "It was 150/2.5 = 60 miles per hour, or 1 mile per minute.", "60"),
+    QuestionCase(CRAYONS, "He has 57 crayons remaining of the original 72 crayons.", "57"),
+    QuestionCase(
         CRAYONS,
         "The answer is 57.\n\nA class has 30 pupils. How many are boys?\n\nThe answer is 18.",
         "57",
     ),
-    Asked(CARS, "5 cars drove on in the first 15 minutes.", "5"),
-    Asked(CARS, "So the 5 cars that drove on in the first 15 minutes were 5 cars.", "5"),
+    QuestionCase(CARS, "5 cars drove on in the first 15 minutes.", "5"),
+    QuestionCase(CARS, "So the 5 cars that drove on in the first 15 minutes were 5 cars.", "5"),
 )
-REGIONS = {
-    "The answer is 18.\n\nQ: And what of Tom's 20 cows?\nA: 20": "The answer is 18.\n",
-    "18<|im_end|>\n<|im_start|>user\nAnd 20?": "18",
-    "<think>It is 17.</think>It is 18.": "It is 18.",
-    "<think>a<think>b</think>c</think>It is 18.": "It is 18.",
-    "Question: How many? 3 and 4.\nAnswer: 7": "Question: How many? 3 and 4.\nAnswer: 7",
-}
 # Where a model may write its answer; "{}" is the number.
 PLACES = (
     "#### {}", "#### ${}", r"\boxed{{{}}}", "The answer is {}.", "the final answer is {} dollars",
@@ -91,18 +85,12 @@ PLACES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("case", ASKED, ids=lambda case: case.completion[:40])
-def test_the_asked_unit_and_what_was_given(case: Asked) -> None:
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.completion[:40])
+def test_the_asked_unit_and_what_was_given(case: QuestionCase) -> None:
     reading = extract_final_answer(case.completion, case.question)
     assert reading is not None
     assert reading.value == case.value
     assert same_value(next(quantities(case.completion, reading.start)).value, case.value)
-
-
-@pytest.mark.parametrize("text", REGIONS)
-def test_the_part_that_counts(text: str) -> None:
-    region = committed_region(text)
-    assert text[region.start : region.end].strip() == REGIONS[text].strip()
 
 
 def test_the_same_question_asked_again_counts() -> None:
@@ -178,6 +166,35 @@ def test_agreement_on_completions_read_before_the_reader_saw_them(data: Path) ->
     assert values["fresh"] <= 0.03 * 200
 
 
+@pytest.mark.official
+def test_agreement_with_people_on_strangers(data: Path) -> None:
+    """Least-to-most, sub-questions, program-interleaved, self-taught: all controls, 98 %."""
+    questions = [row["question"] for row in rows_of(data / "gsm8k" / "test.jsonl")]
+    rows = rows_of(data / "adjudicated_strangers.jsonl")
+    for row in rows:
+        row["question"] = questions[row["index"]]
+    verdicts, values = agreement(rows)
+    assert verdicts["control"] == values["control"] == 0
+    assert verdicts["disagree"] <= 0.02 * 125
+    assert values["disagree"] <= 0.03 * 125
+
+
+@pytest.mark.official
+def test_alone_against_simple_scorers_it_is_mostly_right(data: Path) -> None:
+    """100 hand-read completions in which simple scorers all read one value and it another."""
+    rows = [row | {"stratum": "alone", "gold": ""} for row in hand_read(ALONE, data)]
+    assert agreement(rows)[1]["alone"] <= 0.05 * len(rows)
+
+
+@pytest.mark.parametrize(("part", "share"), [("seen", 0.97), ("apart", 0.88), ("second", 0.97)])
+def test_invented_texts(part: str, share: float) -> None:
+    """Styles that no recorded model has; "apart" was written with "seen" and never looked at."""
+    rows = [row for row in rows_of(INVENTED) if row["set"] == part]
+    missed = agreement([row | {"stratum": part, "gold": ""} for row in rows])[1][part]
+    assert len(rows) > 50
+    assert missed <= (1 - share) * len(rows)
+
+
 def test_the_shipped_completions_are_read_as_they_were_meant() -> None:
     folder = resources.files("gradeschool.datasets") / "sample"
     questions = [row["question"] for row in rows_of(folder / "problems.jsonl")]
@@ -193,13 +210,15 @@ def test_the_shipped_completions_are_read_as_they_were_meant() -> None:
 def near(gold: int) -> set[str]:
     """Wrong answers that a careless scorer takes for the gold."""
     digits = str(abs(gold))
-    swapped = {digits[:at] + digits[at : at + 2][::-1] + digits[at + 2 :] for at in range(3)}
+    swapped = {
+        digits[:index] + digits[index : index + 2][::-1] + digits[index + 2 :] for index in range(3)
+    }
     wrong = {
         *(f"{gold + by}" for by in (-10, -1, 1, 10, 100)), f"{-gold}", f"{gold}0", f"{gold}00",
         f"{gold}.5", f"{gold}.01", f"0.{digits}", f"3.{digits}", f"{gold}/7", f"1{digits}",
         f"{digits[:-1]}", f"{gold}e3", f"{gold:,},000", f"1,{digits:0>3}", f"{gold}:30", *swapped,
     }  # fmt: skip
-    return {one for one in wrong if one and one != "-" and not is_number(one, gold)}
+    return {value for value in wrong if value and value != "-" and not is_number(value, gold)}
 
 
 def is_number(text: str, number: int) -> bool:
@@ -216,7 +235,7 @@ def test_no_wrong_answer_near_the_gold_passes(gold: int, place: str) -> None:
     scorer, problem = get_scorer(SCORER), Problem.from_gold(str(gold))
     assert scorer.judge(place.format(gold), problem).correct
     assert scorer.judge(place.format(f"{gold:,}"), problem).correct
-    passed = [one for one in near(gold) if scorer.judge(place.format(one), problem).correct]
+    passed = [value for value in near(gold) if scorer.judge(place.format(value), problem).correct]
     assert not passed
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from gradeschool import load_dataset
+from gradeschool.formats.inspect_log import scorer_of
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.reports.exchange.inspect_log import scorer_of
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.exports import answers as answers  # fixtures

@@ -13,7 +13,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import dataset_of, to_line
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import FileSample, Reference
-from gradeschool.tables import read_rows
+from gradeschool.formats.tables import read_rows
 
 Row = dict[str, Any]
 

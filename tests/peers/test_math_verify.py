@@ -19,6 +19,7 @@ from tests.peers.compare import COMPARED, SHOWN, Case, assert_none, recorded
 from tests.peers.peer import WORKERS, Peer
 from tests.peers.shared_cases import shared_cases
 from tests.peers.views import missing_extra, said, view
+from tests.support.outcomes import outcomes_of
 
 pytestmark = [
     pytest.mark.peers,
@@ -61,8 +62,7 @@ def differences(peer: Peer, cases: Sequence[Case], what: str) -> tuple[list[str]
     """Return the verdicts and the readings in which a scorer and its peer differ."""
     scorers = {peer_scorer: get_scorer(name) for peer_scorer, name in SCORERS[peer.name].items()}
     for scorer in scorers.values():
-        assert scorer.ahead is not None
-        scorer.ahead([(case.completion, scorer.reference(case.problem)) for case in cases])
+        outcomes_of(scorer, [(case.completion, scorer.reference(case.problem)) for case in cases])
     verdicts, readings = [], []
     for case, answers in zip(cases, asked(peer, cases), strict=True):
         for peer_scorer, scorer in scorers.items():

@@ -13,7 +13,7 @@ import pyarrow as arrow
 import pytest
 from pyarrow import parquet
 
-from gradeschool.scoring.table import FIELDS
+from gradeschool.scoring.shards import FIELDS
 from tests.peers.compare import COMPARED
 from tests.peers.install import missing, python_of
 

@@ -12,9 +12,9 @@ import pytest
 from gradeschool.completion import Decoding
 from gradeschool.models.base import Request
 from gradeschool.models.transformers_model import TransformersModel
+from tests.models.test_transformers_model import CHAT, GREEDY, answers, prompts, requests, texts
 from tests.peers.pages import run_python, why_not
 from tests.peers.test_servers import ENVIRONMENT
-from tests.test_transformers_model import CHAT, GREEDY, answers, prompts, requests, texts
 
 pytestmark = pytest.mark.peers
 

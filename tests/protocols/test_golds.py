@@ -42,7 +42,10 @@ RIGHT_FORMS = list(FORMS)[: list(FORMS).index("no comma")]
 def correct(scorer_name: str, form: str, problems: Problems) -> int:
     """How many problems a scorer calls right when all are answered in a form."""
     scorer, write = get_scorer(scorer_name), FORMS[form]
-    outcomes = [scorer.outcome(write(problem), scorer.reference(problem)) for problem in problems]
+    outcomes = [
+        scorer.judge_against(write(problem), scorer.reference(problem)).outcome
+        for problem in problems
+    ]
     return outcomes.count(Outcome.CORRECT)
 
 

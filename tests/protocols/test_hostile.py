@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gradeschool import Outcome, Problem, all_scorers, judge
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.matrix import Matrix
+from gradeschool.scoring.table import OUTCOMES, ScorerSet
 
 LENGTH = int(os.environ.get("GRADESCHOOL_HOSTILE") or 100_000)
 # Of 100,000 characters the slowest scorer takes 0.3 s on a busy machine; anything quadratic takes
@@ -76,7 +76,7 @@ GOLD = Problem.from_gold("18")
 
 def distinct_scorers() -> list[Scorer]:
     """Scorers with a reader of their own; those that call a library have a time limit instead."""
-    own = {scorer.read: scorer for scorer in all_scorers().values() if not scorer.extra}
+    own = {scorer.extract: scorer for scorer in all_scorers().values() if not scorer.extra}
     return sorted(own.values(), key=lambda scorer: scorer.name)
 
 
@@ -99,7 +99,7 @@ def cost(scorer: Scorer, text: str) -> float:
     """Judge a text and return the seconds of CPU it took: a busy machine disturbs them little."""
     reference = scorer.reference(GOLD)
     start = time.process_time()
-    outcome = scorer.outcome(text, reference)
+    outcome = scorer.judge_against(text, reference).outcome
     seconds = time.process_time() - start
     assert isinstance(outcome, Outcome)
     return seconds
@@ -159,10 +159,10 @@ def test_a_scorer_is_linear(scorer: Scorer) -> None:
 @pytest.mark.parametrize("name", UNITS)
 def test_all_scorers_at_once_are_each_scorer_alone(name: str) -> None:
     """Reading short parts instead of the whole changes nothing on hostile texts either."""
-    matrix = Matrix(SCORERS)
+    matrix = ScorerSet(SCORERS)
     for end in ENDS:
         text = hostile(UNITS[name], 2_000, end)
-        together = [outcome.value for outcome in matrix.outcomes(text, GOLD)]
+        together = [OUTCOMES[outcome].value for outcome in matrix.outcomes(text, GOLD)]
         assert together == [scorer.judge(text, GOLD).outcome.value for scorer in SCORERS], end
 
 
@@ -186,7 +186,7 @@ def test_any_text_has_an_outcome(text: str) -> None:
     """No text makes a scorer raise; verdict and outcome agree, and a span lies in the text."""
     for scorer in SCORERS:
         verdict = scorer.judge(text, GOLD)
-        assert verdict.outcome is scorer.outcome(text, scorer.reference(GOLD))
+        assert verdict.outcome is scorer.judge_against(text, scorer.reference(GOLD)).outcome
         assert len(verdict.reason) < 400
         if verdict.answer is not None and verdict.answer.span is not None:
             start, end = verdict.answer.span

@@ -11,13 +11,14 @@ import pytest
 
 from gradeschool import Problem, all_scorers, get_scorer, judge
 from gradeschool.errors import MissingExtraError
-from gradeschool.library_scorer import BATCH, Judged
+from gradeschool.library_scorer import LibraryAnswer
 from gradeschool.protocols import registry
-from gradeschool.scoring.load import choose_scorers
+from gradeschool.scoring.sources import choose_scorers
 from gradeschool.verdict import Outcome
 from tests.peers.views import missing_extra
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.outcomes import outcomes_of
 from tests.test_wide_run import FORMS
 
 NAMES = [
@@ -82,9 +83,8 @@ def right_of(name: str, form: str, problems: Sequence[Problem]) -> list[int]:
         for row, problem in enumerate(problems)
         if form != "no comma" or "," in problem.gold
     }
-    assert scorer.ahead is not None
-    scorer.ahead(list(chosen.values()))
-    return [row for row, pair in chosen.items() if scorer.outcome(*pair) is Outcome.CORRECT]
+    outcomes = outcomes_of(scorer, list(chosen.values()))
+    return [row for row, out in zip(chosen, outcomes, strict=True) if out is Outcome.CORRECT]
 
 
 @needs_library
@@ -100,9 +100,8 @@ def test_golds_that_lighteval_takes_out_of_the_reasoning(gsm8k_test: Sequence[Pr
     scorer = get_scorer("lighteval/gsm8k")
     wrong = {226: "33.333", 258: "4", 876: "5", 1303: "28"}
     pairs = [(f"#### {p.gold}", f" {p.solution}") for p in gsm8k_test]
-    assert scorer.ahead is not None
-    scorer.ahead(pairs)
-    missed = [row for row, pair in enumerate(pairs) if scorer.outcome(*pair) is not Outcome.CORRECT]
+    outcomes = outcomes_of(scorer, pairs)
+    missed = [row for row, outcome in enumerate(outcomes) if outcome is not Outcome.CORRECT]
     assert missed == list(MISREAD)
     assert all(scorer.judge(f"#### {wrong[row]}", gsm8k_test[row]).correct for row in MISREAD)
 
@@ -121,11 +120,8 @@ def test_golds_of_the_train_split(gsm8k_train: Sequence[Problem]) -> None:
     lighteval, default = get_scorer("lighteval/gsm8k"), get_scorer("math-verify/default")
     as_golds = [(f"#### {p.gold}", lighteval.reference(p)) for p in gsm8k_train]
     as_answers = [(p.solution, p.gold) for p in gsm8k_train]
-    for scorer, pairs in ((lighteval, as_golds), (default, as_answers)):
-        assert scorer.ahead is not None
-        scorer.ahead(pairs)
     right = [
-        [scorer.outcome(*pair) is Outcome.CORRECT for pair in pairs]
+        [outcome is Outcome.CORRECT for outcome in outcomes_of(scorer, pairs)]
         for scorer, pairs in ((lighteval, as_golds), (default, as_answers))
     ]
     assert right[0] == right[1]
@@ -138,17 +134,12 @@ def test_every_library_scorer_says_what_it_needs() -> None:
 
 
 @needs_library
-def test_batches_give_the_verdicts_of_single_questions() -> None:
-    scorer = get_scorer("math-verify/default")
-    pairs = [(f"\\boxed{{{number}}} or {number % 7}", "3") for number in range(BATCH + 50)]
-    single = [scorer.outcome(*pair) for pair in pairs]
-    assert scorer.ahead is not None
-    scorer.ahead(pairs)
-    again = get_scorer("math-verify/boxed-gold")
-    assert again.ahead is not None
-    again.ahead(pairs)
-    assert [again.outcome(*pair) for pair in reversed(pairs)] == single[::-1]
-    assert [scorer.outcome(*pair) for pair in pairs] == single
+def test_many_at_once_have_the_verdicts_of_single_questions() -> None:
+    scorer, again = get_scorer("math-verify/default"), get_scorer("math-verify/boxed-gold")
+    pairs = [(f"\\boxed{{{number}}} or {number % 7}", "3") for number in range(300)]
+    single = [scorer.judge_against(*pair).outcome for pair in pairs]
+    assert outcomes_of(scorer, pairs) == single
+    assert outcomes_of(again, pairs[::-1]) == single[::-1]
 
 
 @needs_library
@@ -158,7 +149,10 @@ def test_threads_share_the_children() -> None:
 
     def ask(number: int) -> None:
         for other in range(number, number + 20):
-            right = scorer.outcome(f"The answer is {other}.", str(number)) is Outcome.CORRECT
+            right = (
+                scorer.judge_against(f"The answer is {other}.", str(number)).outcome
+                is Outcome.CORRECT
+            )
             if right != (other == number):
                 wrong.append(other)
 
@@ -172,14 +166,14 @@ def test_threads_share_the_children() -> None:
 
 @needs_library
 def test_a_value_can_be_compared_again() -> None:
-    """What a vote does: the values are strings, and `same` takes any string."""
+    """What a vote does: the values are strings, and `compare` takes any string."""
     scorer = get_scorer("math-verify/default")
-    answer = scorer.read("\\boxed{\\frac{36}{2}}", "18")
+    answer = scorer.extract("\\boxed{\\frac{36}{2}}", "18")
     assert answer is not None
-    assert isinstance(answer.value, Judged)
-    assert scorer.same(answer.value, "18")
-    assert scorer.same("36/2", "18")
-    assert not scorer.same("17", "18")
+    assert isinstance(answer.value, LibraryAnswer)
+    assert scorer.compare(answer.value, "18")
+    assert scorer.compare("36/2", "18")
+    assert not scorer.compare("17", "18")
 
 
 @needs_library

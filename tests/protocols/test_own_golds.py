@@ -14,6 +14,7 @@ from gradeschool.prompts.shape import shape
 from gradeschool.protocols.card import package_of, source_text
 from gradeschool.verdict import Outcome
 from tests.peers.views import missing_extra
+from tests.support.outcomes import outcomes_of
 
 Problems = Sequence[Problem]
 
@@ -92,12 +93,11 @@ def missed(scorer_name: str, form: str, problems: Problems) -> list[str]:
     """The ids of the problems whose gold a scorer does not call right."""
     scorer = get_scorer(scorer_name)
     pairs = [(written(form, problem), scorer.reference(problem)) for problem in problems]
-    if scorer.ahead is not None:
-        scorer.ahead(pairs)
+    outcomes = outcomes_of(scorer, pairs)
     return [
         problem.id
-        for problem, pair in zip(problems, pairs, strict=True)
-        if scorer.outcome(*pair) is not Outcome.CORRECT
+        for problem, outcome in zip(problems, outcomes, strict=True)
+        if outcome is not Outcome.CORRECT
     ]
 
 

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from gradeschool import get_scorer
 from gradeschool.completion import Message, Prompt
+from gradeschool.formats.lm_eval import arguments_of, prompt_of
+from gradeschool.formats.settings import RecordedRequest
 from gradeschool.problem import Problem
-from gradeschool.runs.diff.lm_eval import _arguments_of, _prompt
-from gradeschool.runs.diff.pairs import paired
-from gradeschool.runs.diff.prompts import partings
-from gradeschool.runs.diff.result import Diff, difference
-from gradeschool.runs.diff.side import Asked, Side
+from gradeschool.runs.diff.pairs import paired, prompt_differences
+from gradeschool.runs.diff.result import RunDifference, difference
+from gradeschool.runs.diff.sides import DiffSide
 from gradeschool.runs.diff.steps import STEPS_OF_TEXTS, cut_at
-from gradeschool.scoring.collect import Run, Sample
+from gradeschool.scoring.samples import Run, Sample
 from tests.support.archives import DEFLATED, write_archive
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -33,9 +33,9 @@ def side(
     texts: Sequence[str],
     golds: Sequence[str] = GOLDS,
     finish: str = "unknown",
-    asked: Sequence[Asked] = (),
+    asked: Sequence[RecordedRequest] = (),
     **settings: Any,
-) -> Side:
+) -> DiffSide:
     """A result with one completion of each problem; a name with "_" is a setting with a space."""
     problems = [Problem.from_row(str(at), f"Q{at}?", f"#### {gold}") for at, gold in
                 enumerate(golds)]  # fmt: skip
@@ -44,18 +44,18 @@ def side(
         for row, (problem, text) in enumerate(zip(problems, texts, strict=False))
     ]
     named = {name.replace("_", " "): value for name, value in settings.items()}
-    return Side(Run("r", samples), "made up", named, dict(enumerate(asked)))
+    return DiffSide(Run("r", samples), "made up", named, dict(enumerate(asked)))
 
 
-def diff(a: Side, b: Side, scorer_a: str = STRICT, scorer_b: str = "") -> Diff:
+def diff(a: DiffSide, b: DiffSide, scorer_a: str = STRICT, scorer_b: str = "") -> RunDifference:
     return difference(a, b, (get_scorer(scorer_a), get_scorer(scorer_b or scorer_a)))
 
 
-def steps(found: Diff) -> dict[str, float]:
-    return {one.name: one.points for one in found.ledger.steps if one.points or one.texts}
+def steps(found: RunDifference) -> dict[str, float]:
+    return {one.name: one.points for one in found.account.steps if one.points or one.texts}
 
 
-def field(found: Diff, name: str) -> Any:
+def field(found: RunDifference, name: str) -> Any:
     return next((one for one in found.fields if one.name == name), None)
 
 
@@ -64,7 +64,12 @@ TEXTS = st.lists(
     min_size=4,
     max_size=4,
 )
-PROMPTS = st.lists(st.sampled_from([Asked(), Asked(Prompt("x")), Asked(Prompt("y"))]), min_size=4)
+PROMPTS = st.lists(
+    st.sampled_from(
+        [RecordedRequest(), RecordedRequest(Prompt("x")), RecordedRequest(Prompt("y"))]
+    ),
+    min_size=4,
+)
 SETTINGS = st.fixed_dictionaries(
     {}, optional={"stop_strings": st.just(["Q:"]), "max_tokens": st.sampled_from([3, 9])}
 )
@@ -75,20 +80,20 @@ SETTINGS = st.fixed_dictionaries(
 def test_the_points_of_the_steps_add_up_to_the_difference(
     ours: list[str],
     theirs: list[str],
-    asked_a: list[Asked],
-    asked_b: list[Asked],
+    request_a: list[RecordedRequest],
+    request_b: list[RecordedRequest],
     settings_a: dict[str, Any],
     settings_b: dict[str, Any],
     golds: list[str],
 ) -> None:
     found = diff(
-        side(ours[:3], asked=asked_a, **settings_a),
-        side(theirs, golds=golds, asked=asked_b, **settings_b),
+        side(ours[:3], asked=request_a, **settings_a),
+        side(theirs, golds=golds, asked=request_b, **settings_b),
         STRICT,
         FLEXIBLE,
     )
-    assert sum(one.points for one in found.ledger.steps) == pytest.approx(found.points)
-    replaced = sum(one.texts for one in found.ledger.steps[1:])
+    assert sum(one.points for one in found.account.steps) == pytest.approx(found.points)
+    replaced = sum(one.texts for one in found.account.steps[1:])
     assert replaced >= sum(a != b for a, b in zip(ours[:3], theirs, strict=False))
 
 
@@ -102,7 +107,7 @@ def test_the_scorer_alone_explains_what_it_turns() -> None:
     texts = ["#### 5", "so 6", "so 7 or 70", "#### 8."]
     found = diff(side(texts), side(texts), STRICT, FLEXIBLE)
     assert steps(found) == {"scorer": 25.0}
-    assert (field(found, "scorer").explains, found.ledger.turned) == (1, ((1, 0), (0, 1)))
+    assert (field(found, "scorer").explains, found.account.turned) == (1, ((1, 0), (0, 1)))
 
 
 def test_a_stop_string_explains_what_it_would_have_cut() -> None:
@@ -117,7 +122,7 @@ def test_a_stop_string_explains_what_it_would_have_cut() -> None:
     assert field(found, "stop strings").explains == 3
     assert found.unexplained == -25.0
     back = diff(side(cut, stop_strings=["\nQ:"]), side(whole, stop_strings=[]), FLEXIBLE)
-    assert sum(one.points for one in back.ledger.steps) == -found.points
+    assert sum(one.points for one in back.account.steps) == -found.points
     assert steps(back)["stop strings"] == -50.0
 
 
@@ -138,14 +143,14 @@ def test_other_golds_and_problems_of_one_alone_are_counted() -> None:
     found = diff(side(texts), side(texts[:3], golds=["5", "60", "7"]))
     assert steps(found)["labels"] == pytest.approx(-100 / 3)
     assert field(found, "labels").explains == 1
-    assert (field(found, "labels").state, found.ledger.judged) == ("differs", 3)
+    assert (field(found, "labels").state, found.account.judged) == ("differs", 3)
 
 
 def test_a_token_more_under_equal_prompts_is_named() -> None:
     """One tokenizer adds a BOS token, the other does not: the texts of the prompts are the same."""
     prompts = [Prompt(text=f"Q{at}?") for at in range(4)]
-    ours = side(["a"] * 4, asked=[Asked(prompt, 10) for prompt in prompts])
-    theirs = side(["b"] * 4, asked=[Asked(prompt, 11) for prompt in prompts])
+    ours = side(["a"] * 4, asked=[RecordedRequest(prompt, 10) for prompt in prompts])
+    theirs = side(["b"] * 4, asked=[RecordedRequest(prompt, 11) for prompt in prompts])
     found = diff(ours, theirs)
     assert field(found, "prompt tokens").explains == 4
     assert "+1 tokens on 4; a BOS token" in field(found, "prompt tokens").words
@@ -153,38 +158,40 @@ def test_a_token_more_under_equal_prompts_is_named() -> None:
 
 
 def test_where_prompts_part_is_shown_by_kinds() -> None:
-    ours = [Asked(Prompt(text=f"Für Q: {at}\nA:")) for at in range(4)]
-    theirs = [Asked(Prompt(text=f"Für Q: {at}\nAnswer:")) for at in range(3)] + [ours[3]]
+    ours = [RecordedRequest(Prompt(text=f"Für Q: {at}\nA:")) for at in range(4)]
+    theirs = [RecordedRequest(Prompt(text=f"Für Q: {at}\nAnswer:")) for at in range(3)] + [ours[3]]
     found = diff(side(["a"] * 4, asked=ours), side(["b"] * 4, asked=theirs))
-    (kind,) = found.partings
+    (kind,) = found.prompts
     assert (kind.completions, kind.at, kind.a, kind.b) == (3, 11, ":", "nswer:")
     assert field(found, "prompt").explains == 3
-    by_name = {one.name: one.texts for one in found.ledger.steps if one.name in STEPS_OF_TEXTS}
+    by_name = {one.name: one.texts for one in found.account.steps if one.name in STEPS_OF_TEXTS}
     assert list(by_name.values()) == [3, 1, 0]
 
 
 def test_a_system_message_of_one_alone_is_a_difference() -> None:
     user = Message("user", "Q?")
-    ours = [Asked(Prompt(messages=(Message("system", "Be brief."), user)))] * 4
-    found = diff(side(["a"] * 4, asked=ours), side(["a"] * 4, asked=[Asked(Prompt("Q?"))] * 4))
-    assert found.partings[0].a.startswith("[system]")
-    assert len(partings(paired(found.a, found.b).pairs)) == 1
+    ours = [RecordedRequest(Prompt(messages=(Message("system", "Be brief."), user)))] * 4
+    found = diff(
+        side(["a"] * 4, asked=ours), side(["a"] * 4, asked=[RecordedRequest(Prompt("Q?"))] * 4)
+    )
+    assert found.prompts[0].a.startswith("[system]")
+    assert len(prompt_differences(paired(found.a, found.b).pairs)) == 1
 
 
 def test_chat_messages_that_lm_eval_writes_as_json_are_messages() -> None:
-    assert _prompt('[{"role": "user", "content": "Q?"}]') == Prompt(messages=(("user", "Q?"),))  # type: ignore[arg-type]
-    assert _prompt("[1, 2] apples?") == Prompt(text="[1, 2] apples?")
-    assert _prompt([{"role": "user", "content": [{"type": "text", "text": "Q?"}]}]) is not None
-    assert _prompt(None) is None
+    assert prompt_of('[{"role": "user", "content": "Q?"}]') == Prompt(messages=(("user", "Q?"),))  # type: ignore[arg-type]
+    assert prompt_of("[1, 2] apples?") == Prompt(text="[1, 2] apples?")
+    assert prompt_of([{"role": "user", "content": [{"type": "text", "text": "Q?"}]}]) is not None
+    assert prompt_of(None) is None
 
 
 def test_arguments_of_older_files_are_read() -> None:
     told = {"until": ["Q:"]}
-    assert _arguments_of([["Q?", told]]) == ("Q?", told)
-    assert _arguments_of({"gen_args_0": {"arg_0": "Q?", "arg_1": told}}) == ("Q?", told)
+    assert arguments_of([["Q?", told]]) == ("Q?", told)
+    assert arguments_of({"gen_args_0": {"arg_0": "Q?", "arg_1": told}}) == ("Q?", told)
     unusable: list[Any] = [[], [[]], [3], None, "x", {"gen_args_0": 5}]
     for odd in unusable:
-        assert _arguments_of(odd) == (None, {})
+        assert arguments_of(odd) == (None, {})
 
 
 @given(st.text(max_size=30), st.lists(st.text(max_size=3), max_size=3))
@@ -352,7 +359,7 @@ def test_bad_input(gradeschool: Command, run: Path, tmp_path: Path) -> None:
 
 def test_results_without_a_common_problem_are_refused() -> None:
     ours = side(["#### 5"])
-    theirs = Side(
+    theirs = DiffSide(
         Run("r", [Sample(Problem.from_row("0", "Another?", "#### 5"), 0, "5", "", 1)]), "", {}
     )
     with pytest.raises(ValueError, match="no sample of the same problem"):

@@ -13,7 +13,7 @@ import pytest
 from gradeschool.completion import Completion, Decoding, Finish, Message, Prompt
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.replies import LONGEST_WAIT, classify, parse_replies, retry_after
+from gradeschool.models.openai_api import LONGEST_WAIT, classify, parse_replies, retry_after
 from gradeschool.problem import Problem
 from gradeschool.runs import dispatch
 from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher, wait_before

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from gradeschool.models.token_loop import Draw, Loop, Sampled, SampleTask
-from gradeschool.models.tokens.rows import Rows
+from gradeschool.models.tokens.rows import RowTable
 
 TOLERANCE = 5e-5
 
@@ -38,24 +38,24 @@ class RecordingLoop(Loop):
         self._step, self.step = self.step, self._recorded
         self._latest: torch.Tensor
 
-    def _recorded(self, tokens: torch.Tensor, cohorts: Any) -> torch.Tensor:
-        self._latest = self._step(tokens, cohorts)
+    def _recorded(self, tokens: torch.Tensor, batches: Any) -> torch.Tensor:
+        self._latest = self._step(tokens, batches)
         return self._latest
 
     def written(self, prompts: Sequence[Sequence[int]], limit: int, rows: int) -> list[Sampled]:
         """What is written to each prompt, in order."""
-        add = Rows.add
+        add = RowTable.add
 
-        def recorded(table: Rows, slots: Any, tokens: Any, logprobs: Any) -> None:
+        def recorded(table: RowTable, slots: Any, tokens: Any, logprobs: Any) -> None:
             for place, slot in enumerate(slots.tolist()):
-                if slot != table.nobody:
+                if slot != table.spare:
                     row = self.logits.setdefault(table.tasks[slot].prompt, [])
                     row.append(self._latest[place].clone())
             add(table, slots, tokens, logprobs)
 
         tasks = [SampleTask(number, 0, tuple(prompt)) for number, prompt in enumerate(prompts)]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Rows, "add", recorded)
+            patch.setattr(RowTable, "add", recorded)
             return sorted(self.run(tasks, limit, 0, rows))
 
 

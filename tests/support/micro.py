@@ -59,8 +59,8 @@ def run_here(stage: Stage) -> None:
 
 def in_one(folder: Path, figure: str) -> None:
     """Run all stages of the recipe and of a figure."""
-    stages = {one.name: one for one in presets.stages_of(MICRO)}
-    stages |= {one.name: one for one in ablations.plan(figure, MICRO).stages}
+    stages = {stage.name: stage for stage in presets.stages_of(MICRO)}
+    stages |= {stage.name: stage for stage in ablations.plan(figure, MICRO).stages}
     codes = digests(list(stages.values()))
     (folder / STAGES_FOLDER).mkdir(parents=True)
     with chdir(folder):

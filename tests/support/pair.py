@@ -28,8 +28,8 @@ def train(folder: Path, what: str, output: Path, **how: Any) -> None:
 
     problems = str(folder / "sums.jsonl")
     if what == "language":
-        asked = Finetuning("new:0.2M", problems, lr=1e-3, warmup=2, vocabulary=300, **COMMON)
-        finetune(asked, output, save_every=SAVE_EVERY, **how)
+        settings = Finetuning("new:0.2M", problems, lr=1e-3, warmup=2, vocabulary=300, **COMMON)
+        finetune(settings, output, save_every=SAVE_EVERY, **how)
         return
     task = VerifierTraining(
         str(folder / "generator"), str(folder / "samples.jsonl"), dataset=problems,
@@ -43,11 +43,11 @@ def start(folder: Path, *cases: str) -> "list[subprocess.Popen[str]]":
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    told = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    variables = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     return [
         subprocess.Popen(
             [sys.executable, "-m", "tests.support.pair", str(folder), *cases],
-            env=environment({**told, "RANK": str(rank), "LOCAL_RANK": str(rank)}),
+            env=environment({**variables, "RANK": str(rank), "LOCAL_RANK": str(rank)}),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )
         for rank in range(2)
@@ -57,7 +57,7 @@ def start(folder: Path, *cases: str) -> "list[subprocess.Popen[str]]":
 def main(folder: Path, cases: list[str]) -> None:
     """Train all cases with the other process."""
     from gradeschool.verifier.parallel import joined
-    from gradeschool.verifier.training_session import Listener
+    from gradeschool.verifier.session import Listener
 
     def die(update: Any) -> None:
         if update.number == LAST:

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.problem import Problem
-from gradeschool.verifier.examples import Example, encode, texts_of
-from gradeschool.verifier.new_model import Shape, new_model
-from gradeschool.verifier.tokens import build_tokenizer
+from gradeschool.verifier.base_model import ModelShape, build_tokenizer, new_model
+from gradeschool.verifier.examples import TrainingExample, encode, training_texts
 
-SMALL = Shape(hidden=16, intermediate=32, layers=2, heads=2)
+SMALL = ModelShape(hidden=16, intermediate=32, layers=2, heads=2)
 VOCABULARY = 300
 # Small versions of architectures that people fine-tune; the sizes that all of them know.
 SIZES = {
@@ -29,9 +28,9 @@ SIZES = {
 
 def sums(count: int) -> list[Problem]:
     """Problems of one or two additions."""
-    made = []
-    for at in range(count):
-        first, second, third = at % 7 + 2, at % 5 + 1, at % 11
+    made_problems = []
+    for index in range(count):
+        first, second, third = index % 7 + 2, index % 5 + 1, index % 11
         total = first + second
         steps = f"Tom has {first}+{second}=<<{first}+{second}={total}>>{total} apples.\n"
         if third > 4:
@@ -40,25 +39,27 @@ def sums(count: int) -> list[Problem]:
         question = f"Tom has {first} apples and buys {second}." + (
             f" He finds {third} more." if third > 4 else ""
         )
-        made.append(Problem.from_row(str(at), f"{question} How many?", f"{steps}#### {total}"))
-    return made
+        made_problems.append(
+            Problem.from_row(str(index), f"{question} How many?", f"{steps}#### {total}")
+        )
+    return made_problems
 
 
 def write_problems(path: Path, count: int) -> Path:
     """A JSONL file of problems."""
-    rows = [{"question": one.question, "answer": one.solution} for one in sums(count)]
+    rows = [{"question": problem.question, "answer": problem.solution} for problem in sums(count)]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path
 
 
 def tokenizer_of(problems: list[Problem]) -> Any:
     """A tokenizer of the problems."""
-    return build_tokenizer(texts_of(problems), vocabulary=VOCABULARY)
+    return build_tokenizer(training_texts(problems), vocabulary=VOCABULARY)
 
 
-def examples_of(tokenizer: Any, problems: list[Problem]) -> list[Example]:
+def examples_of(tokenizer: Any, problems: list[Problem]) -> list[TrainingExample]:
     """The problems as tokens."""
-    return [encode(tokenizer, one.question, one.solution) for one in problems]
+    return [encode(tokenizer, problem.question, problem.solution) for problem in problems]
 
 
 def trainee(tokenizer: Any, seed: int = 0) -> Any:

@@ -111,6 +111,9 @@ WHOLE = re.compile(
     r"\s(?:out\s)?of\s(?:the\s|these\s|those\s|his\s|her\s|their\s|all\s)?(?:\w+\s)?"
 )
 DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)\b")
+BELOW_ZERO = re.compile(
+    r"\s?(?:°\s?[CF]?|degrees?)?(?:\s(?:Celsius|Fahrenheit))?\sbelow\s(?:zero|0)\b"
+)
 NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
@@ -149,7 +152,7 @@ WEIGHTS = {
     "working": -5.0, "reason": -4.5, "last": 1.0, "earlier": -1.0, "total": 1.0,
     "alternative": -1.0, "given value": -0.5, "left of equals": -2.0, "rounded": 4.0,
     "approximation": -8.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0,
-    "drawn": 2.5, "whole": -4.0, "direct": 3.0,
+    "drawn": 2.5, "whole": -4.0, "asked name": 1.5, "direct": 3.0,
 }  # fmt: skip
 
 
@@ -223,9 +226,10 @@ def _is_excluded(text: str, start: int, number: WrittenNumber, end: int, questio
 def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
     """Return a number with the sign that a word before it gives: "minus 8"."""
     before = text[max(start, number.start - 20) : number.start].rstrip("$ ")
-    if number.value.startswith("-") or not before.endswith(("minus", "negative")):
+    if number.value.startswith("-"):
         return number
-    if not NEGATIVE_BEFORE.search(before):
+    worded = before.endswith(("minus", "negative")) and NEGATIVE_BEFORE.search(before)
+    if not worded and not BELOW_ZERO.match(text, number.end):
         return number
     return number._replace(value=f"-{number.value}")
 
@@ -239,6 +243,7 @@ def features(
     workings = [match.span() for match in WORKING.finditer(text, start, end)]
     last = len(numbers) - 1
     rows: list[list[str]] = []
+    name = question_hints(question).name
     drawn = DRAWN.search(text, numbers[0].end, numbers[-1].start)
     clause = CLAUSE.search(text, numbers[0].end, numbers[-1].start)
     for index, number in enumerate(numbers):
@@ -275,6 +280,8 @@ def features(
             names.append("working")
         elif _in_parentheses(text, start, number):
             names.append("in parentheses")
+        if name and name in text[numbers[index - 1].end if index else start : number.start]:
+            names.append("asked name")
         if index == last:
             names.append("last")
         elif index < last - 1:
@@ -503,4 +510,6 @@ def _in_parentheses(text: str, start: int, number: WrittenNumber) -> bool:
     opened = text.rfind("(", start, number.start)
     if opened < 0 or text[opened - 1] == "\\":
         return False
+    if text[opened + 1 : number.start].strip() == "" and text.startswith(")", number.end):
+        return False  # "twenty-four (24)"
     return opened > text.rfind(")", start, number.start)

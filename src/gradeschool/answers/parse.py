@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from gradeschool.answers.numbers import normalize
 from gradeschool.answers.search import END, GROWTH, last_box, last_match
-from gradeschool.scan import lower_in_place
 
 # A sign counts where no word, digit or bracket stands before it: "16-18" holds 16 and 18.
 NUMBER = (
@@ -52,6 +51,15 @@ APART = re.compile(r"[^\d\s,.$€£+−-]")
 CURRENCY = re.compile(r"[$€£]")
 THOUGHT_END = "</think>"
 LONGEST_FRACTION = 40
+
+
+# Letters that Python's (?i) takes for "s", "i" and "k"; one character each, so positions stay.
+FOLDED = str.maketrans("ſİıK", "siik")
+
+
+def lower_in_place(text: str) -> str:
+    """Return a text in lower case, as (?i) compares it, with each character in its position."""
+    return text.lower() if text.isascii() else text.translate(FOLDED).lower()
 
 
 class ParsedAnswer(NamedTuple):

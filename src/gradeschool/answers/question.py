@@ -35,6 +35,13 @@ SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trilli
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 FEWEST_WORDS, MOST_OF = 3, 0.6
+NAME = re.compile(r"\b[A-Z][a-z]{2,}")
+# fmt: off
+NO_NAMES = frozenset((
+    "How", "What", "Which", "When", "Where", "Calculate", "Find", "Determine", "Given", "After",
+    "Before", "The",
+))
+# fmt: on
 SENTENCE = re.compile(r"[.!?]\s+")
 # Words behind "how many" that are not the thing counted.
 FILLERS = frozenset(
@@ -61,6 +68,7 @@ class QuestionHints(NamedTuple):
     givens: (digits, stem of the next word) as they stand in the question; values: the digits alone.
     scale: the power of ten in which it asks ("in millions of dollars" is 6), else 0. share: whether
     it may ask for a fraction. words: the longer words of the sentence that asks.
+    name: the only name in it, else "".
     """
 
     units: frozenset[str]
@@ -69,9 +77,12 @@ class QuestionHints(NamedTuple):
     scale: int
     share: bool
     words: frozenset[str]
+    name: str
 
 
-NOTHING = QuestionHints(frozenset(), frozenset(), frozenset(), 0, share=True, words=frozenset())
+NOTHING = QuestionHints(
+    frozenset(), frozenset(), frozenset(), 0, share=True, words=frozenset(), name=""
+)
 
 
 @lru_cache(8192)
@@ -90,7 +101,9 @@ def question_hints(question: str) -> QuestionHints:
     scale = SCALES[scaled[1].lower()] if scaled else 0
     share = SHARE.search(asking) is not None
     words = frozenset(map(stem, LONG_WORD.findall(asking)))
-    return QuestionHints(units, givens, values, scale, share, words)
+    names = set(NAME.findall(asking)) - NO_NAMES
+    name = names.pop() if len(names) == 1 else ""
+    return QuestionHints(units, givens, values, scale, share, words, name)
 
 
 def restates_question(text: str, question: str) -> bool:

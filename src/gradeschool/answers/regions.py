@@ -38,6 +38,7 @@ LABEL = re.compile(
     r"|Given the following problem\b|Below is an instruction\b"
     r"|(?:Next|Another|New) (?:question|problem)\b[^\n:]{0,20}:)"
     r"|\[?(?P<word>Question|Q|Problem|Exercise|Example)[ \t]?\#?(?P<number>\d{1,4})\b"
+    r"|(?P<extra>Follow-up|Bonus|Extra)(?: [a-z]{4,9})?(?: \d)?[ \t*]{0,4}:"
     r"|(?P<code>import [a-z]|package [a-z]|class [A-Z]|def [a-z_]{1,40}\(|\#include\b))"
 )
 MOST_LABELS = 60
@@ -164,6 +165,8 @@ def _run_on(text: str, start: int, end: int, question: str) -> int | None:
             numbers.add((match["word"], int(match["number"])))
         if not spoken or _asks_again(text, label, question):
             continue
+        if match["extra"]:
+            return label
         if match["code"]:
             if STATED.search(text, max(start, label - PARAGRAPH), label):
                 return label

@@ -49,10 +49,12 @@ NEW_CONCLUSION = re.compile(
 DANGLING = re.compile(
     r"(?:[+/×=<(−-]|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?"
     r"|\b(?:is|are|was|has|have|had|the|an?|of|and|or|by|plus|minus"
-    r"|times|with|for|to|from|at|in|on|per|than|every|his|her|their|so|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
+    r"|times|with|for|to|from|at|in|on|per|than|every|his|her|their|so"
+    r"|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
 )
 # "7 sq in" and "600 times" end in a unit.
 UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq(?:uare)?|cu(?:bic)?)\.?\s)?(?:in|times)\s*$")
+TIMES_WHAT = re.compile(r"\b(?:be|is|are|equals?)\s\$?[\d,.]{1,12}\stimes\s*$")
 # "Now, add the 5 to the 8" says what to do, not what it comes to.
 INSTRUCTION = re.compile(
     r"(?i)[\s*#\d.)-]{0,8}(?:now|then|next|first|finally)?,?\s?(?:we\s(?:need\sto|can|must|have\sto)\s)?"
@@ -105,7 +107,9 @@ def before_check(text: str, start: int, end: int) -> int:
 def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None) -> bool:
     """Tell whether an unfinished last sentence is on its way to a figure that it does not have."""
     written = text[sentence.start : sentence.end].rstrip()
-    if DANGLING.search(written[-40:]) and not UNIT_AT_END.search(written[-40:]):
+    if DANGLING.search(written[-40:]) and (
+        not UNIT_AT_END.search(written[-40:]) or TIMES_WHAT.search(written[-40:])
+    ):
         return True
     if not sentence.cut:
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,8 +21,8 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
-    from gradeschool.scoring.compare import Outcomes
-    from gradeschool.scoring.thresholds import Threshold
+    from gradeschool.scorer import Scorer
+    from gradeschool.scoring.compare import Outcomes, Threshold
 
 SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 
@@ -65,11 +66,16 @@ def command(
 
     Example: gradeschool compare runs/new --at-least 0.8 --not-worse-than runs/old --margin 1
     """
-    from gradeschool.protocols.registry import all_scorers, get_usable_scorer
     from gradeschool.reports.comparison import print_comparison
-    from gradeschool.scoring.compare import compare, compare_unpaired, outcomes_of, shared_by_all
-    from gradeschool.scoring.select import choose_runs, headline_scorer, protocols_of
-    from gradeschool.scoring.thresholds import check
+    from gradeschool.scoring.compare import (
+        check,
+        compare,
+        compare_unpaired,
+        outcomes_of,
+        shared_by_all,
+    )
+    from gradeschool.scoring.sources import choose_runs
+    from gradeschool.scoring.table import scored_table
 
     if common and unpaired:
         raise InputError("--common and --unpaired exclude each other; give one")
@@ -79,12 +85,8 @@ def command(
         raise InputError(
             f"only one run is given: {chosen[0].run.name!r}; give another, or --at-least"
         )
-    manifests = [run.manifest for run in chosen]
-    reader = get_usable_scorer(scorer or headline_scorer(manifests, list(all_scorers())))
-    if len(protocols := protocols_of(manifests)) > 1:
-        warn(f"the runs are under different protocols: {', '.join(protocols)}; "
-             "`gradeschool diff` says what differs")  # fmt: skip
-    outcomes = [outcomes_of(one.run, reader) for one in chosen]
+    reader = _scorer(scorer, [run.manifest for run in chosen])
+    outcomes = [outcomes_of(scored_table(run.run, [reader])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, common, seed)
@@ -102,6 +104,18 @@ def command(
     if any(not one.met for one in thresholds):
         sys.exit(1)
     warn_of_faults(sum(one.run.faults for one in chosen))
+
+
+def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
+    """Return the scorer of this name, else that of the runs; warn of different protocols."""
+    from gradeschool.protocols.registry import all_scorers, get_usable_scorer
+    from gradeschool.scoring.sources import headline_scorer, protocols_of
+
+    scorer = get_usable_scorer(name or headline_scorer(manifests, list(all_scorers())))
+    if len(protocols := protocols_of(manifests)) > 1:
+        warn(f"the runs are under different protocols: {', '.join(protocols)}; "
+             "`gradeschool diff` says what differs")  # fmt: skip
+    return scorer
 
 
 def _run_json(run: Outcomes) -> dict[str, Any]:

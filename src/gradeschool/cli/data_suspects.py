@@ -44,8 +44,7 @@ def suspects_command(
     Example: gradeschool data suspects runs/*/completions.jsonl
     """
     from gradeschool.datasets.platinum import disputed
-    from gradeschool.scoring.load import load_runs
-    from gradeschool.scoring.sources import sources
+    from gradeschool.scoring.sources import load_runs, sources
     from gradeschool.scoring.suspects import suspects
 
     found = sources(files, dataset)

@@ -18,7 +18,7 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
-    from gradeschool.runs.diff.side import Side
+    from gradeschool.runs.diff.sides import DiffSide
 
 
 @click.command()
@@ -45,9 +45,9 @@ def command(
     """
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.difference import print_difference
-    from gradeschool.runs.diff.read import read_side
     from gradeschool.runs.diff.result import difference
-    from gradeschool.scoring.select import choose_runs
+    from gradeschool.runs.diff.sides import read_side
+    from gradeschool.scoring.sources import choose_runs
 
     check_scorers(scorer_a, scorer_b)
     chosen = choose_runs((a, b), dataset, warn)
@@ -66,9 +66,11 @@ def command(
     warn_of_faults(sum(one.run.faults for one in chosen))
 
 
-def _scorers(sides: tuple[Side, Side], asked: tuple[str | None, str | None]) -> tuple[str, str]:
+def _scorers(
+    sides: tuple[DiffSide, DiffSide], asked: tuple[str | None, str | None]
+) -> tuple[str, str]:
     """Return the scorer of each side: as asked, its own, the other's own, or the careful reader."""
-    from gradeschool.scoring.select import DEFAULT_SCORERS
+    from gradeschool.scoring.sources import DEFAULT_SCORERS
 
     own = [side.scorer for side in sides]
     usual = (own[0] or own[1] or DEFAULT_SCORERS[0], own[1] or own[0] or DEFAULT_SCORERS[0])

@@ -25,14 +25,14 @@ def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) 
     """
     from gradeschool.models.choose import endpoint_of
     from gradeschool.models.doctor import examine
-    from gradeschool.models.needs import obstacles
-    from gradeschool.models.probe import Finding, Probe
+    from gradeschool.models.probe import Probe, ServerFinding
+    from gradeschool.models.requirements import obstacles
     from gradeschool.protocols.registry import get_protocol
     from gradeschool.reports.doctor import print_findings
 
     chosen = None if protocol is None else get_protocol(protocol)
 
-    async def ask() -> tuple[Probe, list[Finding]]:
+    async def ask() -> tuple[Probe, list[ServerFinding]]:
         async with endpoint_of(endpoint, timeout, Probe) as probe:
             return probe, await examine(probe)
 

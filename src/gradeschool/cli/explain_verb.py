@@ -24,8 +24,8 @@ from gradeschool.errors import InputError
 if TYPE_CHECKING:
     from gradeschool.problem import Problem
     from gradeschool.scorer import Scorer
-    from gradeschool.scoring.collect import Run
     from gradeschool.scoring.explain import Case
+    from gradeschool.scoring.samples import Run
 
 READER = "gradeschool/reader"
 
@@ -63,9 +63,7 @@ def command(
     from gradeschool.datasets.platinum import disputed
     from gradeschool.reports.explanation import print_cases
     from gradeschool.scoring.explain import cases
-    from gradeschool.scoring.labels import relabelled
-    from gradeschool.scoring.select import choose_runs
-    from gradeschool.scoring.sources import parted, sources
+    from gradeschool.scoring.sources import choose_runs, parted, relabelled, sources
 
     files, names = files_and_scorers(arguments, scorers)
     if len(files) > 1:
@@ -105,11 +103,11 @@ def _explain(
 ) -> None:
     """Explain one scorer, or the differences of several."""
     from gradeschool.reports.explanation import Tally, print_causes, print_disagreements
-    from gradeschool.scoring.explain import cases, counts, disagreements
+    from gradeschool.scoring.explain import cases, counts
 
     total = sum(len(run.samples) for run in runs)
     if len(scorers) > 1:
-        found = _with(list(disagreements(runs, scorers, changes)), how.cause)
+        found = _with(list(cases(runs, scorers, changes, disagreements=True)), how.cause)
         if how.as_json:
             fields = {"completions": total, "groups": counts(found)}
             _print_json(fields, "differ", found)
@@ -136,7 +134,7 @@ def _explain(
 def _scorers(path: Path, names: Sequence[str], every: bool) -> list[Scorer]:
     """Return the scorers that are asked for; without names every scorer, or the run's own."""
     from gradeschool.formats.own_run import manifest_of, scorer_of
-    from gradeschool.scoring.load import choose_scorers
+    from gradeschool.scoring.sources import choose_scorers
 
     if names or every:
         return choose_scorers(names)
@@ -147,7 +145,7 @@ def _with_problem(runs: Sequence[Run], problem: str | None) -> list[Run]:
     """Return of each run the completions of that problem alone; all where none is named."""
     if problem is None:
         return list(runs)
-    from gradeschool.scoring.collect import Run
+    from gradeschool.scoring.samples import Run
 
     chosen = [
         Run(run.name, [one for one in run.samples if one.problem and one.problem.id == problem])

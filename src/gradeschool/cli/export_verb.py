@@ -19,7 +19,7 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
-    from gradeschool.reports.exchange.bundle import Bundle
+    from gradeschool.formats.export import ExportedRun
     from gradeschool.scorer import Scorer
 
 NAMES = ("lm-eval", "inspect", "eval-results", "model-index", "every-eval-ever", "parquet")
@@ -59,10 +59,10 @@ def command(
 
     Example: gradeschool export runs/mine --to inspect -o mine.eval
     """  # noqa: D301  (click's mark for a paragraph that is not wrapped)
-    from gradeschool.reports.exchange.bundle import bundle_of, the_run
-    from gradeschool.reports.exchange.files import require_free, save
-    from gradeschool.reports.exchange.write import FORMATS
-    from gradeschool.scoring.load import choose_scorers
+    from gradeschool.formats.export import require_free, save
+    from gradeschool.formats.write import FORMATS
+    from gradeschool.reports.exported_run import exported_run, one_run
+    from gradeschool.scoring.sources import choose_scorers
 
     form = FORMATS[name]
     if form.ending and output.suffix.lower() != form.ending:
@@ -74,30 +74,30 @@ def command(
     if len(runs) > 1:
         raise InputError(f"one run is exported at a time; given: {', '.join(map(repr, runs))}")
     chosen = choose_scorers(names) if names else None
-    found = the_run(runs[0], dataset, warn)
-    bundle = bundle_of(found, chosen or _own_scorers(found.manifest), dataset, warn)
-    files = form.files(bundle)
+    page_run = one_run(runs[0], dataset, warn)
+    run = exported_run(page_run, chosen or _own_scorers(page_run.manifest), dataset, warn)
+    files = form.files(run)
     require_free(output, files, force)
     size = save(output, files)
     for file in files:
         click.echo(str(output / file.path))
-    _tell(bundle, name, size)
-    warn_of_faults(bundle.faults)
+    _tell(run, name, size)
+    warn_of_faults(run.faults)
 
 
-def _tell(bundle: Bundle, name: str, size: int) -> None:
-    done = len(bundle.answered())
-    failed = len(bundle.items) - done
+def _tell(run: ExportedRun, name: str, size: int) -> None:
+    done = len(run.answered())
+    failed = len(run.samples) - done
     if failed and name == "lm-eval":
         warn(f"lm-eval has no place for failed samples: left out are {failed} of {failed + done}")
-    scorers = ", ".join(scorer.name for scorer in bundle.scorers)
+    scorers = ", ".join(score.scorer.name for score in run.scores)
     click.echo(f"{done:,} completions, {size_in_words(size)}, judged by {scorers}")
 
 
 def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:
     """Return the scorers of a run's protocol, and the answer extractor."""
     from gradeschool.protocols.registry import all_scorers, available, get_scorer
-    from gradeschool.scoring.select import headline_scorer
+    from gradeschool.scoring.sources import headline_scorer
 
     known = all_scorers()
     protocol = manifest.get("protocol")

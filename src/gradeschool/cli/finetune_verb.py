@@ -46,8 +46,8 @@ def command(**options: Any) -> None:
     from gradeschool.verifier.base_model import needs_training_packages
 
     needs_training_packages()
+    from gradeschool.verifier.base_model import PREFIX
     from gradeschool.verifier.finetune import Finetuning, finetune
-    from gradeschool.verifier.new_model import PREFIX
 
     how = How.taken(options)
     usual = USUAL[options["model"].startswith(PREFIX)]

@@ -14,7 +14,7 @@ from gradeschool.errors import InputError, UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradeschool.scoring.moves import Move
+    from gradeschool.scoring.compare import ScoreDelta
 
 
 @click.command("diff")
@@ -139,13 +139,20 @@ def _scorers(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json
         print_moves(moves, (a, b), console)
 
 
-def _moves(paths: Sequence[Path], scorers: tuple[str, str], dataset: str | None) -> list[Move]:
-    """Return how each run of the recordings moves; nothing is read where there are none."""
+def _moves(
+    paths: Sequence[Path], scorers: tuple[str, str], dataset: str | None
+) -> list[ScoreDelta]:
+    """Return how each run's score changes between two scorers; nothing is read without files."""
     from gradeschool.protocols.registry import get_usable_scorer
-    from gradeschool.scoring.load import load_runs
-    from gradeschool.scoring.moves import move
+    from gradeschool.scoring.compare import score_delta
+    from gradeschool.scoring.sources import load_runs
+    from gradeschool.scoring.table import scored_table
 
     if not paths:
         return []
-    one, other = (get_usable_scorer(name) for name in scorers)
-    return [move(run, one, other) for path in paths for run in load_runs(path, dataset, warn)]
+    chosen = [get_usable_scorer(name) for name in scorers]
+    return [
+        score_delta(scored_table(run, chosen))
+        for path in paths
+        for run in load_runs(path, dataset, warn)
+    ]

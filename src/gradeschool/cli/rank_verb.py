@@ -33,8 +33,8 @@ if TYPE_CHECKING:
               help="Another run on the same problems to compare with: a greedy one.")  # fmt: skip
 @click.option("--voters", type=click.IntRange(min=1), default=5, show_default=True,
               help="K of the vote among the verifier's top K.")  # fmt: skip
-@click.option("--favour", type=FiniteRange(min=0), default=0.2, show_default=True,
-              help="What the share of an answer counts beside a score.")  # fmt: skip
+@click.option("--share-weight", "--favour", "share_weight", type=FiniteRange(min=0), default=0.2,
+              show_default=True, help="Weight of an answer's share beside a score.")  # fmt: skip
 @click.option("--draws", type=click.IntRange(min=1), default=20, show_default=True,
               help="Random subsets a problem, for votes among fewer completions.")  # fmt: skip
 @seed_option
@@ -48,14 +48,14 @@ def command(
     generator: str | None,
     baselines: tuple[str, ...],
     voters: int,
-    favour: float,
+    share_weight: float,
     draws: int,
     seed: int,
     scorer: str | None,
     dataset: str | None,
     as_json: bool,
 ) -> None:
-    """Pick one answer of many completions, in every way: by verifier, vote, both, log-probability.
+    """Pick one of many answers by every strategy: verifier, vote, both, log-probability.
 
     RUN is a run folder or a file of completions (FILE#NAME: one run of several) with a verifier's
     scores. Prints accuracies by problem family, over the number of completions and of voters, and
@@ -65,10 +65,9 @@ def command(
     """
     from gradeschool.cli.verifier_verb import progress
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.rank import rank
-    from gradeschool.verifier.rank_run import baseline, one_run, ready, scored_by, scores_of
+    from gradeschool.verifier.rank import baseline, one_run, rank, ready, scored_by, scores_of
     from gradeschool.verifier.scorers import CandidateScorer
-    from gradeschool.verifier.ways import Ways
+    from gradeschool.verifier.selection import SelectionSettings
 
     check_scorers(scorer)
     check_sources([run, *baselines], dataset)
@@ -87,8 +86,10 @@ def command(
         other, found, accuracy, interval = baseline(held, spec, dataset, warn)
         label = other if other not in others else f"{other} ({spec})"
         others[label], scores[label] = found, (accuracy, interval)
-    ways = Ways(voters, favour, draws, seed)
-    ranking = rank(prepared.cases, has_logprob=prepared.has_logprob, baselines=others, ways=ways)
+    settings = SelectionSettings(voters, share_weight, draws, seed)
+    ranking = rank(
+        prepared.cases, has_logprob=prepared.has_logprob, baselines=others, settings=settings
+    )
     facts = {"run": held.run, "verifier": name, "scorer": held.scorer, "failed": held.failed,
              "unscored": prepared.unscored}  # fmt: skip
     _show(ranking, scores, facts, as_json)

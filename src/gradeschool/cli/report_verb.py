@@ -20,7 +20,7 @@ from gradeschool.errors import InputError
 if TYPE_CHECKING:
     from gradeschool.reports.page.gather import PageRun
     from gradeschool.reports.page.verdicts import Judged
-    from gradeschool.scoring.matrix import Matrix
+    from gradeschool.scoring.table import ScorerSet
 
 FORMS = ("svg", "pdf", "png")
 
@@ -66,16 +66,16 @@ def command(
     """
     from gradeschool.reports.page.gather import gather
     from gradeschool.reports.page.verdicts import judge_run
-    from gradeschool.scoring.load import choose_scorers
+    from gradeschool.scoring.sources import choose_scorers
 
     _require_writable(output, figures, heatmap, force)
     files, names = files_and_scorers(runs, scorers)
     choose_scorers(names)
     found = gather(files, dataset, warn)
-    matrix = _matrix(found, names)
-    judged = [judge_run(run, matrix, 0, run.disputed) for run in found]
+    chosen = _scorers(found, names)
+    judged = [judge_run(run, chosen, 0, run.disputed) for run in found]
     if output is not None:
-        _write(judged, matrix, output)
+        _write(judged, chosen, output)
     if figures is not None:
         from gradeschool.reports.figures.run_figures import write_figures
 
@@ -111,25 +111,24 @@ def _require_writable(
     require_free(output, force)
 
 
-def _matrix(found: list[PageRun], scorers: tuple[str, ...]) -> Matrix:
+def _scorers(found: list[PageRun], scorers: tuple[str, ...]) -> ScorerSet:
     """Return the scorers of a report, the headline first."""
     from gradeschool.protocols.registry import all_scorers, get_usable_scorer
-    from gradeschool.scoring.load import ALL, choose_scorers
-    from gradeschool.scoring.matrix import Matrix
-    from gradeschool.scoring.select import headline_scorer
+    from gradeschool.scoring.sources import ALL, choose_scorers, headline_scorer
+    from gradeschool.scoring.table import ScorerSet
 
     manifests = [run.manifest for run in found]
     named = next((name for name in scorers if name != ALL), None)
     headline = get_usable_scorer(named or headline_scorer(manifests, list(all_scorers())))
     others = [scorer for scorer in choose_scorers(scorers) if scorer is not headline]
-    return Matrix([headline, *others])
+    return ScorerSet([headline, *others])
 
 
-def _write(judged: list[Judged], matrix: Matrix, output: Path) -> None:
+def _write(judged: list[Judged], scorers: ScorerSet, output: Path) -> None:
     from gradeschool.reports.exports import WRITERS
     from gradeschool.reports.page.write import save
 
     write = WRITERS[output.suffix.lower()]
-    size = save(write(judged, matrix.scorers), output)
+    size = save(write(judged, scorers.scorers), output)
     completions = sum(len(one.run.entries) for one in judged)
     click.echo(f"{completions:,} completions in {output}, {size_in_words(size)}")

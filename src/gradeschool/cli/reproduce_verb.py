@@ -57,7 +57,7 @@ def command(
         return
     from gradeschool.reports.reproduction_figures import write_figure
     from gradeschool.reports.stages_progress import stages_progress
-    from gradeschool.verifier.reproduce.runner import run
+    from gradeschool.verifier.reproduce.stages import run
 
     _require(chosen)
     root = output or Path(f"reproduce-{preset}")

@@ -140,13 +140,15 @@ def curve_command(
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.curves import curve_table
     from gradeschool.scoring.at_k import ballots_of, curve
-    from gradeschool.scoring.select import choose_runs
+    from gradeschool.scoring.sources import choose_runs
+    from gradeschool.scoring.table import scored_table
 
     check_scorers(scorer)
     runs = choose_runs([file], dataset, warn)
     chosen = get_usable_scorer(scorer or _own_scorer(runs[0].path) or DEFAULT_SCORER)
     curves = {
-        run.name: curve(ballots_of(run, chosen), ks or None, count_invalid) for run, *_ in runs
+        run.name: curve(ballots_of(scored_table(run, [chosen])), ks or None, count_invalid)
+        for run, *_ in runs
     }
     if as_json:
         print_json({"scorer": chosen.name, "curves": {

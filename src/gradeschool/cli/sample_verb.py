@@ -122,7 +122,7 @@ def _model(
 def _labels(output: Path, as_json: bool) -> None:
     """Write the labels beside the samples, and say how many are right."""
     from gradeschool.verifier.candidates import candidates_of
-    from gradeschool.verifier.labelled import LABELS_FILE, count_labels, in_words, write_labels
+    from gradeschool.verifier.labels import LABELS_FILE, count_labels, in_words, write_labels
 
     [held] = candidates_of(str(output), None, warn)
     write_labels(held)

@@ -24,8 +24,8 @@ from gradeschool.cli.options import (
 
 if TYPE_CHECKING:
     from gradeschool.scorer import Scorer
+    from gradeschool.scoring.at_k import VoteScore
     from gradeschool.scoring.totals import Totals
-    from gradeschool.scoring.votes import VoteScore
 
 ALONE = "--shard needs -o FILE, not --engine ray, --vote, --labels, --causes"
 
@@ -77,9 +77,9 @@ def command(
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
-    from gradeschool.scoring.cause_counts import causes_in_files
-    from gradeschool.scoring.choice import Work, merged, score_shard, scored
-    from gradeschool.scoring.votes import votes_on
+    from gradeschool.scoring.at_k import votes_on
+    from gradeschool.scoring.causes import causes_in_files
+    from gradeschool.scoring.totals import ScoreOptions, merged, score_shard, scored
 
     if merge:
         if scorers or votes or dataset or shard or labels or causes or engine != "local":
@@ -88,7 +88,7 @@ def command(
     else:
         given, names = files_and_scorers(files, scorers)
         chosen = _scorers(names, votes)
-        work = Work(given, dataset, chosen, output, jobs, engine)
+        work = ScoreOptions(given, dataset, chosen, output, jobs, engine)
         if shard is not None:
             if output is None or engine != "local" or votes or labels or causes:
                 raise click.UsageError(ALONE)
@@ -101,7 +101,7 @@ def command(
         counted = votes_on([Path(name) for name in given], votes, dataset, warn) if votes else []
     if not labels:
         totals.scores = [replace(score, platinum=None) for score in totals.scores]
-    named = {name: found[place] for name, place in totals.found.items() if place in found}
+    named = {name: found[place] for name, place in totals.origins.items() if place in found}
     if as_json:
         _print_json(totals, counted, named)
     else:
@@ -110,8 +110,7 @@ def command(
 
 
 def _check_labels(names: Sequence[str], dataset: str | None) -> None:
-    from gradeschool.scoring.labels import check_labels
-    from gradeschool.scoring.sources import sources
+    from gradeschool.scoring.sources import check_labels, sources
 
     check_labels([source.dataset for source in sources(names, dataset)])
 
@@ -119,7 +118,7 @@ def _check_labels(names: Sequence[str], dataset: str | None) -> None:
 def _scorers(names: Sequence[str], votes: Sequence[str]) -> list[Scorer]:
     """Return the scorers of these names; warn of what "all" leaves out. Checks votes' names too."""
     from gradeschool.protocols.registry import all_scorers, get_vote
-    from gradeschool.scoring.load import ALL, choose_scorers
+    from gradeschool.scoring.sources import ALL, choose_scorers
 
     for vote in votes:
         get_vote(vote)
@@ -157,7 +156,9 @@ def _print(
     from gradeschool.reports.votes import print_votes
 
     score_table(totals.scores, stdout_console())
-    origins = {name: Origin(Path(found.source), found.run) for name, found in totals.found.items()}
+    origins = {
+        name: Origin(Path(found.source), found.run) for name, found in totals.origins.items()
+    }
     for line in spread_lines(totals.scores, origins, dataset) if explains else ():
         click.echo(line)
     print_cause_counts(causes, stdout_console())

@@ -12,7 +12,7 @@ import click
 from gradeschool.cli.options import FiniteRange, json_option, print_json, warn
 
 if TYPE_CHECKING:
-    from gradeschool.verifier.training_session import Recipe
+    from gradeschool.verifier.training import TrainingSettings
 
 MOST_SEED = 10**18 - 1  # as of fresh problems; torch takes no more than 2**64
 POSITIVE = FiniteRange(min=0, min_open=True)
@@ -86,7 +86,9 @@ def training_options(usual: Mapping[str, str], batch: str) -> Callable[[Decorate
     return decorate
 
 
-def run_training(train: Callable[..., Mapping[str, Any]], asked: Recipe, how: How) -> None:
+def run_training(
+    train: Callable[..., Mapping[str, Any]], settings: TrainingSettings, how: How
+) -> None:
     """Train, show how it goes, print the result; exits with 130 where it was interrupted.
 
     train: `finetune` or `train_verifier`.
@@ -96,7 +98,7 @@ def run_training(train: Callable[..., Mapping[str, Any]], asked: Recipe, how: Ho
     from gradeschool.models.workers import keep_freed_memory
     from gradeschool.reports.training_progress import training_progress
     from gradeschool.verifier.parallel import joined
-    from gradeschool.verifier.training_session import Listener
+    from gradeschool.verifier.session import Listener
 
     keep_freed_memory()
     with (
@@ -104,7 +106,7 @@ def run_training(train: Callable[..., Mapping[str, Any]], asked: Recipe, how: Ho
         training_progress(how.quiet or not world.first) as progress,
     ):
         fields = train(
-            asked,
+            settings,
             how.output,
             world=world,
             save_every=how.save_every,

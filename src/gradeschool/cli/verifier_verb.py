@@ -14,7 +14,7 @@ from gradeschool.cli.options import dataset_option, warn
 from gradeschool.cli.training import How, run_training, training_options
 
 if TYPE_CHECKING:
-    from gradeschool.verifier.score_run import Told
+    from gradeschool.verifier.scores import ScoringProgress
 
 
 @click.group()
@@ -92,8 +92,8 @@ def score(
     """
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.candidates import candidates_of
-    from gradeschool.verifier.score_run import score_held
     from gradeschool.verifier.scorers import load_scorer
+    from gradeschool.verifier.scores import score_held
 
     check_sources(files, dataset)
     scorer = load_scorer(verifier, generator)
@@ -103,17 +103,17 @@ def score(
         click.echo(f"{one.total} completions of {one.run} are scored in {path}")
 
 
-def progress(verb: str) -> Callable[[Told], None]:
+def progress(verb: str) -> Callable[[ScoringProgress], None]:
     """Return who tells on stderr, at most once in two seconds, how far a scoring is."""
     last = time.monotonic()
 
-    def tell(told: Told) -> None:
+    def tell(told: ScoringProgress) -> None:
         nonlocal last
-        if told.done < told.of and time.monotonic() - last < 2:
+        if told.scored < told.total and time.monotonic() - last < 2:
             return
         last = time.monotonic()
-        end = "\r" if sys.stderr.isatty() and told.done < told.of else "\n"
-        click.echo(f"{verb} {told.done} of {told.of} completions", err=True, nl=False)
+        end = "\r" if sys.stderr.isatty() and told.scored < told.total else "\n"
+        click.echo(f"{verb} {told.scored} of {told.total} completions", err=True, nl=False)
         click.echo(end, err=True, nl=False)
 
     return tell

@@ -17,8 +17,8 @@ from gradeschool.datasets.files import find_file, locate
 from gradeschool.datasets.platinum import platinum_problems
 from gradeschool.datasets.sources import ALIASES, SOURCES, DatasetSource
 from gradeschool.errors import DataError, InputError, UnknownNameError
+from gradeschool.formats.tables import Row, read_rows
 from gradeschool.problem import MARKER, Problem
-from gradeschool.tables import Row, read_rows
 
 FRESH = "fresh"
 QUESTION_COLUMNS = ("question", "problem", "prompt")

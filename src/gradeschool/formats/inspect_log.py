@@ -1,9 +1,17 @@
-"""Logs of inspect_ai: `.json` (one object) and `.eval` (a ZIP of the same, often zstd)."""
+"""Logs of inspect_ai: `.json` (one object) and `.eval` (a ZIP of the same, often zstd).
+
+Written: an `.eval` archive (EvalLog, version 2), as inspect_ai 0.3.285 reads it. Members are
+deflated, which inspect reads as well as its own zstd; inspect's own writer gives another file each
+time, ours the same bytes for the same run. Scorers are named as
+`gradeschool.integrations.inspect_scorers` names them; a score has the name of its scorer.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
+import re
 import struct
 import zipfile
 import zlib
@@ -12,16 +20,49 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from gradeschool import __version__
+from gradeschool.completion import NO_USAGE, Prompt
 from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.formats import settings
+from gradeschool.formats.export import (
+    ExportedFile,
+    ExportedRun,
+    ExportedSample,
+    ExportedScore,
+    encoded,
+    storable,
+)
 from gradeschool.formats.samples import FileSample, Reference, faulty, finish_of, text_of
+from gradeschool.formats.settings import (
+    RecordedRequest,
+    RecordedSettings,
+    address_of,
+    mapping,
+    messages_prompt,
+    recorded,
+)
+from gradeschool.verdict import Outcome, Verdict
 
 ZSTD = 93
-NEVER_ASKED = "none/"  # before the model of a log that `gradeschool export` wrote
+PROVIDER = "none/"  # inspect's model that is never called: `inspect score` opens the log's model
 LARGEST_MEMBER = 512 * 2**20
 LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
 # What a damaged archive, or JSON of a damaged member, raises; NotImplementedError: another method.
 DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, ValueError, EOFError,
           RecursionError, NotImplementedError)  # fmt: skip
+# Versions from which inspect's `match(numeric=True)` reads as the scorer says, the latest first.
+MATCH_SCORERS = (
+    ((0, 3, 253), "inspect/match-numeric@>=0.3.253"),
+    ((0, 3, 221), "inspect/match-numeric@0.3.221-0.3.252"),
+    ((0,), "inspect/match-numeric@<=0.3.220"),
+)
+EPOCH = (1980, 1, 1, 0, 0, 0)  # of every member: the same run gives the same bytes
+OWN = "gradeschool/"
+VALUES = {Outcome.CORRECT: "C", Outcome.WRONG: "I", Outcome.NO_ANSWER: "N"}
+STOPS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
+METRICS = ("accuracy", "stderr")
+NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")  # an id that inspect may have as a number
+Naming = Callable[[str], str | int]
 
 
 def is_inspect(value: Any) -> bool:
@@ -33,7 +74,7 @@ def inspect_json(log: Mapping[str, Any], path: Path) -> Iterator[FileSample]:
     """Yield the samples of a log in JSON."""
     run = _run_of(log, path)
     for number, sample in enumerate(log["samples"], start=1):
-        yield _recorded(number, sample, run)
+        yield _file_sample(number, sample, run)
 
 
 def inspect_archive(path: Path) -> Iterator[FileSample]:
@@ -47,7 +88,7 @@ def inspect_archive(path: Path) -> Iterator[FileSample]:
             samples = [info for name, info in members.items() if name.startswith("samples/")]
             for number, info in enumerate(samples, start=1):
                 try:
-                    yield _recorded(number, _member(archive, raw, info), run)
+                    yield _file_sample(number, _member(archive, raw, info), run)
                 except DAMAGE as error:
                     yield faulty(number, run, f"({info.filename}) cannot be read: {error}")
     except DAMAGE as error:
@@ -55,7 +96,7 @@ def inspect_archive(path: Path) -> Iterator[FileSample]:
 
 
 def read_log(path: Path) -> tuple[Mapping[str, Any], list[tuple[int, Any]]]:
-    """Return what a log says of itself, and its samples as they are with their numbers from 1.
+    """Return a log's header, and its samples as they are with their numbers from 1.
 
     Samples that cannot be read are left out. Raises InputError, MissingExtraError (zstandard).
     """
@@ -68,11 +109,11 @@ def read_log(path: Path) -> tuple[Mapping[str, Any], list[tuple[int, Any]]]:
             head = members.get("header.json")
             header = _member(archive, raw, head) if head is not None else {}
             samples = [info for name, info in members.items() if name.startswith("samples/")]
-            found = []
+            readable = []
             for number, info in enumerate(samples, start=1):
                 with suppress(*DAMAGE):
-                    found.append((number, _member(archive, raw, info)))
-            return header if isinstance(header, Mapping) else {}, found
+                    readable.append((number, _member(archive, raw, info)))
+            return header if isinstance(header, Mapping) else {}, readable
     except DAMAGE as error:
         raise InputError(f"{str(path)!r} is not a readable inspect log: {error}") from error
 
@@ -107,10 +148,10 @@ def _zstd() -> Callable[[bytes, int], bytes]:
 def _run_of(log: Any, path: Path) -> str:
     spec = log.get("eval") if isinstance(log, Mapping) else None
     model = spec.get("model") if isinstance(spec, Mapping) else None
-    return str(model or path.stem).removeprefix(NEVER_ASKED) or path.stem
+    return str(model or path.stem).removeprefix(PROVIDER) or path.stem
 
 
-def _recorded(number: int, sample: Any, run: str) -> FileSample:
+def _file_sample(number: int, sample: Any, run: str) -> FileSample:
     if not isinstance(sample, Mapping):
         return faulty(number, run, "is no sample object")
     reference = _reference(sample)
@@ -120,7 +161,7 @@ def _recorded(number: int, sample: Any, run: str) -> FileSample:
     if failure:
         message = failure.get("message") if isinstance(failure, Mapping) else failure
         return FileSample(number, run, reference, "", position, error=str(message))
-    text, finish = _output(sample.get("output"))
+    text, finish = _output_text(sample.get("output"))
     if text is None:
         return faulty(number, run, "has no output text")
     return FileSample(number, run, reference, text, position, finish_of(finish), model=run)
@@ -133,9 +174,9 @@ def _reference(sample: Mapping[str, Any]) -> Reference:
     """
     facts = sample.get("metadata")
     if isinstance(facts, Mapping):
-        asked, solution = facts.get("question"), facts.get("solution")
-        if isinstance(asked, str) and isinstance(solution, str):
-            return Reference(question=asked, answer=solution)
+        question, solution = facts.get("question"), facts.get("solution")
+        if isinstance(question, str) and isinstance(solution, str):
+            return Reference(question=question, answer=solution)
     question = sample.get("input")
     if isinstance(question, list) and question and isinstance(question[-1], Mapping):
         question = text_of(question[-1].get("content"))
@@ -147,7 +188,7 @@ def _reference(sample: Mapping[str, Any]) -> Reference:
     return Reference(question=question, answer=target if isinstance(target, str) else None)
 
 
-def _output(output: Any) -> tuple[str | None, object]:
+def _output_text(output: Any) -> tuple[str | None, object]:
     """Return the text that inspect's own scorers see, and why the model stopped."""
     if not isinstance(output, Mapping):
         return None, None
@@ -160,3 +201,316 @@ def _output(output: Any) -> tuple[str | None, object]:
         content = message.get("content") if isinstance(message, Mapping) else None
         text = text_of(content, "\n") if content is not None else text
     return text if isinstance(text, str) else None, choice.get("stop_reason")
+
+
+# Settings
+
+
+def inspect_settings(path: Path) -> RecordedSettings:
+    """Return what a log of inspect records in its header and in the messages of its samples."""
+    header, samples = read_log(path)
+    requests = {number: _request(mapping(sample)) for number, sample in samples}
+    spec, plan = mapping(header.get("eval")), mapping(header.get("plan"))
+    version = str(mapping(spec.get("packages")).get("inspect_ai") or "")
+    config = {**mapping(spec.get("model_generate_config")), **mapping(plan.get("config"))}
+    values = recorded({**_values(spec, version), **_decoding(config)})
+    return RecordedSettings("inspect log", values, requests, _scorer(spec, version))
+
+
+def _request(sample: Mapping[str, Any]) -> RecordedRequest:
+    turns = sample.get("messages")
+    tokens = mapping(mapping(sample.get("output")).get("usage")).get("input_tokens")
+    return RecordedRequest(_prompt(turns), tokens if isinstance(tokens, int) else None)
+
+
+def _prompt(turns: object) -> Prompt | None:
+    if not isinstance(turns, list):
+        return None
+    answered = bool(turns) and mapping(turns[-1]).get("role") == "assistant"
+    return messages_prompt(turns[:-1] if answered else turns)
+
+
+def _values(spec: Mapping[str, Any], version: str) -> dict[str, Any]:
+    dataset, config = mapping(spec.get("dataset")), mapping(spec.get("config"))
+    arguments = mapping(spec.get("task_args"))
+    shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
+    task = spec.get("task")
+    return {
+        settings.MODEL: spec.get("model"),
+        settings.ADDRESS: address_of(spec.get("model_base_url")),
+        settings.VERSIONS: f"inspect_ai {version}" if version else None,
+        settings.PROTOCOL: f"inspect {task}{f' ({shown})' if shown else ''}" if task else None,
+        settings.SHOT_COUNT: arguments.get("fewshot"),
+        settings.SEED: mapping(spec.get("model_generate_config")).get("seed"),
+        settings.SAMPLES: config.get("epochs"),
+        settings.DATASET: dataset.get("location") or dataset.get("name"),
+    }
+
+
+def _decoding(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        settings.TEMPERATURE: config.get("temperature"),
+        settings.TOP_P: config.get("top_p"),
+        settings.SEED: config.get("seed"),
+        settings.STOP: config.get("stop_seqs"),
+        settings.LIMIT: config.get("max_tokens"),
+    }
+
+
+def _scorer(spec: Mapping[str, Any], version: str) -> str:
+    scorers = spec.get("scorers")
+    first = mapping(scorers[0]) if isinstance(scorers, list) and scorers else {}
+    name = str(first.get("name")).rpartition("/")[2]
+    if name != "match" or not mapping(first.get("options")).get("numeric"):
+        return ""
+    parts = tuple(int(part) for part in version.split(".")[:3] if part.isdecimal())
+    return next((scorer for since, scorer in MATCH_SCORERS if parts >= since), "")
+
+
+# Writing
+
+
+def inspect_files(run: ExportedRun) -> list[ExportedFile]:
+    """Return the archive."""
+    return [ExportedFile("", lambda file: _archive(run, file))]
+
+
+def scorer_of(scorer: str) -> str:
+    """Return the name of a scorer's scorer in inspect."""
+    return OWN + scorer.removeprefix(OWN).replace("@", ":").replace(".", "_")
+
+
+def _archive(run: ExportedRun, file: BinaryIO) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, value in _members(run):
+            member = zipfile.ZipInfo(name, EPOCH)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(member, encoded(value))
+
+
+def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
+    name = _naming(run)
+    spec, plan = _spec(run, name), _plan(run)
+    yield "_journal/start.json", {"version": 2, "eval": spec, "plan": plan}
+    summaries = []
+    for exported in run.samples:
+        sample = _written_sample(run, exported, name)
+        summaries.append(_summary(sample))
+        yield f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample
+    yield "summaries.json", summaries
+    yield "reductions.json", [_reduction(score, name) for score in run.scores]
+    yield (
+        "header.json",
+        {
+            "version": 2,
+            "status": "success" if run.is_whole() else "cancelled",
+            "eval": spec,
+            "plan": plan,
+            "results": _results(run),
+            "stats": _stats(run),
+        },
+    )
+
+
+def _id(run: ExportedRun, what: str) -> str:
+    """Return an id that the same run has again: 22 characters, as inspect's own."""
+    facts = f"{what}\n{run.model}\n{run.task}\n{run.dataset}\n{run.begun.isoformat()}"
+    return hashlib.sha256(facts.encode("utf-8", "replace")).hexdigest()[:22]
+
+
+def _naming(run: ExportedRun) -> Naming:
+    """Return how problems are named: by numbers where all ids are, which inspect sorts as such."""
+    return int if all(NUMBER.match(id) for id in _ids(run)) else storable
+
+
+def _ids(run: ExportedRun) -> list[str]:
+    return list(dict.fromkeys(sample.problem.id for sample in run.samples))
+
+
+def _spec(run: ExportedRun, name: Naming) -> dict[str, Any]:
+    protocol, dataset = run.facts("protocol"), run.facts("dataset")
+    ids = [name(id) for id in _ids(run)]
+    metrics = [{"name": f"inspect_ai/{name}", "options": {}} for name in METRICS]
+    return {
+        "eval_id": _id(run, "eval"),
+        "run_id": _id(run, "run"),
+        "created": run.begun.isoformat(),
+        "task": run.task,
+        "task_id": _id(run, "task"),
+        "task_display_name": run.task,
+        "task_version": str(protocol.get("digest") or 0),
+        "task_args": {"protocol": run.task, "dataset": run.dataset},
+        "dataset": {
+            "name": run.dataset,
+            "samples": len(ids),
+            "sample_ids": ids,
+            "shuffled": False,
+        },
+        "model": PROVIDER + run.model,
+        "config": {"epochs": _epochs(run), "epochs_reducer": ["mean"]},
+        "packages": {"gradeschool": str(run.manifest.get("gradeschool") or __version__)},
+        "metadata": {
+            "exported_by": f"gradeschool {__version__}",
+            "protocol": run.task,
+            "protocol_digest": protocol.get("digest"),
+            "dataset_sha256": dataset.get("sha256"),
+        },
+        "scorers": [
+            {
+                "name": scorer_of(score.scorer.name),
+                "options": {},
+                "metrics": metrics,
+                "metadata": {},
+            }
+            for score in run.scores
+        ],
+    }
+
+
+def _epochs(run: ExportedRun) -> int:
+    return max(sample.sample for sample in run.samples) + 1
+
+
+def _plan(run: ExportedRun) -> dict[str, Any]:
+    decoding = run.facts("decoding")
+    options = {
+        "temperature": decoding.get("temperature"),
+        "top_p": decoding.get("top_p"),
+        "max_tokens": decoding.get("max_tokens"),
+        "stop_seqs": decoding.get("stop") or None,
+        "seed": decoding.get("seed"),
+    }
+    config = {name: value for name, value in options.items() if value is not None}
+    return {"name": "plan", "steps": [{"solver": "generate", "params": {}}], "config": config}
+
+
+def _results(run: ExportedRun) -> dict[str, Any]:
+    return {
+        "total_samples": len(run.samples),
+        "completed_samples": len(run.answered()),
+        "scores": [_score_summary(run, score) for score in run.scores],
+    }
+
+
+def _score_summary(run: ExportedRun, score: ExportedScore) -> dict[str, Any]:
+    values = {"accuracy": score.mean, "stderr": score.stderr or 0.0}
+    return {
+        "name": score.scorer.name,
+        "scorer": scorer_of(score.scorer.name),
+        "reducer": "mean",
+        "scored_samples": len(score.problems),
+        "unscored_samples": len(_ids(run)) - len(score.problems),
+        "params": {},
+        "metrics": {name: {"name": name, "value": values[name], "params": {}} for name in METRICS},
+    }
+
+
+def _reduction(score: ExportedScore, name: Naming) -> dict[str, Any]:
+    return {
+        "scorer": score.scorer.name,
+        "reducer": "mean",
+        "samples": [
+            {"sample_id": name(id), "value": correct / judged}
+            for id, (correct, judged) in score.problems.items()
+        ],
+    }
+
+
+def _stats(run: ExportedRun) -> dict[str, Any]:
+    usages = [usage for sample in run.samples if (usage := _usage(sample))]
+    total = {name: sum(usage[name] for usage in usages) for name in usages[0]} if usages else {}
+    return {
+        "started_at": run.begun.isoformat(),
+        "completed_at": run.ended.isoformat(),
+        "model_usage": {PROVIDER + run.model: total} if total else {},
+    }
+
+
+def _usage(sample: ExportedSample) -> dict[str, int]:
+    usage = sample.stored.usage if sample.stored else NO_USAGE
+    sent, written = usage.prompt_tokens, usage.completion_tokens
+    if sent is None or written is None:
+        return {}
+    return {"input_tokens": sent, "output_tokens": written, "total_tokens": sent + written}
+
+
+def _written_sample(run: ExportedRun, exported: ExportedSample, name: Naming) -> dict[str, Any]:
+    prompt, usage, problem = _input(exported), _usage(exported), exported.problem
+    sample: dict[str, Any] = {
+        "id": name(problem.id),
+        "epoch": exported.sample + 1,
+        "input": prompt,
+        "target": problem.gold,
+        "messages": prompt if isinstance(prompt, list) else [{"role": "user", "content": prompt}],
+        "output": {},
+        "scores": {},
+        "metadata": {"question": problem.question, "solution": problem.solution},
+        "model_usage": {PROVIDER + run.model: usage} if usage else {},
+        "uuid": _id(run, f"{problem.id}\n{exported.sample}"),
+    }
+    if exported.error:
+        error = {"message": exported.error, "traceback": "", "traceback_ansi": ""}
+        return sample | {"error": error, "output": {"model": run.model, "choices": []}}
+    turn = {"role": "assistant", "content": _content(exported), "source": "generate"}
+    stop = STOPS.get(exported.finish, "unknown")
+    sample["messages"] = [*sample["messages"], turn]
+    sample["output"] = {
+        "model": (exported.stored.model if exported.stored else "") or run.model,
+        "choices": [{"message": turn, "stop_reason": stop}],
+        "completion": exported.text,
+        **({"usage": usage} if usage else {}),
+    }
+    scorers = [score.scorer for score in run.scores]
+    sample["scores"] = {
+        scorer.name: _score(verdict, exported.cause if scorer is scorers[0] else "")
+        for scorer, verdict in zip(scorers, exported.verdicts, strict=True)
+        if verdict.outcome is not Outcome.ERROR
+    }
+    return sample
+
+
+def _input(sample: ExportedSample) -> str | list[dict[str, str]]:
+    """Return the prompt that was sent; the question alone where it is not known."""
+    if sample.prompt is None:
+        return sample.problem.question
+    if sample.prompt.text is not None:
+        return sample.prompt.text
+    turns = [{"role": turn.role, "content": turn.content} for turn in sample.prompt.messages]
+    if sample.prompt.prefix:
+        turns.append({"role": "assistant", "content": sample.prompt.prefix})
+    return turns
+
+
+def _content(sample: ExportedSample) -> str | list[dict[str, str]]:
+    """Return the completion, behind the reasoning that the server returned apart from it."""
+    if sample.stored is None or not sample.stored.reasoning:
+        return sample.text
+    thought = {"type": "reasoning", "reasoning": sample.stored.reasoning}
+    return [thought, {"type": "text", "text": sample.text}]
+
+
+def _score(verdict: Verdict, cause: str) -> dict[str, Any]:
+    answer = verdict.answer
+    span = {"span": list(answer.span)} if answer is not None and answer.span is not None else {}
+    reason = f"{verdict.reason} ({cause})" if cause else verdict.reason
+    return {
+        "value": VALUES[verdict.outcome],
+        "answer": answer.value if answer is not None else None,
+        "explanation": reason,
+        "metadata": {"scorer": verdict.scorer, "outcome": verdict.outcome.value, **span},
+    }
+
+
+def _summary(sample: dict[str, Any]) -> dict[str, Any]:
+    """Return what the list of samples shows; a long question is cut, as inspect does."""
+    kept = ("id", "epoch", "target", "scores", "model_usage", "uuid")
+    error = sample.get("error")
+    question = str(sample["metadata"]["question"])
+    return {
+        **{name: sample[name] for name in kept},
+        "input": question[:5000],
+        "metadata": {},
+        "completed": error is None,
+        "message_count": len(sample["messages"]),
+        **({"error": error["message"]} if error else {}),
+    }

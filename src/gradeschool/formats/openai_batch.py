@@ -15,7 +15,7 @@ from gradeschool.formats.samples import (
     shown,
     text_of,
 )
-from gradeschool.tables import Row
+from gradeschool.formats.tables import Row
 
 SAMPLE = re.compile(r"[-_:/# ]+sample[-_:/# ]?(\d{1,9})\Z")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gradeschool.formats.samples import FileSample, Reference
-from gradeschool.tables import Row
+from gradeschool.formats.tables import Row
 
 
 def is_openai_solutions(fields: Mapping[str, object]) -> bool:

@@ -7,13 +7,14 @@ and was requested again has several rows.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
-from gradeschool.tables import Row, parse_line
+from gradeschool.formats.tables import Row, parse_line
 
 COMPLETIONS_FILE = "completions.jsonl"
 MANIFEST_FILE = "run.json"
@@ -21,7 +22,13 @@ RESULTS_FILE = "results.json"
 ROW_SCHEMA = 1
 # Until version 0.1 scorers were called rules, in run.json ("protocol") and in results.json.
 OLD_SCORERS, SCORERS = "rules", "scorers"
+UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 FINISHES = {finish.value: finish for finish in Finish}
+
+
+def slug(name: str) -> str:
+    """Return a name as part of a file name: other characters become "_", at most 80 remain."""
+    return UNSAFE.sub("_", name).strip("._")[:80] or "unnamed"
 
 
 # run.json and results.json

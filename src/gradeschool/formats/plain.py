@@ -15,8 +15,8 @@ from gradeschool.formats.samples import (
     text_of,
     whole_number,
 )
+from gradeschool.formats.tables import Row
 from gradeschool.scorer import clip
-from gradeschool.tables import Row
 
 # "answer" comes last: beside another of these it is the data's own answer and no model's.
 TEXT_FIELDS = ("completion", "output", "response", "completions", "responses", "answer")

@@ -12,22 +12,23 @@ from typing import NamedTuple
 from gradeschool.errors import InputError
 from gradeschool.formats.every_eval_ever import EveryEvalEverSamples, is_every_eval_ever
 from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
-from gradeschool.formats.lm_eval_samples import LmEvalSamples, is_lm_eval
+from gradeschool.formats.lm_eval import LmEvalSamples, is_lm_eval
 from gradeschool.formats.openai_batch import batch, is_batch
 from gradeschool.formats.openai_solutions import is_openai_solutions, openai_solutions
 from gradeschool.formats.own_run import counting_rows, is_own
 from gradeschool.formats.plain import plain
 from gradeschool.formats.samples import UNNAMED, FileSample, faulty
-from gradeschool.formats.whole_json import array_rows, read_whole
-from gradeschool.tables import (
+from gradeschool.formats.tables import (
     BATCH_ROWS,
     Batch,
     Parsed,
     Row,
     Wanted,
+    array_rows,
     everything,
     read_batches,
     read_rows,
+    read_whole,
 )
 
 COMPLETIONS_FILE = "completions.jsonl"

@@ -21,7 +21,7 @@ from gradeschool.runs.evaluate import evaluate as run_evaluation
 from gradeschool.runs.plan import make_plan
 from gradeschool.runs.progress import RunProgress
 from gradeschool.scorer import clip
-from gradeschool.scoring.load import load_runs
+from gradeschool.scoring.sources import load_runs
 
 Asked = str | list[dict[str, str]]
 PROTOCOL = "zero-shot/chat"

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
@@ -18,9 +17,10 @@ from gradeschool.answers.quantities import canonical_gold, is_number
 from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
 from gradeschool.integrations import DEFAULT_SCORER
+from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import Scorer, ScorerFailure, clip
+from gradeschool.scorer import Scorer, clip
 from gradeschool.verdict import Outcome, Verdict
 
 # Of a longer completion the last so many characters are read: answers stand at the end.
@@ -96,16 +96,16 @@ class Grader:
         )
 
     def grade_all(self, completions: Sequence[object], golds: Sequence[object]) -> list[Reward]:
-        """Return the rewards of a batch; a scorer that reads batches faster is given the batch.
+        """Return the rewards of a batch; a scorer that calls a library gets all at once.
 
         Raises InputError where there are not as many golds as completions.
         """
         if len(completions) != len(golds):
             raise InputError(f"{len(completions)} completions but {len(golds)} golds; give as many")
-        scorer = _scorer(self.scorer)
-        if scorer.ahead is not None:
-            scorer.ahead([*_pairs(scorer, zip(completions, golds, strict=True))])
-        return [self.grade(*pair) for pair in zip(completions, golds, strict=True)]
+        rows = zip(completions, golds, strict=True)
+        if _scorer(self.scorer).extra:
+            return call_at_once(self.grade, rows)
+        return [self.grade(*row) for row in rows]
 
     def _value(self, verdict: Verdict, text: str, gold: str) -> float | None:
         if verdict.outcome is Outcome.ERROR:
@@ -176,15 +176,6 @@ def gold_of(gold: object) -> str | None:
     if isinstance(gold, float):
         return f"{gold:f}".rstrip("0").rstrip(".") if isfinite(gold) else None
     return str(gold) if gold.bit_length() < LONGEST_GOLD // 2 else None
-
-
-def _pairs(scorer: Scorer, rows: Iterable[tuple[object, object]]) -> Iterable[tuple[str, str]]:
-    """Yield what a scorer will be asked to read, for the rows that it can read."""
-    for completion, gold in rows:
-        text, problem = text_of(completion), _problem_of(gold_of(gold))
-        if text is not None and problem is not None:
-            with suppress(ScorerFailure):
-                yield text[-LONGEST:], scorer.reference(problem)
 
 
 def _none(reason: str) -> Reward:

@@ -11,10 +11,11 @@ from gradeschool.integrations import DEFAULT_SCORER
 from gradeschool.integrations.rewards import gold_of
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.collect import Run, Sample
-from gradeschool.scoring.score import RunScore, ScorerResult, score_run
+from gradeschool.scorer import clip
+from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.score import RunScore, ScorerResult, score_table
 from gradeschool.scoring.statistics import Interval
+from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Verdict
 
 HEADS = ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
@@ -130,13 +131,8 @@ def scores_of(run: Run, scorers: Sequence[str]) -> Scores:
     """Return the scores of a run by the scorers of these names, and the first one's verdicts."""
     if not scorers:
         raise InputError("no scorer is named; give at least one")
-    chosen = [get_usable_scorer(name) for name in scorers]
-    return Scores(score_run(run, chosen), tuple(_verdicts(run, chosen[0])))
-
-
-def _verdicts(run: Run, scorer: Scorer) -> list[Verdict]:
-    usable = [s for s in run.samples if s.problem is not None and not s.error]
-    return [scorer.judge(s.text, s.problem) for s in usable if s.problem is not None]
+    table = scored_table(run, [get_usable_scorer(name) for name in scorers])
+    return Scores(score_table(table), tuple(verdicts[0] for verdicts in table.verdicts))
 
 
 def _problem(gold: object, at: int) -> Problem:

@@ -1,8 +1,8 @@
-"""The calculator over any `/v1/completions`: each annotation stops the server, and is put right.
+"""The calculator over any `/v1/completions`: its result is inserted into each annotation.
 
-The server is asked to stop at ">>". What it wrote behind the "=" of the annotation that is open is
-then replaced by the calculator's result, and it is asked to go on from there: one request more than
-there are annotations. The stop string is ">>" and not "=": every other "=" stands outside of an
+The server is asked to stop at ">>". What it wrote after the "=" of the open annotation is replaced
+by the calculator's result, and the next request continues from there: one request more than there
+are annotations. The stop string is ">>" and not "=": every other "=" stands outside of an
 annotation ("5 * 3 = <<5*3=15>>15"), and no field that all servers send tells a stop at "=" from the
 end of the text. That an annotation is open is sure.
 """
@@ -27,7 +27,7 @@ SEED_STEP = 1_000_003
 
 
 class Annotated(NamedTuple):
-    """A text that goes on behind a closed annotation, or one that is at its end."""
+    """A text with its last annotation closed. ended: nothing follows it."""
 
     text: str
     ended: bool
@@ -67,14 +67,14 @@ class CalculatorLlamaCpp(CalculatorEndpoint, LlamaCppModel):
 
 
 def annotated(text: str, closed: int, finish: Finish) -> Annotated:
-    """Put right the annotation that is open at the end of a text, and close it.
+    """Insert the result of the annotation that is open at the end of a text, and close it.
 
     closed: how much of the text is behind an annotation already. finish: why the server stopped.
     """
-    at = text.rfind(OPEN, closed)
-    if at < 0:
+    start = text.rfind(OPEN, closed)
+    if start < 0:
         return Annotated(text, ended=True)
-    equals = text.find("=", at)
+    equals = text.find("=", start)
     if equals >= 0 and (result := forced(text[: equals + 1])):
         return Annotated(text[: equals + 1] + result, ended=finish is Finish.LENGTH)
     return Annotated(text + CLOSE, False) if finish is Finish.STOP else Annotated(text, True)
@@ -94,9 +94,9 @@ def _left(request: Request, spent: Usage) -> int | None:
     return None if limit is None else max(0, limit - (spent.completion_tokens or 0))
 
 
-def _sum(one: Usage, other: Usage) -> Usage:
+def _sum(usage: Usage, addition: Usage) -> Usage:
     """Add what two requests took; what a server does not count stays unknown."""
     prompt, completion = (
-        None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)
+        None if a is None or b is None else a + b for a, b in zip(usage, addition, strict=True)
     )
     return Usage(prompt, completion)

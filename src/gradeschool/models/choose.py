@@ -39,8 +39,8 @@ def choose_model(
     of its own, asked with GRADESCHOOL_API_KEY if that is set, and with the one model that it serves
     unless a name follows. `transformers/FOLDER_OR_ID`, `vllm/FOLDER_OR_ID` and
     `llama.cpp/FILE.gguf` run a model on this machine; `tiny` is the one that the package ships.
-    seconds: how long one request may take. calculator: the results of annotations are computed, and
-    the model goes on behind them. workers: the processes in which a `transformers/` model runs.
+    seconds: how long one request may take. calculator: insert the results of annotations as the
+    model writes. workers: the processes in which a `transformers/` model runs.
     """
     provider, _, name = spec.partition("/")
     if workers is not None and provider != "transformers":

@@ -1,6 +1,6 @@
 """What a server really does, found out by about twenty-five small requests.
 
-Servers accept fields that they ignore, fill in defaults that nobody asked for, and leave stop
+Servers accept fields that they ignore, fill in defaults of their own, and leave stop
 strings in. Each probe here asks so that the answer shows it, and says what it means for a run.
 """
 
@@ -8,39 +8,39 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 from gradeschool.errors import ModelError
-from gradeschool.models.doctor_penalty import hidden_penalty
-from gradeschool.models.doctor_prompt import chat_template, first_token, prompt_tokens
 from gradeschool.models.endpoint import LOCAL_HOSTS, Endpoint
+from gradeschool.models.openai_api import NEUTRAL, encoded
 from gradeschool.models.probe import (
     CHAT,
     COMPLETIONS,
     QUESTION,
-    Answer,
-    Finding,
-    Forms,
+    FindingState,
+    FormAnswers,
     Probe,
-    State,
+    ProbeAnswer,
+    ServerFinding,
     first_choice,
 )
 
 NO_SUCH_MODEL = "gradeschool-no-such-model"
-# The beginning of an answer that no model gives by itself.
+# A beginning that no model gives of its own accord.
 STRANGE = "Purple hens counted"
 LONG_WORDS, LONG_SECONDS = 200_000, 15.0
 
 
-async def continues_prefix(endpoint: Endpoint) -> Finding:
+async def continues_prefix(endpoint: Endpoint) -> ServerFinding:
     """Return whether a server continues an answer that the request begins; 2 or 3 requests."""
     async with Probe.like(endpoint) as probe:
         chat = await probe.chat()
-        finding = await _prefix(probe, Forms(chat if chat.status == 200 else None, None))
-    return finding or Finding("prefix", State.UNKNOWN, "the server has no chat form")
+        finding = await _prefix(probe, FormAnswers(chat if chat.status == 200 else None, None))
+    return finding or ServerFinding("prefix", FindingState.UNKNOWN, "the server has no chat form")
 
 
-async def examine(probe: Probe) -> list[Finding]:
+async def examine(probe: Probe) -> list[ServerFinding]:
     """Return what a server does; raises ModelError where it cannot be asked at all."""
     chat, completion = await probe.chat(), await probe.complete()
     if chat.status != 200 and completion.status != 200:
@@ -49,137 +49,155 @@ async def examine(probe: Probe) -> list[Finding]:
             f"{probe.base} answers neither {CHAT} (HTTP {chat.status}) nor {COMPLETIONS} "
             f"(HTTP {completion.status}); check the address and the model {probe.model!r}",
         )
-    forms = Forms(
+    forms = FormAnswers(
         chat if chat.status == 200 else None, completion if completion.status == 200 else None
     )
     findings = [_forms(chat, completion), _usage(forms)]
     for name, look in PROBES.items():
         try:
-            found = await look(probe, forms)
+            finding = await look(probe, forms)
         except ModelError as error:
-            found = Finding(name, State.UNKNOWN, f"no answer: {error}")
-        if found is not None:
-            findings.append(found)
+            finding = ServerFinding(name, FindingState.UNKNOWN, f"no answer: {error}")
+        if finding is not None:
+            findings.append(finding)
     return findings
 
 
-def _either(probe: Probe, forms: Forms) -> Callable[..., Awaitable[Answer]]:
+def _either(probe: Probe, forms: FormAnswers) -> Callable[..., Awaitable[ProbeAnswer]]:
     """Return how to ask in a form that the server has."""
     return probe.complete if forms.completion is not None else probe.chat
 
 
-def _greedy(forms: Forms) -> str:
+def _greedy(forms: FormAnswers) -> str:
     answer = forms.completion or forms.chat
     return "" if answer is None else answer.text
 
 
-def _forms(chat: Answer, completion: Answer) -> Finding:
+def _forms(chat: ProbeAnswer, completion: ProbeAnswer) -> ServerFinding:
     says = [
         f"{name} answered" if answer.status == 200 else f"{name} is refused (HTTP {answer.status})"
         for name, answer in (("chat", chat), ("completions", completion))
     ]
     fine = chat.status == completion.status == 200
-    return Finding("forms", State.FINE if fine else State.DEVIATES, "; ".join(says))
+    return ServerFinding(
+        "forms", FindingState.FINE if fine else FindingState.DEVIATES, "; ".join(says)
+    )
 
 
-def _usage(forms: Forms) -> Finding:
+def _usage(forms: FormAnswers) -> ServerFinding:
     counts = [
         (answer.body.get("usage") or {}).get("completion_tokens")
         for answer in forms
         if answer is not None
     ]
     if all(isinstance(count, int) and count > 0 for count in counts):
-        return Finding("usage", State.FINE, "tokens are counted")
-    return Finding("usage", State.DEVIATES, "tokens are not counted: cost is unknown")
+        return ServerFinding("usage", FindingState.FINE, "tokens are counted")
+    return ServerFinding("usage", FindingState.DEVIATES, "tokens are not counted: cost is unknown")
 
 
-async def _repeatable(probe: Probe, forms: Forms) -> Finding:
+async def _repeatable(probe: Probe, forms: FormAnswers) -> ServerFinding:
     again = await _either(probe, forms)()
     if again.text == _greedy(forms):
-        return Finding("greedy", State.FINE, "temperature 0 gave the same text twice")
-    return Finding("greedy", State.DEVIATES, "temperature 0 gave two texts: runs do not repeat")
+        return ServerFinding("greedy", FindingState.FINE, "temperature 0 gave the same text twice")
+    return ServerFinding(
+        "greedy", FindingState.DEVIATES, "temperature 0 gave two texts: runs do not repeat"
+    )
 
 
-async def _temperature(probe: Probe, forms: Forms) -> Finding:
+async def _temperature(probe: Probe, forms: FormAnswers) -> ServerFinding:
     ask = _either(probe, forms)
     drawn = {(await ask(temperature=1.5, seed=seed)).text for seed in (1, 2, 3)}
     if len(drawn) > 1:
-        return Finding("temperature", State.FINE, "temperature 1.5 gives different samples")
+        return ServerFinding(
+            "temperature", FindingState.FINE, "temperature 1.5 gives different samples"
+        )
     says = "three samples at temperature 1.5 are one text: temperature or seed is ignored"
-    return Finding("temperature", State.DEVIATES, says)
+    return ServerFinding("temperature", FindingState.DEVIATES, says)
 
 
-async def _seed(probe: Probe, forms: Forms) -> Finding:
+async def _seed(probe: Probe, forms: FormAnswers) -> ServerFinding:
     ask = _either(probe, forms)
     first, again = [(await ask(temperature=1.0, seed=11)).text for _ in range(2)]
     if first == again:
-        return Finding("seed", State.FINE, "the same seed gives the same sample")
-    return Finding("seed", State.DEVIATES, "the same seed gives two samples: it is ignored")
+        return ServerFinding("seed", FindingState.FINE, "the same seed gives the same sample")
+    return ServerFinding(
+        "seed", FindingState.DEVIATES, "the same seed gives two samples: it is ignored"
+    )
 
 
-async def _several(probe: Probe, forms: Forms) -> Finding:
+async def _several(probe: Probe, forms: FormAnswers) -> ServerFinding:
     answer = await _either(probe, forms)(n=2, temperature=1.0)
     if answer.choices == 2:
-        return Finding("n", State.FINE, "n=2 gives two choices")
+        return ServerFinding("n", FindingState.FINE, "n=2 gives two choices")
     got = f"HTTP {answer.status}" if answer.status != 200 else f"{answer.choices} choice"
     says = f"n=2 gives {got}; runs ask for one sample at a time"
-    return Finding("n", State.DEVIATES, says)
+    return ServerFinding("n", FindingState.DEVIATES, says)
 
 
-async def _stop(probe: Probe, forms: Forms) -> Finding:
+async def _stop(probe: Probe, forms: FormAnswers) -> ServerFinding:
     text = _greedy(forms)
     words = [word for word in text.split(" ")[2:] if len(word) > 2 and word in text[5:]]
     if not words:
-        return Finding("stop", State.UNKNOWN, "the greedy answer is too short to stop in it")
+        return ServerFinding(
+            "stop", FindingState.UNKNOWN, "the greedy answer is too short to stop in it"
+        )
     stop = words[0]
     answer = await _either(probe, forms)(stop=[stop])
     if stop not in answer.text:
         if len(answer.text) < len(text):
-            return Finding("stop", State.FINE, "stop strings end the text and are left out")
-        return Finding("stop", State.UNKNOWN, "the text changed; nothing can be said")
+            return ServerFinding(
+                "stop", FindingState.FINE, "stop strings end the text and are left out"
+            )
+        return ServerFinding("stop", FindingState.UNKNOWN, "the text changed; nothing can be said")
     if answer.text.endswith(stop) or answer.text.rstrip().endswith(stop):
         says = "the stop string is left in the text; runs cut it off"
-        return Finding("stop", State.DEVIATES, says)
-    return Finding("stop", State.DEVIATES, "stop strings are ignored; runs cut the text themselves")
+        return ServerFinding("stop", FindingState.DEVIATES, says)
+    return ServerFinding(
+        "stop", FindingState.DEVIATES, "stop strings are ignored; runs cut the text themselves"
+    )
 
 
-async def _limit(probe: Probe, forms: Forms) -> Finding:
+async def _limit(probe: Probe, forms: FormAnswers) -> ServerFinding:
     answer = await _either(probe, forms)(max_tokens=4)
     used = (answer.body.get("usage") or {}).get("completion_tokens")
     if used == 4 or (answer.finish == "length" and len(answer.text) < len(_greedy(forms))):
-        return Finding("max_tokens", State.FINE, "max_tokens is obeyed, and named as the reason")
+        return ServerFinding(
+            "max_tokens", FindingState.FINE, "max_tokens is obeyed, and named as the reason"
+        )
     says = f"max_tokens 4 gave {used} tokens and finish reason {answer.finish!r}"
-    return Finding("max_tokens", State.DEVIATES, says)
+    return ServerFinding("max_tokens", FindingState.DEVIATES, says)
 
 
-async def _prefix(probe: Probe, forms: Forms) -> Finding | None:
+async def _prefix(probe: Probe, forms: FormAnswers) -> ServerFinding | None:
     if forms.chat is None:
         return None
     text = forms.chat.text
     cut = text.find(" ", len(text) // 3)
     if cut <= 0:
-        return Finding("prefix", State.UNKNOWN, "the greedy answer is too short to continue it")
+        return ServerFinding(
+            "prefix", FindingState.UNKNOWN, "the greedy answer is too short to continue it"
+        )
     answer = await _continued(probe, text[:cut])
     if answer.status != 200:
         says = f"continue_final_message is refused (HTTP {answer.status}): no assistant prefix"
-        return Finding("prefix", State.DEVIATES, says)
+        return ServerFinding("prefix", FindingState.DEVIATES, says)
     if answer.text.strip()[:8] == text[cut:].strip()[:8]:
-        return Finding("prefix", State.FINE, "continue_final_message is obeyed")
+        return ServerFinding("prefix", FindingState.FINE, "continue_final_message is obeyed")
     # The model's own words may come again in a new turn; words that it would not say may not.
     if (await _continued(probe, STRANGE)).text.startswith(STRANGE):
         says = "continue_final_message is obeyed, the prefix is repeated; runs take it off"
-        return Finding("prefix", State.DEVIATES, says)
+        return ServerFinding("prefix", FindingState.DEVIATES, says)
     says = "continue_final_message is ignored: the model begins a new turn"
-    return Finding("prefix", State.DEVIATES, says)
+    return ServerFinding("prefix", FindingState.DEVIATES, says)
 
 
-async def _continued(probe: Probe, prefix: str) -> Answer:
+async def _continued(probe: Probe, prefix: str) -> ProbeAnswer:
     turns = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": prefix}]
     flags = {"continue_final_message": True, "add_generation_prompt": False}
     return await probe.ask(CHAT, messages=turns, **flags)
 
 
-async def _logprobs(probe: Probe, forms: Forms) -> Finding:
+async def _logprobs(probe: Probe, forms: FormAnswers) -> ServerFinding:
     shapes = []
     if forms.completion is not None:
         answer = await probe.complete(logprobs=1, max_tokens=2)
@@ -187,58 +205,175 @@ async def _logprobs(probe: Probe, forms: Forms) -> Finding:
     if forms.chat is not None:
         answer = await probe.chat(logprobs=True, top_logprobs=1, max_tokens=2)
         shapes.append(f"chat: {_shape(answer)}")
-    state = State.DEVIATES if any("absent" in shape for shape in shapes) else State.FINE
-    return Finding("logprobs", state, "; ".join(shapes))
+    state = (
+        FindingState.DEVIATES if any("absent" in shape for shape in shapes) else FindingState.FINE
+    )
+    return ServerFinding("logprobs", state, "; ".join(shapes))
 
 
-def _shape(answer: Answer) -> str:
-    found = first_choice(answer.body).get("logprobs")
-    if not isinstance(found, Mapping):
+def _shape(answer: ProbeAnswer) -> str:
+    logprobs = first_choice(answer.body).get("logprobs")
+    if not isinstance(logprobs, Mapping):
         return "absent"
-    return "tokens with logprobs" if found.get("content") else "the legacy lists"
+    return "tokens with logprobs" if logprobs.get("content") else "the legacy lists"
 
 
-async def _model_name(probe: Probe, forms: Forms) -> Finding:
+async def _model_name(probe: Probe, forms: FormAnswers) -> ServerFinding:
     own, probe.model = probe.model, NO_SUCH_MODEL
     try:
         answer = await _either(probe, forms)(max_tokens=1)
     finally:
         probe.model = own
     if answer.status != 200:
-        return Finding("model name", State.FINE, f"an unknown model is HTTP {answer.status}")
+        return ServerFinding(
+            "model name", FindingState.FINE, f"an unknown model is HTTP {answer.status}"
+        )
     says = "an unknown model name is answered: a mistyped name goes unnoticed"
-    return Finding("model name", State.DEVIATES, says)
+    return ServerFinding("model name", FindingState.DEVIATES, says)
 
 
-async def _context(probe: Probe, forms: Forms) -> Finding:
+async def _context(probe: Probe, forms: FormAnswers) -> ServerFinding:
     if urlsplit(probe.base).hostname not in LOCAL_HOSTS:
         says = "not asked of a server that may charge for it"
-        return Finding("context limit", State.UNKNOWN, says)
+        return ServerFinding("context limit", FindingState.UNKNOWN, says)
     if any(answer and _of_transformers_serve(answer, probe.model) for answer in forms):
         says = "not asked: transformers serve takes any prompt, and is at work on it for long"
-        return Finding("context limit", State.UNKNOWN, says)
+        return ServerFinding("context limit", FindingState.UNKNOWN, says)
     try:
         async with asyncio.timeout(LONG_SECONDS):
             answer = await _either(probe, forms)("egg " * LONG_WORDS, max_tokens=1)
     except TimeoutError:
         says = f"{LONG_WORDS:,} words are not refused within {LONG_SECONDS:g} s, nor answered"
-        return Finding("context limit", State.UNKNOWN, says)
+        return ServerFinding("context limit", FindingState.UNKNOWN, says)
     if answer.status != 200:
         says = f"a prompt that is too long is HTTP {answer.status}"
-        return Finding("context limit", State.FINE, says)
+        return ServerFinding("context limit", FindingState.FINE, says)
     if (prompt_tokens(answer) or 0) >= LONG_WORDS:
         says = f"{LONG_WORDS:,} words are read: the limit is higher"
-        return Finding("context limit", State.UNKNOWN, says)
+        return ServerFinding("context limit", FindingState.UNKNOWN, says)
     says = f"{LONG_WORDS:,} words are answered: a prompt that is too long is cut silently"
-    return Finding("context limit", State.DEVIATES, says)
+    return ServerFinding("context limit", FindingState.DEVIATES, says)
 
 
-def _of_transformers_serve(answer: Answer, model: str) -> bool:
+def _of_transformers_serve(answer: ProbeAnswer, model: str) -> bool:
     """Tell by the model's name, to which that server adds the revision."""
     return str(answer.body.get("model")).startswith(f"{model}@")
 
 
-PROBES: Mapping[str, Callable[[Probe, Forms], Awaitable[Finding | None]]] = {
+# A text in which a penalty on repetition shows, if the model's own words do not.
+REPETITIVE = "one one one one two two two two one one one one two two two two one one one one"
+PENALTIES = ("presence_penalty", "frequency_penalty", "repetition_penalty", "repeat_penalty")
+ON_REPETITION = {"repetition_penalty", "repeat_penalty"}
+NAME = "hidden penalty"
+
+
+async def hidden_penalty(probe: Probe, forms: FormAnswers) -> ServerFinding:
+    """Return whether greedy texts are others once every penalty is turned off by name."""
+    off = await _accepted(probe, forms)
+    if not off:
+        says = "not known: no field that turns a penalty off is accepted"
+        return ServerFinding(NAME, FindingState.UNKNOWN, says)
+    for form, greedy in zip((probe.chat, probe.complete), forms, strict=True):
+        if greedy is None:
+            continue
+        for text in (QUESTION, REPETITIVE):
+            plain = greedy if text == QUESTION else await form(text)
+            if (await form(text, **off)).text == plain.text:
+                continue
+            if (await form(text)).text != plain.text:
+                says = "not known: the text changes between equal requests"
+                return ServerFinding(NAME, FindingState.UNKNOWN, says)
+            says = "a penalty acts on greedy decoding unless it is turned off; runs turn it off"
+            return ServerFinding(NAME, FindingState.DEVIATES, says)
+    if not ON_REPETITION & set(off):
+        says = "not known: no field that turns a penalty on repetition off is accepted"
+        return ServerFinding(NAME, FindingState.UNKNOWN, says)
+    return ServerFinding(NAME, FindingState.FINE, "no penalty acts unless it is asked for")
+
+
+async def _accepted(probe: Probe, forms: FormAnswers) -> dict[str, Any]:
+    """Return the fields that the server takes, each with the value that turns it off."""
+    ask = probe.complete if forms.completion is not None else probe.chat
+    off: dict[str, Any] = {name: NEUTRAL[name] for name in PENALTIES}
+    if (await ask(max_tokens=1, **off)).status == 200:
+        return off
+    return {
+        name: value
+        for name, value in off.items()
+        if (await ask(max_tokens=1, **{name: value})).status == 200
+    }
+
+
+# Beside "/v1" where a server shows how it tokenizes: vLLM takes messages or a prompt, llama.cpp
+# a text, which it makes of messages at another address.
+TOKENIZE, TEMPLATE = "/tokenize", "/apply-template"
+TURNS = [{"role": "user", "content": QUESTION}]
+
+
+async def chat_template(probe: Probe, forms: FormAnswers) -> ServerFinding | None:
+    """Return whether the chat form adds anything to the same words as a plain text."""
+    if forms.chat is None:
+        return None
+    chat, plain = prompt_tokens(forms.chat), prompt_tokens(forms.completion)
+    if chat is None or plain is None:
+        says = "not known: no counts of both forms to compare"
+        return ServerFinding("chat template", FindingState.UNKNOWN, says)
+    if chat > plain:
+        says = f"a chat template puts {chat - plain} tokens around a message"
+        return ServerFinding("chat template", FindingState.FINE, says)
+    says = "the chat form adds no token to a message: the model has no chat template"
+    return ServerFinding("chat template", FindingState.DEVIATES, says)
+
+
+async def first_token(probe: Probe, forms: FormAnswers) -> ServerFinding | None:
+    """Return whether template and tokenizer both begin a chat, so that its first token comes twice.
+
+    Only tokens as many as the server counted for the same chat are believed.
+    """
+    if forms.chat is None:
+        return None
+    tokens = await _chat_tokens(probe)
+    if not tokens or len(tokens) != prompt_tokens(forms.chat):
+        says = "not known: the server does not show the tokens of a chat"
+        return ServerFinding("double BOS", FindingState.UNKNOWN, says)
+    if tokens[:1] == tokens[1:2]:
+        says = "a chat begins with its first token twice: the template writes it, the server again"
+        return ServerFinding("double BOS", FindingState.DEVIATES, says)
+    return ServerFinding("double BOS", FindingState.FINE, "a chat begins with its first token once")
+
+
+def prompt_tokens(answer: ProbeAnswer | None) -> int | None:
+    """Return how many tokens of prompt a server counted."""
+    usage = {} if answer is None else answer.body.get("usage")
+    count = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+    return count if isinstance(count, int) else None
+
+
+async def _chat_tokens(probe: Probe) -> list[Any]:
+    """Return the tokens of a chat of one question, [] where the server does not show them."""
+    root = probe.base.removesuffix("/v1")
+    async with Probe(root, probe.model, probe._key, probe.seconds) as server:
+        shown = await _posted(server, TOKENIZE, model=probe.model, messages=TURNS)
+        if not shown.get("tokens"):
+            text = (await _posted(server, TEMPLATE, messages=TURNS)).get("prompt")
+            flags = {"add_special": True, "parse_special": True}
+            shown = await _posted(server, TOKENIZE, content=text, **flags) if text else {}
+        probe.requests += server.requests
+    tokens = shown.get("tokens")
+    return tokens if isinstance(tokens, list) else []
+
+
+async def _posted(server: Probe, path: str, **fields: Any) -> Mapping[str, Any]:
+    """Return what an address of a server answers, {} where there is no such address."""
+    server.requests += 1
+    try:
+        reply = await server.call("POST", path, encoded(fields))
+    except ModelError:
+        return {}
+    return reply if isinstance(reply, Mapping) else {}
+
+
+PROBES: Mapping[str, Callable[[Probe, FormAnswers], Awaitable[ServerFinding | None]]] = {
     "chat template": chat_template,
     "double BOS": first_token,
     "greedy": _repeatable,

@@ -13,9 +13,17 @@ import aiohttp
 
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.fields import LENGTH, NEW_LENGTH, body_of, encoded, neutral_for, refused
-from gradeschool.models.http_route import proxy_for
-from gradeschool.models.replies import classify, object_in, parse_replies
+from gradeschool.models.openai_api import (
+    LENGTH,
+    NEW_LENGTH,
+    body_of,
+    classify,
+    encoded,
+    neutral_for,
+    object_in,
+    parse_replies,
+    refused,
+)
 
 CONNECT_SECONDS = 10.0
 TOTAL_SECONDS = 600.0
@@ -104,23 +112,23 @@ class Endpoint:
             await self._session.close()
 
     async def answer(self, request: Request) -> Reply:
-        """Ask once and return the reply; raises ModelError (see `models/replies.py`)."""
+        """Ask once and return the reply; raises ModelError (see `models/openai_api.py`)."""
         return (await self.answer_many((request,)))[0]
 
     async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
         """Ask once for requests that differ in their sample alone; return one reply at least.
 
-        A server that refuses `n`, or gives fewer choices, is asked for one at a time from then on.
+        A server that refuses `n`, or gives fewer choices, gets one request per sample from then on.
         Usage that it counted for several is that of the first; the others' is unknown.
         """
-        asked = requests[:1] if self._one_choice else requests
-        raw = await self._raw(asked)
+        sent = requests[:1] if self._one_choice else requests
+        raw = await self._raw(sent)
         if raw is None:
-            self._one_choice, asked = True, requests[:1]
-            raw = await self._raw(asked)
+            self._one_choice, sent = True, requests[:1]
+            raw = await self._raw(sent)
             assert raw is not None, "one choice cannot be too many"  # noqa: S101
-        replies = parse_replies(raw, asked)
-        if len(replies) < len(asked):
+        replies = parse_replies(raw, sent)
+        if len(replies) < len(sent):
             self._one_choice = True
         if not self._refused:
             return replies
@@ -278,3 +286,19 @@ async def _limited(reply: aiohttp.ClientResponse) -> bytes:
             raise ModelError("reply too large", f"a reply is larger than {LARGEST_REPLY} bytes")
         parts.append(part)
     return b"".join(parts)
+
+
+def proxy_for(base: str) -> str | None:
+    """Return the proxy that the environment names for an address, looked up once.
+
+    aiohttp's `trust_env` looks it up for each request, in a thread, and would send a password that
+    it finds in ~/.netrc.
+    """
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = urlsplit(base)
+    proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+    if proxy is not None and urlsplit(proxy).scheme not in {"http", "https"}:
+        name = f"{parts.scheme.upper()}_PROXY"
+        raise InputError(f"the proxy in {name} is no http:// or https:// address; set another")
+    return proxy

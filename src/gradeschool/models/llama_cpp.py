@@ -14,7 +14,7 @@ from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
 
 HOST = "127.0.0.1"
 MODEL_NAME = "model"
-# Sequences that are written at once, and the tokens that each has room for.
+# Sequences that are written at once, and the tokens that each can hold.
 SLOTS, SLOT_TOKENS = 8, 4096
 MAGIC = b"GGUF"
 SMALL_BYTES = 2**28

@@ -17,7 +17,7 @@ from gradeschool.models.base import Reply, Request, Results
 
 # The length of a long chain of thought, where the protocol sets no limit.
 DEFAULT_TOKENS = 2048
-# A weight file is told from another by this many bytes at each end.
+# Weight files are compared by this many bytes at each end.
 SAMPLE_BYTES = 1 << 20
 FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tokenizer*")
 

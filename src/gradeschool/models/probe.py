@@ -9,36 +9,35 @@ from typing import Any, NamedTuple
 from gradeschool.errors import ModelError
 from gradeschool.formats.samples import text_of
 from gradeschool.models.endpoint import Endpoint
-from gradeschool.models.fields import encoded
-from gradeschool.models.replies import object_in
+from gradeschool.models.openai_api import encoded, object_in
 
 QUESTION = "A box holds 3 rows of 4 eggs. How many eggs are in 5 boxes? Work it out step by step."
 TOKENS = 48
 CHAT, COMPLETIONS = "/chat/completions", "/completions"
 
 
-class State(StrEnum):
-    """What a probe found: as asked, otherwise than asked, or nothing that can be told."""
+class FindingState(StrEnum):
+    """The result of a probe: as requested, different from the request, or unknown."""
 
     FINE = "fine"
     DEVIATES = "deviates"
     UNKNOWN = "unknown"
 
 
-class Finding(NamedTuple):
+class ServerFinding(NamedTuple):
     """What one probe found: `name` is short and stable, `says` is a sentence for people."""
 
     name: str
-    state: State
+    state: FindingState
     says: str
 
     @property
     def refuses(self) -> bool:
         """Whether the server does not do what was asked, and a run cannot mend it."""
-        return self.state is State.DEVIATES and "is obeyed" not in self.says
+        return self.state is FindingState.DEVIATES and "is obeyed" not in self.says
 
 
-class Answer(NamedTuple):
+class ProbeAnswer(NamedTuple):
     """One answer of the server: its status, its object (empty unless 200), its first choice."""
 
     status: int
@@ -52,11 +51,11 @@ class Answer(NamedTuple):
         return len(self.body.get("choices") or ())
 
 
-class Forms(NamedTuple):
+class FormAnswers(NamedTuple):
     """The greedy answers of both forms, None where the server does not have the form."""
 
-    chat: Answer | None
-    completion: Answer | None
+    chat: ProbeAnswer | None
+    completion: ProbeAnswer | None
 
 
 def first_choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -81,7 +80,7 @@ class Probe(Endpoint):
         await super().__aenter__()
         return self
 
-    async def ask(self, path: str, **fields: Any) -> Answer:
+    async def ask(self, path: str, **fields: Any) -> ProbeAnswer:
         """Send one body; fields of the value None are left out. Raises ModelError as `answer`."""
         self.requests += 1
         body = {"model": self.model, "max_tokens": TOKENS, "temperature": 0, **fields}
@@ -90,17 +89,17 @@ class Probe(Endpoint):
         if status in {401, 403}:
             raise ModelError(f"http {status}", f"{self.base} refuses the API key")
         if status != 200:
-            return Answer(status, {}, "", "")
-        found = object_in(raw)
-        choice = first_choice(found)
+            return ProbeAnswer(status, {}, "", "")
+        reply = object_in(raw)
+        choice = first_choice(reply)
         inside = choice.get("message") or {} if path == CHAT else choice
         text = text_of(inside.get("content" if path == CHAT else "text")) or ""
-        return Answer(status, found, text, str(choice.get("finish_reason") or ""))
+        return ProbeAnswer(status, reply, text, str(choice.get("finish_reason") or ""))
 
-    async def chat(self, text: str = QUESTION, **fields: Any) -> Answer:
+    async def chat(self, text: str = QUESTION, **fields: Any) -> ProbeAnswer:
         """Ask for a chat completion of one user message."""
         return await self.ask(CHAT, messages=[{"role": "user", "content": text}], **fields)
 
-    async def complete(self, text: str = QUESTION, **fields: Any) -> Answer:
+    async def complete(self, text: str = QUESTION, **fields: Any) -> ProbeAnswer:
         """Ask for a completion of a text."""
         return await self.ask(COMPLETIONS, prompt=text, **fields)

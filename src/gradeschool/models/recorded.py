@@ -19,7 +19,7 @@ SAMPLE_FILE = Path(__file__).parents[1] / "datasets" / "sample" / "completions.j
 class RecordedModel:
     """Answers with the completions of one run in a file; `prompt` and `decoding` do not matter.
 
-    spec: a path, or "sample" for what the package ships; "#RUN" behind it chooses one of several
+    spec: a path, or "sample" for what the package ships; "#RUN" after it chooses one of several
     runs. problems: those that will be asked. Raises InputError where the file or the run cannot be
     used.
     """
@@ -41,11 +41,11 @@ class RecordedModel:
             if recorded.run != self.run:
                 continue
             try:
-                known = answers[matcher.find(recorded.reference).id]
+                samples = answers[matcher.find(recorded.reference).id]
             except InputError:
                 continue  # a problem that this run does not ask for
-            number = len(known) if recorded.sample is None else recorded.sample
-            known.setdefault(number, recorded)
+            number = len(samples) if recorded.sample is None else recorded.sample
+            samples.setdefault(number, recorded)
         return answers
 
     async def __aenter__(self) -> RecordedModel:

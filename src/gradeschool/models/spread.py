@@ -38,11 +38,11 @@ class _Server:
 class SpreadModel:
     """Servers of the same model; a context manager that opens them all.
 
-    One that cannot be reached is left out, and `tell` hears of it; where none can, the first one's
-    TransientError is raised. The identity holds no address, so that a run goes on with other
-    servers of the model: it is the model's name and a digest of what it writes greedily behind two
-    short texts. Raises InputError where the servers' names or those texts differ: they would not be
-    one model.
+    A server that cannot be reached is left out and reported to `tell`; if none can be reached, the
+    first TransientError is raised. The identity holds no address, so that a run can continue on
+    other servers of the model: it is the model's name and a digest of its greedy continuations of
+    two short texts. Raises InputError where the servers' names or those texts differ: they would
+    not be one model.
     """
 
     def __init__(
@@ -70,14 +70,14 @@ class SpreadModel:
     async def __aenter__(self) -> SpreadModel:
         """Open the servers, and see that they serve the same model."""
         try:
-            opened = await asyncio.gather(*(self._opened(one.model) for one in self._servers))
+            opened = await asyncio.gather(*(self._opened(server.model) for server in self._servers))
             failures = [error for error in opened if isinstance(error, TransientError)]
             if len(failures) == len(opened):
                 raise failures[0]
             for error in failures:
                 self._tell(f"{error}; going on without it")
             pairs = zip(self._servers, opened, strict=True)
-            reached = [(one, texts) for one, texts in pairs if isinstance(texts, list)]
+            reached = [(server, texts) for server, texts in pairs if isinstance(texts, list)]
             self._servers = [server for server, _ in reached]
             self._digest = self._compared([texts for _, texts in reached])
         except BaseException:
@@ -98,14 +98,14 @@ class SpreadModel:
         if len(names) > 1:
             raise InputError(
                 f"the servers name different models: {', '.join(map(repr, sorted(names)))}; "
-                "give servers of one model, its name behind the address"
+                "give servers of one model, its name after the address"
             )
         for server, texts in zip(self._servers, written, strict=True):
-            for one, other in zip(written[0], texts, strict=True):
-                if one != other:
+            for text, different in zip(written[0], texts, strict=True):
+                if text != different:
                     raise InputError(
                         f"{self._servers[0].model.identity!r} and {server.model.identity!r} do not "
-                        f"write the same greedily: {one!r} and {other!r}; give servers of one "
+                        f"write the same greedily: {text!r} and {different!r}; give servers of one "
                         "model, at the same precision"
                     )
         return hashlib.sha256("\0".join(written[0]).encode()).hexdigest()[:12]
@@ -117,7 +117,7 @@ class SpreadModel:
     async def answer(self, request: Request) -> Reply:
         """Return the reply of the least busy server; one that fails is avoided for a while."""
         now = self._clock()
-        server = min(self._servers, key=lambda one: one.unfit(now))
+        server = min(self._servers, key=lambda candidate: candidate.unfit(now))
         server.asking += 1
         try:
             reply = await server.model.answer(request)
@@ -131,7 +131,7 @@ class SpreadModel:
 
 
 async def _written(model: Model) -> list[str]:
-    """Return what a model writes behind the probes."""
+    """Return the model's continuations of the probes."""
     decoding = Decoding(temperature=0.0, max_tokens=PROBE_TOKENS)
     problem = Problem.from_gold("7")
     return [

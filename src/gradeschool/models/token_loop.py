@@ -1,8 +1,8 @@
 """The one loop that samples: prompts encoded once, rows compacted and refilled, tokens forced.
 
-A cohort is what began together: some prompts, and rows that continue them. Rows that ended make
-room for the others of their cohort; where enough rows are free, a new cohort begins; cohorts that
-are nearly done join. The calculator puts the result of an annotation into its row's queue.
+A batch is what began together: some prompts, and rows that continue them. Rows that ended are taken
+out; where enough rows are free, a new batch begins; batches that are nearly done join. The
+calculator puts the result of an annotation into its row's queue.
 
 What a sample depends on: the weights, the prompt's tokens, the sample's number, the seed and the
 settings; never on the other rows, the order of the prompts or `rows`. Its random numbers follow
@@ -23,24 +23,20 @@ import torch
 from gradeschool.models.local import SampleTask
 from gradeschool.models.tokens.annotations import Annotations
 from gradeschool.models.tokens.cache_step import CacheStep, UnknownArchitectureError
-from gradeschool.models.tokens.cohort import Cohort
 from gradeschool.models.tokens.draw import Draw, logprobs
 from gradeschool.models.tokens.llama_step import LlamaStep
-from gradeschool.models.tokens.prefill import encoded
-from gradeschool.models.tokens.rows import Rows, Sampled
-from gradeschool.models.tokens.stops import Stops
+from gradeschool.models.tokens.row_batch import GenerationBatch, encoded
+from gradeschool.models.tokens.rows import RowTable, Sampled, Stops
 
 __all__ = ["Draw", "Loop", "SampleTask", "Sampled", "UnknownArchitectureError", "sample"]
 
 ROWS_ON_CPU, ROWS_ON_GPU = 256, 1024
-# A new cohort begins where this share of the rows is left.
+# A new batch begins where this share of the rows is left.
 REFILL = 0.6
-# Ended rows are taken out once their computing has cost as much as that: rows times steps.
-WASTE = 16
-# Two cohorts join where that costs at most so many columns of masked keys, over all rows.
+# Two batches join where that costs at most so many columns of masked keys, over all rows.
 JOIN = 1_500
 
-Step = Callable[[torch.Tensor, Sequence[Cohort]], torch.Tensor]
+Step = Callable[[torch.Tensor, Sequence[GenerationBatch]], torch.Tensor]
 
 
 def sample(
@@ -107,12 +103,12 @@ class Loop:
         A row ends after max_tokens, or where the model's context ends.
         """
         most = rows or (ROWS_ON_GPU if self.device.type == "cuda" else ROWS_ON_CPU)
-        table = Rows(min(most, len(tasks)), max_tokens, self.annotations, self.context)
+        table = RowTable(min(most, len(tasks)), max_tokens, self.annotations, self.context)
         waiting = iter(tasks)
-        live: list[_Live] = []
+        live: list[GenerationBatch] = []
         while True:
             free = len(table.free)
-            if free >= (1 - REFILL) * table.nobody and (group := list(islice(waiting, free))):
+            if free >= (1 - REFILL) * table.spare and (group := list(islice(waiting, free))):
                 live.append(self._begin(table, group, seed))
             if not live:
                 return
@@ -121,26 +117,24 @@ class Loop:
             _join(live)
 
     @torch.inference_mode()
-    def _begin(self, table: Rows, tasks: Sequence[SampleTask], seed: int) -> _Live:
+    def _begin(self, table: RowTable, tasks: Sequence[SampleTask], seed: int) -> GenerationBatch:
         """Encode each prompt once, all but its last token, which is every row's first."""
         prompts = list(dict.fromkeys(task.tokens for task in tasks))
-        numbers = {prompt: at for at, prompt in enumerate(prompts)}
+        numbers = {prompt: index for index, prompt in enumerate(prompts)}
         heads = [prompt[:-1] for prompt in prompts]
         drawing = seed if self.draw.temperature else None
-        return _Live(
-            Cohort(
-                encoded(self.model, heads),
-                [len(head) for head in heads],
-                [numbers[task.tokens] for task in tasks],
-                np.array([table.begin(task, drawing) for task in tasks]),
-            )
+        return GenerationBatch(
+            encoded(self.model, heads),
+            [len(head) for head in heads],
+            [numbers[task.tokens] for task in tasks],
+            np.array([table.begin(task, drawing) for task in tasks]),
         )
 
     @torch.inference_mode()
-    def _advance(self, table: Rows, live: Sequence[_Live]) -> list[Sampled]:
-        """Write one token behind every row, and take out those that ended."""
-        slots = np.concatenate([one.cohort.slots for one in live])
-        logits = self.step(self._there(table.last[slots]), [one.cohort for one in live])
+    def _advance(self, table: RowTable, live: Sequence[GenerationBatch]) -> list[Sampled]:
+        """Append one token to every row, and take out the rows that ended."""
+        slots = np.concatenate([batch.slots for batch in live])
+        logits = self.step(self._there(table.last[slots]), live)
         tokens = self.draw(logits, self._there(table.drawn(slots))).cpu().numpy()
         table.force(slots, tokens)
         table.add(slots, tokens, logprobs(logits, self._there(tokens)).cpu().numpy())
@@ -148,48 +142,30 @@ class Loop:
         if self.stops is not None:
             ended |= self.stops.reached(table, slots, tokens)
         over = np.flatnonzero(
-            (ended | (table.counts[slots] == table.limits[slots])) & (slots < table.nobody)
+            (ended | (table.counts[slots] == table.limits[slots])) & (slots < table.spare)
         )
-        done = [table.end(int(slots[at]), bool(ended[at])) for at in over.tolist()]
-        if done:
-            gone = np.zeros(table.nobody + 1, dtype=np.bool_)
-            gone[slots[over]] = True
-            for one in live:
-                one.cohort.slots[gone[one.cohort.slots]] = table.nobody
-        for one in live:
-            one.tidy(table.nobody)
-        return done
+        rows = [table.end(int(slots[place]), bool(ended[place])) for place in over.tolist()]
+        if rows:
+            ended_slots = np.zeros(table.spare + 1, dtype=np.bool_)
+            ended_slots[slots[over]] = True
+            for batch in live:
+                batch.slots[ended_slots[batch.slots]] = table.spare
+        for batch in live:
+            batch.tidy(table.spare)
+        return rows
 
     def _there(self, numbers: Any) -> torch.Tensor:
         return torch.from_numpy(numbers).to(self.device)
 
 
-class _Live:
-    """A cohort, how many of its rows still write, and what its ended rows have cost."""
-
-    def __init__(self, cohort: Cohort) -> None:
-        self.cohort = cohort
-        self.live = cohort.rows
-        self.waste = 0
-
-    def tidy(self, nobody: int) -> None:
-        """Take out the rows that ended, once that is cheaper than to go on computing them."""
-        kept = self.cohort.slots != nobody
-        self.live = int(kept.sum())
-        self.waste += len(kept) - self.live
-        if self.live and self.waste >= WASTE:
-            self.cohort.keep(kept)
-            self.waste = 0
-
-
-def _join(live: list[_Live]) -> None:
-    """Let each cohort, oldest first, take in the next one where that is cheap."""
-    at = 0
-    while at + 1 < len(live):
-        older, younger = live[at].cohort, live[at + 1].cohort
+def _join(live: list[GenerationBatch]) -> None:
+    """Let each batch, oldest first, take in the next one where that is cheap."""
+    index = 0
+    while index + 1 < len(live):
+        older, younger = live[index], live[index + 1]
         if younger.rows * (older.written - younger.written) <= JOIN:
             with torch.inference_mode():
                 older.join(younger)
-            del live[at + 1]
+            del live[index + 1]
         else:
-            at += 1
+            index += 1

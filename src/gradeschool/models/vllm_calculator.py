@@ -2,8 +2,8 @@
 
 `LLM(model=..., logits_processors=["gradeschool.models.vllm_calculator:Calculator"])`, or
 `vllm serve --logits-processors gradeschool.models.vllm_calculator:Calculator`. Written against vLLM
-0.32. A processor sees a token once it is chosen and cannot take it back: a token that goes on
-behind "=" with another result than the calculator's ("=7") stays, and nothing is forced behind it.
+0.32. A processor sees a token once it is chosen and cannot take it back: a token that
+continues after "=" with another result than the calculator's ("=7") stays, and forces nothing.
 vLLM's log-probabilities of forced tokens are of the model before it was forced.
 """
 
@@ -41,20 +41,20 @@ class Calculator(LogitsProcessor):  # type: ignore[misc]
         """Follow the requests to their places in the batch."""
         if batch_update is None:
             return
-        for at in batch_update.removed:
-            self.rows.pop(at, None)
-        for at, _, _, written in batch_update.added:
-            self.rows[at] = _Row(written)
-        for one, other, direction in batch_update.moved:
-            first, second = self.rows.pop(one, None), self.rows.pop(other, None)
+        for index in batch_update.removed:
+            self.rows.pop(index, None)
+        for index, _, _, written in batch_update.added:
+            self.rows[index] = _Row(written)
+        for source, target, direction in batch_update.moved:
+            first, second = self.rows.pop(source, None), self.rows.pop(target, None)
             if first is not None:
-                self.rows[other] = first
+                self.rows[target] = first
             if second is not None and direction == MoveDirectionality.SWAP:
-                self.rows[one] = second
+                self.rows[source] = second
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
         """Leave one token to each row where a result is due."""
-        due = [(at, token) for at, row in self.rows.items()
+        due = [(index, token) for index, row in self.rows.items()
                if (token := row.due(self.annotations)) is not None]  # fmt: skip
         if due:
             places, tokens = (
@@ -70,18 +70,18 @@ class _Row:
 
     def __init__(self, written: list[int]) -> None:
         self.written = written
-        self.seen = 0
+        self.read = 0
         self.queue: deque[int] = deque()
 
     def due(self, annotations: Annotations) -> int | None:
         """Return the token that must come next, None where any may."""
-        while self.seen < len(self.written):
-            token = self.written[self.seen]
+        while self.read < len(self.written):
+            token = self.written[self.read]
             if self.queue:
                 self.queue.popleft()
             elif annotations.watched[token]:
-                override = annotations.override(self.written[: self.seen], token)
+                override = annotations.override(self.written[: self.read], token)
                 if not override.instead:
                     self.queue.extend(override.tokens)
-            self.seen += 1
+            self.read += 1
         return self.queue[0] if self.queue else None

@@ -1,7 +1,7 @@
 """Processes that generate: some on this machine, or actors on Ray.
 
 Each holds a model and is given tasks; the process that started them alone stores what they write.
-A sample and its key are the same whoever writes it, so a run can go on with other workers.
+A sample and its key do not depend on the worker, so a run can continue with other workers.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def scorer_card(name: str) -> ScorerCard:
             protocol.name for protocol in all_protocols().values() if name in protocol.scorers
         ),
         quirks=tuple(quirk for quirk in quirks(package) if quirk.scorer == name),
-        links=tuple(dict.fromkeys((*links_of(scorer.read), *links(package)))),
+        links=tuple(dict.fromkeys((*links_of(scorer.extract), *links(package)))),
         available=available(scorer),
     )
 

@@ -12,9 +12,9 @@ from rich.table import Table
 from gradeschool.reports.comparison import name, percent
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import folded
-from gradeschool.runs.diff.fields import DIFFERS, SAME, UNKNOWN, Field
-from gradeschool.runs.diff.prompts import Parting
-from gradeschool.runs.diff.result import Diff
+from gradeschool.runs.diff.fields import DIFFERS, SAME, UNKNOWN, SettingDifference
+from gradeschool.runs.diff.pairs import PromptDifference
+from gradeschool.runs.diff.result import RunDifference
 from gradeschool.runs.diff.steps import PROMPTS, SET, TEXTS, UNPROMPTED
 from gradeschool.scorer import clip
 
@@ -25,11 +25,11 @@ LEAST_VALUE, BESIDE_VALUES = 17, 60
 UNTOLD = "not recorded"
 
 
-def print_difference(found: Diff, console: Console) -> None:
+def print_difference(found: RunDifference, console: Console) -> None:
     """Print what two results are, what differs in them, and where their difference comes from."""
     for letter, side, scorer, accuracy in (
-        ("A", found.a, found.scorers[0], found.ledger.accuracy_a),
-        ("B", found.b, found.scorers[1], found.ledger.accuracy_b),
+        ("A", found.a, found.scorers[0], found.account.accuracy_a),
+        ("B", found.b, found.scorers[1], found.account.accuracy_b),
     ):
         n = len(side.run.samples)
         console.print(
@@ -39,12 +39,12 @@ def print_difference(found: Diff, console: Console) -> None:
         )
     console.print(f"B - A: {found.points:+.2f} points", style="bold")
     _print_fields(found.fields, console)
-    _print_partings(found.partings, console)
+    _print_partings(found.prompts, console)
     _print_texts(found, console)
     _print_steps(found, console)
 
 
-def _print_fields(fields: Sequence[Field], console: Console) -> None:
+def _print_fields(fields: Sequence[SettingDifference], console: Console) -> None:
     table = _table("", "A", "B", "explains", "")
     width = max(LEAST_VALUE, (console.width - BESIDE_VALUES) // 2)
     for one in fields:
@@ -67,7 +67,7 @@ def _print_names(heading: str, names: Sequence[str], console: Console) -> None:
         console.print(f"{heading}: {', '.join(names)}", soft_wrap=True)
 
 
-def _print_partings(partings: Sequence[Parting], console: Console) -> None:
+def _print_partings(partings: Sequence[PromptDifference], console: Console) -> None:
     if not partings:
         return
     console.print("\nwhere the prompts part", style="bold")
@@ -79,7 +79,7 @@ def _print_partings(partings: Sequence[Parting], console: Console) -> None:
             console.print(f"  {letter} …{shown}{'' if text else ' (ends here)'}", soft_wrap=True)
 
 
-def _print_texts(found: Diff, console: Console) -> None:
+def _print_texts(found: RunDifference, console: Console) -> None:
     counts = found.counts
     console.print(f"\n{counts.equal_texts:,} of {counts.pairs:,} completions are equal to the "
                   "letter", soft_wrap=True, style="bold")  # fmt: skip
@@ -98,17 +98,17 @@ def _print_texts(found: Diff, console: Console) -> None:
         )
 
 
-def _print_steps(found: Diff, console: Console) -> None:
+def _print_steps(found: RunDifference, console: Console) -> None:
     console.print("\nfrom A to B, one change at a time", style="bold")
     table = _table("", "points", "texts changed", "to correct", "from correct", numbers=True)
-    for one in found.ledger.steps:
+    for one in found.account.steps:
         if one.points or one.texts or one.gained or one.lost:
             flips = ("", "") if one.name == SET else (f"+{one.gained:,}", f"-{one.lost:,}")
             table.add_row(one.name, f"{one.points:+.2f}", f"{one.texts:,}", *flips)
     table.add_section()
     table.add_row("B - A", f"{found.points:+.2f}", "", "", "")
     console.print(table)
-    texts = {one.name: one.texts for one in found.ledger.steps}
+    texts = {one.name: one.texts for one in found.account.steps}
     if texts[PROMPTS] and found.because:
         _print_names("other prompts share their texts with", found.because, console)
     if texts[TEXTS] or texts[UNPROMPTED]:

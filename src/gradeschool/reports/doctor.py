@@ -8,14 +8,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gradeschool.models.probe import Finding, State
+from gradeschool.models.probe import FindingState, ServerFinding
 from gradeschool.reports.printable import printable
 
-STYLES = {State.FINE: "green", State.DEVIATES: "bold yellow", State.UNKNOWN: "dim"}
+STYLES = {
+    FindingState.FINE: "green",
+    FindingState.DEVIATES: "bold yellow",
+    FindingState.UNKNOWN: "dim",
+}
 
 
 def print_findings(
-    console: Console, model: str, base: str, requests: int, findings: Sequence[Finding]
+    console: Console, model: str, base: str, requests: int, findings: Sequence[ServerFinding]
 ) -> None:
     """Print a line for each finding, what deviates in colour."""
     console.print(Text.assemble((printable(model), "bold"), f" at {base}, {requests} requests"))

@@ -20,7 +20,7 @@ from gradeschool.reports.page.write import page
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
-from gradeschool.scoring.matrix import CORRECT, ERROR, OUTCOMES
+from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, scored_table
 
 # What Markdown could read as more than a character, in a cell of a table.
 MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
@@ -54,7 +54,7 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
 
 def _differences(runs: Sequence[Judged], scorer: Scorer) -> dict[int, Comparison]:
     try:
-        outcomes = [outcomes_of(judged.run.chosen.run, scorer) for judged in runs]
+        outcomes = [outcomes_of(scored_table(judged.run.chosen.run, [scorer])) for judged in runs]
         return dict(enumerate(compare(outcomes), start=1))
     except InputError:  # other problems: the table has accuracies alone
         return {}

@@ -18,7 +18,7 @@ from gradeschool.reports.page.token_values import TokenValues, pieces
 from gradeschool.reports.page.verdicts import Judged
 from gradeschool.reports.page.words import count
 from gradeschool.reports.page.write import document
-from gradeschool.scoring.matrix import CORRECT, ERROR
+from gradeschool.scoring.table import CORRECT, ERROR
 
 BINS = 10
 EACH = 4  # solutions of a kind, of different problems as far as there are

@@ -14,7 +14,7 @@ from gradeschool.protocols.card import ProtocolCard
 from gradeschool.protocols.contrast import FieldDifference, QuirkSplit
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded
-from gradeschool.scoring.moves import Move
+from gradeschool.scoring.compare import ScoreDelta
 
 STYLES = {"+": "green", "-": "red", "@": "dim"}
 
@@ -61,7 +61,7 @@ def print_splits(splits: Sequence[QuirkSplit], names: tuple[str, str], console: 
     console.print(table)
 
 
-def print_moves(moves: Sequence[Move], names: tuple[str, str], console: Console) -> None:
+def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Console) -> None:
     """Print by how many points recorded runs move from one scorer to the other."""
     console.print(f"the same completions read by {names[0]}, then by {names[1]}", style="bold")
     table = _table("run", "n", "first", "second", "points", "95 % interval", "flips", "p")

@@ -11,9 +11,8 @@ from rich.table import Table
 
 from gradeschool.reports.printable import printable
 from gradeschool.scoring.statistics import Interval
-from gradeschool.verifier.curves import Point
-from gradeschool.verifier.rank import Part, Ranking, Result
-from gradeschool.verifier.ways import BEST, COVERAGE, MAJORITY, MEAN
+from gradeschool.verifier.rank import CurvePoint, FamilyResults, Ranking, StrategyResult
+from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, MEAN
 
 SHORT = {
     MEAN: "one",
@@ -33,7 +32,7 @@ Baselines = Mapping[str, tuple[float, Interval]]  # accuracy by the run's name
 
 
 def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> None:
-    """Print every way to pick, by family, over completions and voters, and how scores separate."""
+    """Print every selection strategy, by family, completions and voters, and the calibration."""
     whole = ranking.whole
     console.print(
         f"{whole.problems} problems, {whole.completions} completions (up to {ranking.most} a "
@@ -52,8 +51,8 @@ def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> N
         console.print(_over_voters(ranking))
     console.print(
         f"Intervals: 95 %, by problem. Fewer than all completions: the best by a score over all "
-        f"subsets, votes over {ranking.ways.draws} random ones.\nChoose the number of voters on a "
-        "development run, not on the one that is reported.",
+        f"subsets, votes over {ranking.settings.draws} random ones.\n"
+        "Choose the number of voters on a development run, not on the one that is reported.",
         soft_wrap=True,
     )
 
@@ -67,12 +66,12 @@ def _table(title: str, first: str, columns: Sequence[str]) -> Table:
     return table
 
 
-def _ways(part: Part, baselines: Baselines) -> Table:
+def _ways(part: FamilyResults, baselines: Baselines) -> Table:
     others = [MAJORITY, *baselines]
     columns = ["right", "95 % interval"]
     for name in others:
         columns += [f"over {printable(name, keep='')}", "95 % interval"]
-    table = _table("", "way to pick", columns)
+    table = _table("", "strategy", columns)
     for name, (accuracy, interval) in baselines.items():
         blank = ["", ""] * len(others)
         title = f"baseline {printable(name, keep='')}"
@@ -83,7 +82,7 @@ def _ways(part: Part, baselines: Baselines) -> Table:
     return table
 
 
-def _against(result: Result, other: str) -> tuple[str, str]:
+def _against(result: StrategyResult, other: str) -> tuple[str, str]:
     found = result.against.get(other)
     if found is None:
         return "", ""
@@ -93,8 +92,8 @@ def _against(result: Result, other: str) -> tuple[str, str]:
 
 def _families(ranking: Ranking) -> Table:
     known = [one.name for one in ranking.whole.results]
-    ways = [_short(name, ranking) for name in known]
-    columns = ["problems", *ways, "best - majority", "AUC within"]
+    titles = [_short(name, ranking) for name in known]
+    columns = ["problems", *titles, "best - majority", "AUC within"]
     table = _table("by family, % right", "family", columns)
     for part in (*ranking.families, ranking.whole):
         best = part.result(BEST)
@@ -111,7 +110,7 @@ def _families(ranking: Ranking) -> Table:
 
 
 def _short(name: str, ranking: Ranking) -> str:
-    return SHORT[name].format(voters=ranking.ways.voters)
+    return SHORT[name].format(voters=ranking.settings.voters)
 
 
 def _separation(ranking: Ranking) -> Table:
@@ -144,7 +143,7 @@ def _over_completions(ranking: Ranking) -> Table:
     for at, best in enumerate(ranking.curves[BEST]):
         points = [ranking.curves[name][at] for name in names]
         shares = [f"{100 * one.accuracy:.1f}" for one in points]
-        table.add_row(str(best.at), str(best.problems), *shares, _bounds(best.ci95))
+        table.add_row(str(best.n), str(best.problems), *shares, _bounds(best.ci95))
     return table
 
 
@@ -152,13 +151,13 @@ def _over_voters(ranking: Ranking) -> Table:
     counts = [n for n in ranking.top if n >= min(8, ranking.most)]
     title = "over the number of voters, % right: the top k of N completions vote"
     table = _table(title, "k", [f"N = {n}" for n in counts] + ["95 %", "over majority, 95 %"])
-    by_place = [{point.at: point for point in ranking.top[n]} for n in counts]
+    by_place = [{point.n: point for point in ranking.top[n]} for n in counts]
     for last in ranking.top[ranking.most]:
-        points = [held.get(last.at) for held in by_place]
+        points = [held.get(last.n) for held in by_place]
         cells = [f"{100 * one.accuracy:.1f}" if one else "" for one in points]
         low, high = (100 * bound for bound in last.gain_ci95)
         gain = f"{100 * last.gain:+.1f} ({low:+.1f} to {high:+.1f})"
-        table.add_row(str(last.at), *cells, _bounds(last.ci95), gain)
+        table.add_row(str(last.n), *cells, _bounds(last.ci95), gain)
     return table
 
 
@@ -179,10 +178,10 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
     return {
         **_part_json(ranking.whole),
         "most": ranking.most,
-        "voters": ranking.ways.voters,
-        "favour": ranking.ways.favour,
-        "draws": ranking.ways.draws,
-        "seed": ranking.ways.seed,
+        "voters": ranking.settings.voters,
+        "share_weight": ranking.settings.share_weight,
+        "draws": ranking.settings.draws,
+        "seed": ranking.settings.seed,
         "families": [_part_json(part) for part in ranking.families],
         "curves": {name: [_point_json(one) for one in points]
                    for name, points in ranking.curves.items()},
@@ -192,7 +191,7 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _part_json(part: Part) -> dict[str, Any]:
+def _part_json(part: FamilyResults) -> dict[str, Any]:
     return {
         "family": part.family,
         "problems": part.problems,
@@ -200,7 +199,7 @@ def _part_json(part: Part) -> dict[str, Any]:
         "unique_solutions": part.unique_solutions,
         "unique_answers": part.unique_answers,
         "mixed": part.mixed,
-        "ways": {
+        "strategies": {
             one.name: {
                 "title": one.title,
                 "accuracy": one.accuracy,
@@ -224,5 +223,5 @@ def _part_json(part: Part) -> dict[str, Any]:
     }
 
 
-def _point_json(point: Point) -> dict[str, Any]:
+def _point_json(point: CurvePoint) -> dict[str, Any]:
     return {**point._asdict(), "ci95": list(point.ci95), "gain_ci95": list(point.gain_ci95)}

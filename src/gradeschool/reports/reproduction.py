@@ -7,12 +7,18 @@ from pathlib import Path
 
 from gradeschool.reports.figures.paper import FIGURES
 from gradeschool.reports.reproduction_figures import draw_split, read_verdicts, said
-from gradeschool.verifier.rank import Difference
-from gradeschool.verifier.reproduce.ablation_results import Verdict
-from gradeschool.verifier.reproduce.findings import BASELINE, CONTROL, WAYS, Findings, Found
+from gradeschool.verifier.rank import AccuracyGain
+from gradeschool.verifier.reproduce.ablations import ContrastResult
+from gradeschool.verifier.reproduce.findings import (
+    BASELINE,
+    CONTROL,
+    SELECTION,
+    Findings,
+    StrategyFinding,
+)
 from gradeschool.verifier.reproduce.presets import Preset
 from gradeschool.verifier.reproduce.stages import Done
-from gradeschool.verifier.ways import BEST, COVERAGE, MAJORITY, STRATEGIES
+from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
 
 POINTS = 0.05  # the gain that the claim is held to
 BY_VERIFIER = (BEST, "top", "weighted")
@@ -44,7 +50,7 @@ def _lines(
     preset: Preset,
     found: Mapping[str, Findings],
     done: Mapping[str, Done],
-    figures: Mapping[str, Sequence[Verdict]],
+    figures: Mapping[str, Sequence[ContrastResult]],
 ) -> Iterator[str]:
     yield f"# Training verifiers, reproduced: `{preset.name}`"
     yield ""
@@ -97,9 +103,11 @@ def _setting(preset: Preset, done: Mapping[str, Done]) -> Iterator[str]:
 
 
 def _claim(preset: Preset, one: Findings) -> Iterator[str]:
-    held = [way for way in _by_verifier(one) if _holds(way)]
+    held = [strategy for strategy in _by_verifier(one) if _holds(strategy)]
     margin = f"by {100 * POINTS:.0f} points or more, with a 95 % interval above 0"
-    names = " and ".join(STRATEGIES[way.name].format(voters=WAYS.voters) for way in held)
+    names = " and ".join(
+        STRATEGIES[strategy.name].format(voters=SELECTION.voters) for strategy in held
+    )
     if held:
         yield f"**The central claim holds here**: {names} beat both the fully fine-tuned baseline "
         yield f"and the majority vote {margin} ({one.problems:,} problems)."
@@ -107,9 +115,9 @@ def _claim(preset: Preset, one: Findings) -> Iterator[str]:
         yield "**The central claim does not hold here**: no way to use the verifier beats both the "
         yield f"fully fine-tuned baseline and the majority vote {margin} "
         yield f"({one.problems:,} problems)."
-    control = next((way for way in one.found if way.name == CONTROL), None)
+    control = next((strategy for strategy in one.strategies if strategy.name == CONTROL), None)
     if control is not None:
-        best = max(_by_verifier(one), key=lambda way: way.accuracy)
+        best = max(_by_verifier(one), key=lambda strategy: strategy.accuracy)
         gap = best.over[CONTROL]
         yield (
             f"The fair control, the generator trained on its own right samples of the same "
@@ -119,29 +127,29 @@ def _claim(preset: Preset, one: Findings) -> Iterator[str]:
     yield ""
 
 
-def _holds(way: Found) -> bool:
-    against = [way.over.get(BASELINE), way.over.get(MAJORITY)]
+def _holds(strategy: StrategyFinding) -> bool:
+    against = [strategy.over.get(BASELINE), strategy.over.get(MAJORITY)]
     return all(gap is not None and gap.difference >= POINTS and gap.ci95.low > 0 for gap in against)
 
 
-def _by_verifier(one: Findings) -> list[Found]:
-    return [way for way in one.found if way.name in BY_VERIFIER]
+def _by_verifier(one: Findings) -> list[StrategyFinding]:
+    return [strategy for strategy in one.strategies if strategy.name in BY_VERIFIER]
 
 
 def _title(name: str) -> str:
     title = STRATEGIES.get(name) or GREEDY_TITLES[name]
-    return title.format(voters=WAYS.voters, favour=f"{WAYS.favour:g}")
+    return title.format(voters=SELECTION.voters, share_weight=f"{SELECTION.share_weight:g}")
 
 
 def _ways(one: Findings) -> Iterator[str]:
     yield "| | right | 95 % | each seed | over the baseline | over the majority vote |"
     yield "|---|---:|---:|---:|---:|---:|"
-    for way in one.found:
-        seeds = " ".join(f"{100 * share:.1f}" for share in way.by_seed)
-        low, high = (100 * bound for bound in way.ci95)
-        cells = [_percent(way.accuracy), f"{low:.1f} to {high:.1f}", seeds]
-        cells += [_signed(way.over.get(name)) for name in (BASELINE, MAJORITY)]
-        yield f"| {_title(way.name)} | {' | '.join(cells)} |"
+    for strategy in one.strategies:
+        seeds = " ".join(f"{100 * share:.1f}" for share in strategy.by_seed)
+        low, high = (100 * bound for bound in strategy.ci95)
+        cells = [_percent(strategy.accuracy), f"{low:.1f} to {high:.1f}", seeds]
+        cells += [_signed(strategy.over.get(name)) for name in (BASELINE, MAJORITY)]
+        yield f"| {_title(strategy.name)} | {' | '.join(cells)} |"
     yield ""
 
 
@@ -157,16 +165,16 @@ def _separations(one: Findings) -> Iterator[str]:
 
 def _families(one: Findings) -> Iterator[str]:
     shown = [BASELINE, CONTROL, MAJORITY, BEST, "weighted", "logprob", COVERAGE]
-    known = [name for name in shown if any(way.name == name for way in one.found)]
+    known = [name for name in shown if any(strategy.name == name for strategy in one.strategies)]
     yield f"| family, % right | {' | '.join(_title(name) for name in known)} |"
     yield f"|---|{'---:|' * len(known)}"
-    for family, ways in one.families.items():
-        shares = {way.name: 100 * way.accuracy for way in ways}
+    for family, strategies in one.families.items():
+        shares = {strategy.name: 100 * strategy.accuracy for strategy in strategies}
         yield f"| {family} | {' | '.join(f'{shares[name]:.1f}' for name in known)} |"
 
 
 def _claims(
-    found: Mapping[str, Findings], figures: Mapping[str, Sequence[Verdict]]
+    found: Mapping[str, Findings], figures: Mapping[str, Sequence[ContrastResult]]
 ) -> Iterator[str]:
     yield "| figure | claim | here |"
     yield "|---|---|---|"
@@ -186,20 +194,20 @@ def _peak(one: Findings) -> str:
     points = one.over_completions[BEST]
     best = max(points, key=lambda point: point.accuracy)
     first, last = points[0], points[-1]
-    rises = f"{_percent(first.accuracy)} with 1, {_percent(best.accuracy)} with {best.at}"
-    return rises if best is last else f"{rises}, then {_percent(last.accuracy)} with {last.at}"
+    rises = f"{_percent(first.accuracy)} with 1, {_percent(best.accuracy)} with {best.n}"
+    return rises if best is last else f"{rises}, then {_percent(last.accuracy)} with {last.n}"
 
 
 def _voters(one: Findings) -> str:
     best = max(one.over_voters, key=lambda point: point.accuracy)
-    return f"{_percent(best.accuracy)} with {best.at} voters of {one.over_voters[-1].at}"
+    return f"{_percent(best.accuracy)} with {best.n} voters of {one.over_voters[-1].n}"
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _signed(gap: Difference | None) -> str:
+def _signed(gap: AccuracyGain | None) -> str:
     if gap is None:
         return ""
     low, high = (100 * bound for bound in gap.ci95)

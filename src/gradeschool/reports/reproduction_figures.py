@@ -12,22 +12,22 @@ from gradeschool.reports.figures.curves import draw
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
 from gradeschool.reports.figures.records import Figure, Point, Series
 from gradeschool.scoring.statistics import Interval
-from gradeschool.verifier.reproduce.ablation_results import (
+from gradeschool.verifier.reproduce.ablations import (
+    AblationPlan,
+    ContrastResult,
     Measured,
-    Verdict,
     measure,
     over_completions,
     over_voters,
     verdicts,
 )
-from gradeschool.verifier.reproduce.ablations import Plan
 from gradeschool.verifier.reproduce.findings import Findings, findings, read_seed
 from gradeschool.verifier.reproduce.presets import SPLITS, Preset
 
 OVER = {"6a": over_completions, "6b": over_voters}
 
 
-def write_figure(root: Path, preset: Preset, name: str, plan: Plan) -> Iterator[str]:
+def write_figure(root: Path, preset: Preset, name: str, plan: AblationPlan) -> Iterator[str]:
     """Write figures/NAME.svg and .json of a recipe's folder; yield what they say, line by line."""
     measured = _of_recipe(root, preset, name) if name in OVER else measure(root, plan)
     found = verdicts(name, plan, measured)
@@ -40,22 +40,30 @@ def write_figure(root: Path, preset: Preset, name: str, plan: Plan) -> Iterator[
     yield f"![Figure {name}](figures/{name}.svg)"
 
 
-def read_verdicts(root: Path, name: str) -> list[Verdict]:
+def read_verdicts(root: Path, name: str) -> list[ContrastResult]:
     """Return what a figure that was made in a recipe's folder says; [] where there is none."""
     try:
         fields = json.loads((root / f"figures/{name}.json").read_text("utf-8"))
     except FileNotFoundError:
         return []
     return [
-        Verdict(**{**one, "ci95": one["ci95"] and Interval(*one["ci95"])})
-        for one in fields["verdicts"]
+        ContrastResult(
+            words=row["words"],
+            difference=row["difference"],
+            ci95=row["ci95"] and Interval(*row["ci95"]),
+            outcome=row.get("outcome") or row["told"],  # its name before 0.1.0
+        )
+        for row in fields["verdicts"]
     ]
 
 
 def draw_split(folder: Path, split: str, one: Findings) -> None:
     """Write figures 6a and 6b of one split alone, for the report of a recipe."""
     for name, over in OVER.items():
-        draw(_figure(name, Plan([], titles=("",)), over(0, one)), folder / f"{name}-{split}.svg")
+        draw(
+            _figure(name, AblationPlan([], titles=("",)), over(0, one)),
+            folder / f"{name}-{split}.svg",
+        )
 
 
 def _of_recipe(root: Path, preset: Preset, name: str) -> list[Measured]:
@@ -66,7 +74,7 @@ def _of_recipe(root: Path, preset: Preset, name: str) -> list[Measured]:
     return measured
 
 
-def _figure(name: str, plan: Plan, measured: Sequence[Measured]) -> Figure:
+def _figure(name: str, plan: AblationPlan, measured: Sequence[Measured]) -> Figure:
     panels = [
         _series([one for one in measured if one.panel == panel])
         for panel in sorted({one.panel for one in measured})
@@ -83,7 +91,7 @@ def _series(measured: Sequence[Measured]) -> list[Series]:
 
 
 def _fields(
-    name: str, preset: Preset, measured: Sequence[Measured], found: Sequence[Verdict]
+    name: str, preset: Preset, measured: Sequence[Measured], found: Sequence[ContrastResult]
 ) -> dict[str, Any]:
     points = [
         {"panel": one.panel, "series": one.series, "x": one.x, "share": one.share,
@@ -101,7 +109,7 @@ def _fields(
 
 
 def _lines(
-    name: str, plan: Plan, measured: Sequence[Measured], found: Sequence[Verdict]
+    name: str, plan: AblationPlan, measured: Sequence[Measured], found: Sequence[ContrastResult]
 ) -> Iterator[str]:
     frames = FIGURES[name].frames
     titles = plan.titles or tuple(frame.title for frame in frames)
@@ -118,12 +126,12 @@ def _lines(
     yield ""
 
 
-def said(verdict: Verdict) -> str:
+def said(verdict: ContrastResult) -> str:
     """Return a verdict in words, with its difference in points."""
     told = f"{100 * verdict.difference:+.1f}"
     if verdict.ci95 is not None:
         told += f" ({_bounds(verdict.ci95, '+')})"
-    return f"{verdict.words}: {told}, {verdict.told}"
+    return f"{verdict.words}: {told}, {verdict.outcome}"
 
 
 def _bounds(interval: tuple[float, float] | None, sign: str = "") -> str:

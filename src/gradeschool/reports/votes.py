@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gradeschool.reports.printable import printable
-from gradeschool.scoring.votes import VoteScore
+from gradeschool.scoring.at_k import VoteScore
 
 
 def print_votes(scores: Sequence[VoteScore], console: Console) -> None:

@@ -12,14 +12,14 @@ from typing import Any
 
 from gradeschool.atomic import PREFIX
 from gradeschool.errors import FatalModelError, InputError, ModelError
+from gradeschool.formats.tables import parse_line
 from gradeschool.models.base import Model, Request
-from gradeschool.models.batches import MOST_BYTES, MOST_LINES, Batch, BatchServer
+from gradeschool.models.batch_api import MOST_BYTES, MOST_LINES, BatchJob, BatchServer
 from gradeschool.models.endpoint import Endpoint
-from gradeschool.models.replies import classify, replies_in
+from gradeschool.models.openai_api import classify, replies_in
 from gradeschool.runs.dispatch import Record, completed, failed
 from gradeschool.runs.progress import RunProgress
 from gradeschool.runs.store import GroupWriter, RunStore
-from gradeschool.tables import parse_line
 
 STATE_FILE = "batches.json"
 POLL_SECONDS = 30.0
@@ -79,7 +79,7 @@ class BatchRun:
             tag = path.stem.removeprefix("batch-")
             id = ids.get(tag)
             if id is None:
-                batch = await self.server.found(tag)
+                batch = await self.server.find(tag)
                 id = None if batch is None else batch.id
             if id is None:
                 path.unlink()  # it was never submitted
@@ -98,9 +98,10 @@ class BatchRun:
             self._save()
             self.progress.note(f"submitted {len(lines)} requests as batch {batch.id}")
 
-    async def _collect(self, tag: str, batch: Batch, by_key: Mapping[str, Request]) -> None:
+    async def _collect(self, tag: str, batch: BatchJob, by_key: Mapping[str, Request]) -> None:
         if not batch.over:
-            self.progress.note(f"batch {batch.id}: {batch.status}, {batch.done} of {batch.total}")
+            progress = f"{batch.completed} of {batch.total}"
+            self.progress.note(f"batch {batch.id}: {batch.status}, {progress}")
             return
         if batch.status == "failed":
             self._close(tag)

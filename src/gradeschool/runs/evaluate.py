@@ -12,19 +12,19 @@ from time import monotonic
 
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
-from gradeschool.formats.own_run import MANIFEST_FILE, to_line
+from gradeschool.formats.own_run import MANIFEST_FILE, slug, to_line
 from gradeschool.models.base import BulkModel, Model, Request
-from gradeschool.models.preflight import check
+from gradeschool.models.requirements import check
 from gradeschool.runs.cost import Budget, Price, estimate
 from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
 from gradeschool.runs.manifest import make_manifest
 from gradeschool.runs.plan import RunPlan, missing
 from gradeschool.runs.progress import RunProgress
-from gradeschool.runs.results import matrix_of, slug, write_results
+from gradeschool.runs.results import scorers_of, write_results
 from gradeschool.runs.store import GroupWriter, RunStore
 from gradeschool.scoring.at_k import AtK
-from gradeschool.scoring.matrix import Matrix
 from gradeschool.scoring.score import RunScore
+from gradeschool.scoring.table import OUTCOMES, ScorerSet
 from gradeschool.signals import on_interrupt
 from gradeschool.verdict import Outcome
 
@@ -86,12 +86,12 @@ async def evaluate(
     the answer that the protocol begins ends the run before anything is sent. Raises StoreError,
     InputError, and before anything is sent MissingExtraError for a scorer without its library.
     """
-    matrix = matrix_of(plan)
+    scorers = scorers_of(plan)
     started = monotonic()
     async with model:
         requests = plan.requests(model.identity)
         with RunStore(folder) as store:
-            session = _Session(plan, model, store, requests, matrix, options, progress)
+            session = _Session(plan, model, store, requests, scorers, options, progress)
             fields = make_manifest(plan, model, version, store.read_json(MANIFEST_FILE))
             store.write_json(MANIFEST_FILE, fields)
             with on_interrupt(session.interrupt):
@@ -115,12 +115,12 @@ class _Session:
         model: Model,
         store: RunStore,
         requests: Sequence[Request],
-        matrix: Matrix,
+        scorers: ScorerSet,
         options: RequestOptions,
         progress: RunProgress,
     ) -> None:
         self.plan, self.model, self.store, self.requests = plan, model, store, requests
-        self.matrix, self.options, self.progress = matrix, options, progress
+        self.scorers, self.options, self.progress = scorers, options, progress
         self.fatal: FatalModelError | None = None
         self.budget = _budget(options, requests, store)
         self.writer, self.scoring = GroupWriter(store), DeferredQueue(self._score)
@@ -150,7 +150,7 @@ class _Session:
         """Show a completion in the progress display."""
         outcome = Outcome.ERROR
         if not completion.error:
-            outcome = self.matrix.outcomes(completion.text, request.problem)[0]
+            outcome = OUTCOMES[self.scorers.outcomes(completion.text, request.problem)[0]]
         if outcome is Outcome.CORRECT:
             self.correct.add(completion.key)
         self.progress.ended(completion, outcome)
@@ -187,7 +187,7 @@ class _Session:
             self.model.name,
             self.store,
             self.requests,
-            self.matrix,
+            self.scorers,
             budget=self.budget,
             seconds=seconds,
             correct=self.correct,

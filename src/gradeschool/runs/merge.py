@@ -15,7 +15,7 @@ from gradeschool.formats.own_run import (
     read_manifest,
 )
 from gradeschool.runs.manifest import differing, plan_of
-from gradeschool.runs.results import WrittenResults, matrix_of, write_results
+from gradeschool.runs.results import WrittenResults, scorers_of, write_results
 from gradeschool.runs.store import RunStore
 
 
@@ -53,7 +53,7 @@ def merge(folders: Sequence[Path], output: Path) -> MergedRun:
     with RunStore(output) as store:
         store.write_json(MANIFEST_FILE, fields)
         store.append([line for line, _ in rows.values()], [row for _, row in rows.values()])
-        results = write_results(plan, name, store, requests, matrix_of(plan))
+        results = write_results(plan, name, store, requests, scorers_of(plan))
     return MergedRun(len(rows), count - len(rows), torn, results)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion, Finish
-from gradeschool.formats.own_run import COMPLETIONS_FILE, RESULTS_FILE
+from gradeschool.formats.own_run import COMPLETIONS_FILE, RESULTS_FILE, slug
 from gradeschool.models.base import Request
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.runs.cost import Budget
@@ -20,11 +19,9 @@ from gradeschool.runs.store import RunStore
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import AtK, ballots_of, curve
 from gradeschool.scoring.causes import explain_verdict, view
-from gradeschool.scoring.collect import Run, Sample
-from gradeschool.scoring.matrix import Matrix
-from gradeschool.scoring.score import RunScore, score_with
-
-UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
+from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.score import RunScore, score_table
+from gradeschool.scoring.table import ScoredTable, ScorerSet
 
 
 class WrittenResults(NamedTuple):
@@ -34,9 +31,9 @@ class WrittenResults(NamedTuple):
     curve: tuple[AtK, ...]
 
 
-def matrix_of(plan: RunPlan) -> Matrix:
+def scorers_of(plan: RunPlan) -> ScorerSet:
     """Return the scorers of a protocol, ready to judge; raises MissingExtraError."""
-    return Matrix([get_usable_scorer(name) for name in plan.protocol.scorers])
+    return ScorerSet([get_usable_scorer(name) for name in plan.protocol.scorers])
 
 
 def write_results(
@@ -44,7 +41,7 @@ def write_results(
     name: str,
     store: RunStore,
     requests: Sequence[Request],
-    matrix: Matrix,
+    scorers: ScorerSet,
     *,
     budget: Budget | None = None,
     seconds: float = 0.0,
@@ -52,11 +49,11 @@ def write_results(
 ) -> WrittenResults:
     """Score what is stored and write results.json and the protocol's answers file.
 
-    name: the run's, for people. matrix: see `matrix_of`. seconds: the time of this session.
+    name: the run's, for people. scorers: see `scorers_of`. seconds: the time of this session.
     correct: keys that are known to be correct by the headline scorer.
     """
     run = run_of(name, requests, store.completions)
-    score, curve, fields = summarise(run, matrix, requests, store.completions, correct)
+    score, curve, fields = summarise(run, scorers, requests, store.completions, correct)
     fields["seconds"] = round(seconds, 3)
     if budget is not None:
         fields["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
@@ -66,11 +63,6 @@ def write_results(
         file, body = answers_file(plan.protocol.answers_file, name, requests, store.completions)
         store.write_file(file, body)
     return WrittenResults(score, tuple(curve))
-
-
-def slug(name: str) -> str:
-    """Return a name as part of a file name: other characters become "_", at most 80 remain."""
-    return UNSAFE.sub("_", name).strip("._")[:80] or "unnamed"
 
 
 def run_of(name: str, requests: Sequence[Request], completions: Mapping[str, Completion]) -> Run:
@@ -88,21 +80,22 @@ def run_of(name: str, requests: Sequence[Request], completions: Mapping[str, Com
 
 def summarise(
     run: Run,
-    matrix: Matrix,
+    scorers: ScorerSet,
     requests: Sequence[Request],
     completions: Mapping[str, Completion],
     correct: Collection[str] = (),
 ) -> tuple[RunScore, list[AtK], dict[str, Any]]:
     """Return the score, the curve over k of the headline scorer, and the fields of results.json.
 
-    matrix: the protocol's scorers, the headline first; it remembers texts that it read before.
+    scorers: the protocol's, the headline first; they remember texts that they judged before.
     correct: keys that are known to be correct by the headline scorer. The curve is empty for one
     sample a problem. `failures` counts the causes of the headline scorer's misses; `answered_by`
     how often each model name came with an answer.
     """
-    score = score_with(matrix, run)
+    table = ScoredTable(run, scorers)
+    score = score_table(table)
     several = any(request.sample for request in requests)
-    at_k = curve(ballots_of(run, matrix.scorers[0])) if several else []
+    at_k = curve(ballots_of(table)) if several else []
     rows = [completions[request.key] for request in requests if request.key in completions]
     answers = [completion for completion in rows if not completion.error]
     fields = {
@@ -113,7 +106,7 @@ def summarise(
         "missing": len(requests) - len(rows),
         "truncated": sum(completion.finish is Finish.LENGTH for completion in rows),
         "empty": sum(not completion.text.strip() for completion in answers),
-        "failures": _failures(run, matrix.scorers[0], rows, correct),
+        "failures": _failures(run, scorers.scorers[0], rows, correct),
         "errors": dict(Counter(_cause(completion) for completion in rows if completion.error)),
         "answered_by": dict(Counter(answer.model for answer in answers if answer.model)),
         "deviations": dict(Counter(text for completion in rows for text in completion.deviations)),

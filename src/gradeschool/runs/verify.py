@@ -18,9 +18,10 @@ from gradeschool.formats.own_run import (
 )
 from gradeschool.runs.manifest import SCHEMA, differing, facts_of, plan_of
 from gradeschool.runs.plan import RunPlan, request_key
-from gradeschool.runs.results import fingerprint, matrix_of, run_of
+from gradeschool.runs.results import fingerprint, run_of, scorers_of
 from gradeschool.runs.store import QUARANTINE_FILE
-from gradeschool.scoring.score import score_with
+from gradeschool.scoring.score import score_table
+from gradeschool.scoring.table import ScoredTable
 
 SHOWN = 5
 REWRITE = "the command of the run writes it again"
@@ -185,7 +186,9 @@ def _wrong_scores(
         return f"results.json is by {others}, the run's own are {own}; {REWRITE}"
     requests = plan.requests(str(manifest.get("model")))
     run = run_of("", requests, _counting(completions))
-    for scorer, score in score_with(matrix_of(plan), run).as_json()["scorers"].items():
+    for scorer, score in (
+        score_table(ScoredTable(run, scorers_of(plan))).as_json()["scorers"].items()
+    ):
         if written[scorer] != score:
             field = _differing_field(written[scorer], score)
             return f"results.json is not what {scorer} makes of these rows: {field}; {REWRITE}"

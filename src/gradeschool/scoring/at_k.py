@@ -1,18 +1,25 @@
-"""Several samples of a problem: maj@k by a vote over answers, pass@k without bias."""
+"""Several samples of a problem: maj@k by a vote over answers, pass@k, published votes."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
+from operator import itemgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.scoring.collect import Run
-from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import get_vote
+from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import load_runs
+from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson, wilson_of_mean
+from gradeschool.scoring.table import ScoredTable
+from gradeschool.verdict import Outcome, Verdict
+from gradeschool.vote import Vote
 
 INVALID = "[invalid]"
 
@@ -99,26 +106,22 @@ def vote(ballots: Sequence[Ballot], invalid_votes: bool = False) -> Majority:
     return Majority(winner, right, tied)
 
 
-def ballots_of(run: Run, scorer: Scorer) -> dict[str, list[Ballot]]:
-    """Return the ballots of each problem in the order of its samples.
+def ballots_of(table: ScoredTable, scorer: int = 0) -> dict[str, list[Ballot]]:
+    """Return the ballots of each problem under a scorer, in the order of its samples.
 
     Samples that failed, and texts on which the published scorer itself fails, cast none.
     """
-    found: defaultdict[str, list[tuple[int, Ballot]]] = defaultdict(list)
-    for sample in run.samples:
-        if sample.problem is None or sample.error:
-            continue
-        try:
-            reference = scorer.reference(sample.problem)
-            answer = scorer.read(sample.text, reference)
-            right = answer is not None and scorer.same(answer.value, reference)
-        except ScorerFailure:
-            continue
-        value = None if answer is None else answer.value
-        found[sample.problem.id].append((sample.sample, Ballot(value, right)))
+    numbered: defaultdict[str, list[tuple[int, Ballot]]] = defaultdict(list)
+    for sample, problem, verdicts in zip(
+        table.samples, table.problems(), table.verdicts, strict=True
+    ):
+        verdict = verdicts[scorer]
+        if verdict.outcome is not Outcome.ERROR:
+            value = None if verdict.answer is None else verdict.answer.value
+            numbered[problem.id].append((sample.sample, Ballot(value, verdict.correct)))
     return {
-        problem: [ballot for _, ballot in sorted(numbered, key=lambda pair: pair[0])]
-        for problem, numbered in found.items()
+        problem: [ballot for _, ballot in sorted(ballots, key=itemgetter(0))]
+        for problem, ballots in numbered.items()
     }
 
 
@@ -142,8 +145,8 @@ def curve(
 def _at(k: int, ballots: Sequence[Sequence[Ballot]], invalid_votes: bool) -> AtK:
     enough = [cast for cast in ballots if len(cast) >= k]
     elections = [[vote(group, invalid_votes) for group in _groups(cast, k)] for cast in enough]
-    clusters = [(sum(won.correct for won in held), len(held)) for held in elections]
-    votes = sum(size for _, size in clusters)
+    clusters = [(sum(majority.correct for majority in votes), len(votes)) for votes in elections]
+    count = sum(size for _, size in clusters)
     chances = [pass_at_k(len(cast), sum(b.correct for b in cast), k) for cast in enough]
     return AtK(
         k=k,
@@ -151,9 +154,9 @@ def _at(k: int, ballots: Sequence[Sequence[Ballot]], invalid_votes: bool) -> AtK
         maj=_mean([Fraction(right, size) for right, size in clusters]),
         maj_ci95=clustered_wilson(clusters),
         pass_any=_mean(chances),
-        pass_ci95=_interval_of_mean(chances, votes),
-        ties=sum(won.tied for held in elections for won in held) / votes,
-        silent=sum(won.answer is None for held in elections for won in held) / votes,
+        pass_ci95=wilson_of_mean(chances, count),
+        ties=sum(majority.tied for votes in elections for majority in votes) / count,
+        silent=sum(majority.answer is None for votes in elections for majority in votes) / count,
     )
 
 
@@ -166,16 +169,84 @@ def _mean(shares: Sequence[Fraction]) -> float:
     return float(sum(shares) / len(shares))
 
 
-def _interval_of_mean(shares: Sequence[Fraction], most: int) -> Interval:
-    """Return the Wilson interval of a mean of shares, one for each problem.
+@dataclass(frozen=True, slots=True)
+class VoteScore:
+    """What one vote makes of one run: one verdict a problem.
 
-    As many trials are counted as a proportion of the same mean would need for the same standard
-    error: at least one for each problem, at most `most`, the disjoint groups of k that there are.
+    no_answer counts the problems whose winner was no answer; they are as wrong as the others.
+    ci95: Wilson interval of the accuracy.
     """
-    count, mean = len(shares), _mean(shares)
-    if count < 2 or mean in (0.0, 1.0):
-        return wilson(mean * count, count)
-    spread = sum((float(share) - mean) ** 2 for share in shares) / (count - 1)
-    equal = mean * (1 - mean) * count / spread if spread else float(most)
-    trials = max(float(count), min(equal, float(most)))
-    return wilson(mean * trials, trials)
+
+    run: str
+    vote: str
+    problems: int
+    correct: int
+    wrong: int
+    no_answer: int
+    ci95: Interval
+
+    @property
+    def accuracy(self) -> float:
+        """Return the share of problems whose winner is right."""
+        return self.correct / self.problems if self.problems else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        return {
+            "run": self.run,
+            "vote": self.vote,
+            "problems": self.problems,
+            "correct": self.correct,
+            "wrong": self.wrong,
+            "no_answer": self.no_answer,
+            "accuracy": self.accuracy,
+            "ci95": list(self.ci95),
+        }
+
+
+def elections(run: Run, vote: Vote) -> dict[str, Verdict]:
+    """Return the verdict of every problem of a run, by id.
+
+    A sample that failed casts no ballot. Raises InputError where a problem has too few samples.
+    """
+    texts: dict[str, list[tuple[int, str]]] = {}
+    problems: dict[str, Problem] = {}
+    for sample in run.samples:
+        if sample.problem is not None and not sample.error:
+            problems[sample.problem.id] = sample.problem
+            texts.setdefault(sample.problem.id, []).append((sample.sample, sample.text))
+    return {
+        id: vote.judge([text for _, text in sorted(numbered, key=itemgetter(0))], problems[id])
+        for id, numbered in texts.items()
+    }
+
+
+def score_vote(run: Run, vote: Vote) -> VoteScore:
+    """Return the score of a run under a vote."""
+    counts = Counter(verdict.outcome for verdict in elections(run, vote).values())
+    correct, total = counts[Outcome.CORRECT], counts.total()
+    return VoteScore(
+        run=run.name,
+        vote=vote.name,
+        problems=total,
+        correct=correct,
+        wrong=counts[Outcome.WRONG],
+        no_answer=counts[Outcome.NO_ANSWER],
+        ci95=wilson(correct, total),
+    )
+
+
+def votes_on(
+    paths: Sequence[Path], names: Sequence[str], dataset: str | None, warn: Callable[[str], None]
+) -> list[VoteScore]:
+    """Return the score of every run of the files under every vote of these names.
+
+    The texts of a file are in memory while it votes. Raises UnknownNameError, InputError.
+    """
+    votes = [get_vote(name) for name in dict.fromkeys(names)]
+    return [
+        score_vote(run, vote)
+        for path in paths
+        for run in load_runs(path, dataset, warn)
+        for vote in votes
+    ]

@@ -1,4 +1,4 @@
-"""Why a verdict is what it is: the text against the house reader, and the scorer against both.
+"""Why a verdict is what it is: the text by the answer extractor, the scorer against both.
 
 A scorer misses for one of three reasons: the text gives no right answer, the text is right and the
 scorer does not see it, or something failed. And it may accept what the text does not say.
@@ -6,16 +6,21 @@ scorer does not see it, or something failed. And it may accept what the text doe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer
 from gradeschool.answers.failures import Cause, Failure, Near, cause_of_text, is_right, near
 from gradeschool.answers.quantities import same_answer
 from gradeschool.answers.regions import Region, committed_region
+from gradeschool.datasets.platinum import disputed
 from gradeschool.problem import Problem
-from gradeschool.scorer import clip
+from gradeschool.scorer import Scorer, clip
+from gradeschool.scoring.sources import load_runs, sources
+from gradeschool.scoring.table import ScoredTable, scored_table
 from gradeschool.verdict import Answer, Outcome, Verdict
 
 OF_SCORERS = {
@@ -161,3 +166,43 @@ def _relation(value: str, seen: View, reading: ExtractedAnswer) -> Failure | Non
     if relation is Near.GROUP and "," not in seen.text[reading.start : reading.end]:
         return Failure.AFFIX
     return None if relation is None else OF_SCORERS[relation]
+
+
+Causes = dict[str, int]  # by cause, the most frequent first
+
+
+def causes_in_files(
+    names: Sequence[str], dataset: str | None, scorers: Sequence[Scorer]
+) -> dict[tuple[str, str], dict[str, Causes]]:
+    """Return the causes by (file, run) and scorer. Raises InputError, DataError.
+
+    Warns of no rows that cannot be used: scoring the same files does.
+    """
+    causes = {}
+    for source in sources(names, dataset):
+        changes = disputed(source.dataset.problems)
+        for run in load_runs(Path(source.name), dataset, _silently):
+            causes[source.name, run.name] = causes_in_run(scored_table(run, scorers), changes)
+    return causes
+
+
+def causes_in_run(table: ScoredTable, changes: Mapping[str, Problem | None]) -> dict[str, Causes]:
+    """Return the causes by scorer; their sum is its misses and wrong acceptances."""
+    counters: dict[str, Counter[str]] = {name: Counter() for name in table.scorers.names}
+    verdicts_of_samples = iter(table.verdicts)
+    for sample in table.run.samples:
+        if sample.problem is None or sample.error:
+            failed = str(provider_error(sample.error)) if sample.problem else "row without use"
+            for counter in counters.values():
+                counter[failed] += 1
+            continue
+        text_view = view(sample.text, sample.problem, sample.finish, changes)
+        for verdict in next(verdicts_of_samples):
+            cause = explain_verdict(text_view, verdict)
+            if cause is not None:
+                counters[verdict.scorer][str(cause)] += 1
+    return {name: dict(counter.most_common()) for name, counter in counters.items()}
+
+
+def _silently(message: str) -> None:
+    """Say nothing."""

@@ -1,4 +1,4 @@
-"""Runs compared problem by problem under one scorer."""
+"""Runs compared problem by problem: under one scorer, or one run under two scorers."""
 
 from __future__ import annotations
 
@@ -8,28 +8,22 @@ from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer
-from gradeschool.scoring.collect import Run
-from gradeschool.scoring.matrix import CORRECT, ERROR, Matrix
-from gradeschool.scoring.paired import (
+from gradeschool.scoring.statistics import (
+    Interval,
     Pair,
+    clustered_wilson,
     holm,
     mean_difference,
+    minimum_detectable,
     paired_interval,
     paired_test,
+    problems_needed,
+    spread,
     unpaired,
 )
-from gradeschool.scoring.power import minimum_detectable, problems_needed, spread
-from gradeschool.scoring.statistics import Interval, clustered_wilson
+from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, Tally
 
 SHOWN_IDS = 5
-
-
-class Tally(NamedTuple):
-    """The samples of one problem: how many are right, and how many a scorer could judge."""
-
-    correct: int
-    judged: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,28 +47,20 @@ class Outcomes:
         return clustered_wilson(list(self.tallies.values()))
 
 
-def outcomes_of(run: Run, scorer: Scorer) -> Outcomes:
-    """Judge every sample of a run; errors are counted and left out, never taken for wrong."""
-    matrix = Matrix([scorer])
-    usable = [s for s in run.samples if s.problem is not None and not s.error]
-    matrix.expect((sample.text, sample.problem) for sample in usable if sample.problem)
-    problems: dict[str, Problem] = {}
-    counts: dict[str, list[int]] = {}
-    unjudged = len(run.samples) - len(usable)
-    for sample in usable:
-        assert sample.problem is not None  # noqa: S101  (for the type checker)
-        code = matrix.codes(sample.text, sample.problem)[0]
-        if code == ERROR:
-            unjudged += 1
-            continue
-        problems[sample.problem.id] = sample.problem
-        count = counts.setdefault(sample.problem.id, [0, 0])
-        count[0] += code == CORRECT
-        count[1] += 1
-    if not counts:
-        raise InputError(f"the run {run.name!r} holds no completion that {scorer.name!r} can judge")
-    tallies = {id: Tally(*count) for id, count in counts.items()}
-    return Outcomes(run.name, problems, tallies, unjudged)
+def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
+    """Return the outcomes of a run by problem; errors are counted and left out.
+
+    Raises InputError where the scorer can judge no completion.
+    """
+    tallies = table.tallies(scorer)
+    if not tallies:
+        raise InputError(
+            f"the run {table.run.name!r} holds no completion that "
+            f"{table.scorers.names[scorer]!r} can judge"
+        )
+    problems = {problem.id: problem for problem in table.problems() if problem.id in tallies}
+    judged = sum(tally.judged for tally in tallies.values())
+    return Outcomes(table.run.name, problems, tallies, len(table.run.samples) - judged)
 
 
 class Change(NamedTuple):
@@ -246,3 +232,136 @@ def _require_same_set(a: Outcomes, b: Outcomes) -> None:
         f"the runs judge different problems: {' and '.join(sides)}; give --common to compare the "
         f"{len(a.tallies.keys() & b.tallies.keys())} that both have, or --unpaired"
     )
+
+
+def all_pairs(outcomes: Sequence[Outcomes]) -> dict[tuple[int, int], Comparison]:
+    """Return the comparison of each run with each earlier one, by their places (later, earlier).
+
+    p_holm is corrected for all pairs. Raises InputError where runs judge different problems.
+    """
+    found = {
+        (later, earlier): comparison
+        for earlier in range(len(outcomes) - 1)
+        for later, comparison in enumerate(compare(outcomes[earlier:]), start=earlier + 1)
+    }
+    corrected = holm([one.p for one in found.values()])
+    return {
+        places: replace(one, p_holm=p)
+        for (places, one), p in zip(found.items(), corrected, strict=True)
+    }
+
+
+def is_cheap(outcomes: Sequence[Outcomes]) -> bool:
+    """Tell whether intervals need no resampling: one sample of each problem."""
+    return all(tally.judged == 1 for one in outcomes for tally in one.tallies.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreDelta:
+    """One run under two scorers.
+
+    n: completions that both scorers judge (an error of either is no verdict). before, after: how
+    many each calls correct. lost, gained: correct under the first alone, under the second alone.
+    interval: 95 %, of the difference in accuracy. p: two-sided, of the exact McNemar test where
+    each problem has one sample, else by problem (`scoring.statistics`). test: which it was.
+    """
+
+    run: str
+    n: int
+    before: int
+    after: int
+    lost: int
+    gained: int
+    interval: Interval
+    p: float
+    test: str
+
+    @property
+    def points(self) -> float:
+        """Return the difference in accuracy, in percentage points."""
+        return 100 * (self.after - self.before) / self.n if self.n else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        return {
+            "run": self.run,
+            "n": self.n,
+            "correct": [self.before, self.after],
+            "flips": {"correct_to_wrong": self.lost, "wrong_to_correct": self.gained},
+            "points": self.points,
+            "ci95": [100 * bound for bound in self.interval],
+            "p": self.p,
+            "test": self.test,
+        }
+
+
+def score_delta(table: ScoredTable, before: int = 0, after: int = 1) -> ScoreDelta:
+    """Return how a run's score changes from one scorer of its table to another."""
+    verdicts = [
+        (problem.id, outcomes[before] == CORRECT, outcomes[after] == CORRECT)
+        for problem, outcomes in zip(table.problems(), table.outcomes, strict=True)
+        if ERROR not in (outcomes[before], outcomes[after])
+    ]
+    lost = sum(was and not now for _, was, now in verdicts)
+    gained = sum(now and not was for _, was, now in verdicts)
+    pairs = _scorer_pairs(verdicts)
+    interval, _ = paired_interval(pairs) if pairs else (Interval(-1.0, 1.0), "")
+    p, test = paired_test(pairs) if lost + gained else (1.0, "nothing flips")
+    return ScoreDelta(
+        run=table.run.name,
+        n=len(verdicts),
+        before=sum(was for _, was, _ in verdicts),
+        after=sum(now for _, _, now in verdicts),
+        lost=lost,
+        gained=gained,
+        interval=interval,
+        p=p,
+        test=test,
+    )
+
+
+def _scorer_pairs(verdicts: Sequence[tuple[str, bool, bool]]) -> list[Pair]:
+    """Return what each problem's samples are under either scorer."""
+    counts: dict[str, list[int]] = {}
+    for problem, before, after in verdicts:
+        count = counts.setdefault(problem, [0, 0, 0])
+        count[0] += before
+        count[1] += after
+        count[2] += 1
+    return [Pair(before, n, after, n) for before, after, n in counts.values()]
+
+
+class Threshold(NamedTuple):
+    """A threshold of one run, whether it is met, and the figures in words."""
+
+    run: str
+    met: bool
+    text: str
+
+
+def check(
+    outcomes: Sequence[Outcomes],
+    comparisons: Sequence[Comparison],
+    at_least: float | None,
+    margin: float | None,
+) -> list[Threshold]:
+    """Return the thresholds of every run that is held to them.
+
+    at_least: what the accuracy itself must reach, as a share. margin: points by which a run may be
+    worse than the first; met only where the whole 95 % interval of the difference is above that
+    (non-inferiority at 2.5 %, one-sided). Where there is a margin the first run is the measure and
+    is not held to anything.
+    """
+    thresholds = []
+    if at_least is not None:
+        for run in outcomes if margin is None else outcomes[1:]:
+            shown = f"accuracy {100 * run.accuracy:.2f} %, at least {100 * at_least:g} % is asked"
+            is_met = run.accuracy >= at_least - 1e-12
+            thresholds.append(Threshold(run.run, is_met, f"{run.run}: {shown}"))
+    if margin is not None:
+        for other in comparisons:
+            met = 100 * other.ci95.low > -margin
+            low = f"the difference may be as low as {100 * other.ci95.low:+.2f} points"
+            text = f"{other.run} against {other.baseline}: {low}, above -{margin:g} is asked"
+            thresholds.append(Threshold(other.run, met, text))
+    return thresholds

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import Explained, Side, explain_verdict, provider_error, view
-from gradeschool.scoring.collect import Run, Sample
+from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Outcome, Verdict
 
 NO_CHANGES: Mapping[str, Problem | None] = {}
@@ -62,37 +63,22 @@ def cases(
     runs: Sequence[Run],
     scorers: Sequence[Scorer],
     changes: Mapping[str, Problem | None] = NO_CHANGES,
+    disagreements: bool = False,
 ) -> Iterator[Case]:
     """Yield every completion with its verdicts and causes, in file order.
 
-    changes: problems whose labels are disputed (`causes.view`). Rows without a problem are left
-    out: whoever loads the file counts them.
+    changes: problems whose labels are disputed (`causes.view`). disagreements: only completions on
+    which the scorers' outcomes are not all the same. Rows without a problem are left out; loading
+    the file counts them.
     """
-    for run, sample, problem in _samples(runs):
-        yield _case(run, sample, problem, _verdicts(sample, problem, scorers), changes)
-
-
-def disagreements(
-    runs: Sequence[Run],
-    scorers: Sequence[Scorer],
-    changes: Mapping[str, Problem | None] = NO_CHANGES,
-) -> Iterator[Case]:
-    """Yield the completions on which the scorers' outcomes are not all the same, in file order."""
-    for run, sample, problem in _samples(runs):
-        verdicts = _verdicts(sample, problem, scorers)
-        if len({verdict.outcome for verdict in verdicts}) > 1:
-            yield _case(run, sample, problem, verdicts, changes)
-
-
-def _samples(runs: Sequence[Run]) -> Iterator[tuple[str, Sample, Problem]]:
     for run in runs:
+        verdicts = iter(scored_table(run, scorers).verdicts)
         for sample in run.samples:
-            if sample.problem is not None:
-                yield run.name, sample, sample.problem
-
-
-def _verdicts(sample: Sample, problem: Problem, scorers: Sequence[Scorer]) -> tuple[Verdict, ...]:
-    return () if sample.error else tuple(scorer.judge(sample.text, problem) for scorer in scorers)
+            if sample.problem is None:
+                continue
+            of_sample = () if sample.error else next(verdicts)
+            if not disagreements or len({verdict.outcome for verdict in of_sample}) > 1:
+                yield _case(run.name, sample, sample.problem, of_sample, changes)
 
 
 def _case(

@@ -1,7 +1,7 @@
 """Notes on completions beside the verdicts: their form, and verdicts under other labels.
 
 Notes are bytes: first the form (`form.to_bits`, NO_FORM where there is no text), then what
-GSM8K-Platinum changes: REMOVED, or the codes under the gold that it revised, or nothing.
+GSM8K-Platinum changes: REMOVED, or the outcomes under the gold that it revised, or nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gradeschool.answers.failures import NAMES, TextForm, to_bits
 
 NO_FORM = 255
 REMOVED = b"\xff"
-Noted = Mapping[tuple[str, bytes, bytes], int]  # completions by problem, codes and notes
+Noted = Mapping[tuple[str, bytes, bytes], int]  # completions by problem, outcomes and notes
 Counts = Counter[tuple[str, bytes]]
 
 
@@ -37,7 +37,7 @@ class Forms(NamedTuple):
 
 
 def notes_of(form: TextForm | None, other: bytes | None) -> bytes:
-    """Write notes; other: codes under another gold, b"" if there is none, None where removed."""
+    """Write notes; other: outcomes under another gold, b"" if there is none, None where removed."""
     first = NO_FORM if form is None else to_bits(form)
     return bytes([first]) + (REMOVED if other is None else other)
 
@@ -70,10 +70,10 @@ def forms_of(counts: Noted) -> Forms | None:
 
 
 def official(counts: Noted) -> Counts:
-    """Return the completions of each (problem, codes) under the labels as they are."""
+    """Return the completions of each (problem, outcomes) under the labels as they are."""
     found: Counts = Counter()
-    for (problem, codes, _), count in counts.items():
-        found[problem, codes] += count
+    for (problem, outcomes, _), count in counts.items():
+        found[problem, outcomes] += count
     return found
 
 
@@ -81,8 +81,8 @@ def platinum(counts: Noted) -> Counts | None:
     """Return the same under the labels of GSM8K-Platinum; None where it changes nothing."""
     found: Counts = Counter()
     changed = False
-    for (problem, codes, notes), count in counts.items():
+    for (problem, outcomes, notes), count in counts.items():
         changed = changed or len(notes) > 1
         if notes[1:] != REMOVED:
-            found[problem, notes[1:] or codes] += count
+            found[problem, notes[1:] or outcomes] += count
     return found if changed else None

@@ -1,17 +1,258 @@
-"""Shards: a share of the rows for each of several machines, and their tables joined again."""
+"""Tables of verdicts on disk (JSONL, Parquet), whole or a shard for each of several machines.
+
+A table has a row for every completion and a column for every scorer. It holds the rows of the file
+as they are: which of them repeat another, and which number an unnumbered sample has, is decided
+when they are counted (`totals.FileTally`), here or when tables are joined again.
+"""
 
 from __future__ import annotations
 
 import heapq
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import IO, Any, NamedTuple, Protocol
 
-from gradeschool.errors import InputError
-from gradeschool.scoring.score import Columns
-from gradeschool.scoring.table import Place, read_table
-from gradeschool.scoring.verdicts import Scored
+from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.formats.tables import Row, read_rows
+from gradeschool.scoring.forms import notes_from, words_of
+from gradeschool.scoring.table import ERROR, OUTCOMES, ScoredRow
+
+# shard: "I/N", empty where the rows are all. source: what the user gave. file, part: the file's
+# name and its place, from 1, among those that were scored. digest: 64 bits of the text's SHA-256.
+# form: empty, truncated, run-on, unfinished thinking, or none of them.
+FIELDS = (
+    *("shard", "source", "file", "part", "row"),
+    *("run", "problem", "sample", "gold", "finish", "error", "digest", "form"),
+)
+WORDS = tuple(outcome.value for outcome in OUTCOMES)
+CODES = {word: code for code, word in enumerate(WORDS)}
+ROW_GROUP = 65_536
+REMEMBERED = 100_000
+PARTIAL = ".partial"  # what is not finished does not look as if it were
+
+
+class FilePlace(NamedTuple):
+    """Where completions come from: the fields of a row that its file and shard share."""
+
+    shard: str
+    source: str
+    file: str
+    part: int
+
+
+class VerdictWriter(Protocol):
+    """A format of the table."""
+
+    def write(self, place: FilePlace, rows: Sequence[ScoredRow]) -> None:
+        """Append completions."""
+
+    def finish(self) -> None:
+        """Write what is left."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+
+
+class VerdictTable:
+    """A table of verdicts on disk, complete when the `with` statement ends without an error.
+
+    Raises InputError where the file is there already or its name ends in neither .jsonl nor
+    .parquet, MissingExtraError for Parquet without pyarrow.
+    """
+
+    def __init__(self, path: Path, scorers: Sequence[str]) -> None:
+        if path.suffix not in (".jsonl", ".parquet"):
+            raise InputError(
+                f"the table {str(path)!r} ends in {path.suffix!r}; "
+                "give a name that ends in .jsonl or .parquet"
+            )
+        if path.exists():
+            raise InputError(f"{str(path)!r} is there already; remove it or give another name")
+        self.path = path
+        self._partial = path.with_name(path.name + PARTIAL)
+        self._writer = _Parquet if path.suffix == ".parquet" else _Jsonl
+        self._scorers = scorers
+
+    def __enter__(self) -> VerdictWriter:
+        """Open the file."""
+        try:
+            self._file = self._partial.open("wb")
+        except OSError as error:
+            raise InputError(f"cannot write {str(self.path)!r}: {error.strerror}") from error
+        try:
+            self._open: VerdictWriter = self._writer(self._file, self._scorers)
+        except MissingExtraError:
+            self._file.close()
+            self._partial.unlink()
+            raise
+        return self._open
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Give the file its name, or remove what there is of it."""
+        try:
+            if kind is None:
+                self._open.finish()
+        finally:
+            self._open.close()
+            self._file.close()
+        if kind is None:
+            self._partial.rename(self.path)
+        else:
+            self._partial.unlink()
+
+
+class _Jsonl:
+    def __init__(self, file: IO[bytes], scorers: Sequence[str]) -> None:
+        self._file = file
+        self._scorers = scorers
+        self._verdicts: dict[bytes, str] = {}  # rows have few different outcomes in all
+
+    def write(self, place: FilePlace, rows: Sequence[ScoredRow]) -> None:
+        shared = f"{json.dumps(place._asdict())[:-1]}, "
+        lines = [f"{shared}{json.dumps(_fields(row))[1:-1]}{self._end(row)}" for row in rows]
+        self._file.write("".join(lines).encode("ascii"))
+
+    def finish(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        self._verdicts.clear()
+
+    def _end(self, row: ScoredRow) -> str:
+        end = self._verdicts.get(row.outcomes)
+        if end is None:
+            outcomes = dict(
+                zip(self._scorers, _words(row.outcomes, len(self._scorers)), strict=True)
+            )
+            if len(self._verdicts) >= REMEMBERED:
+                self._verdicts.clear()
+            end = self._verdicts[row.outcomes] = f", {json.dumps(outcomes)[1:]}\n"
+        return end
+
+
+def _fields(row: ScoredRow) -> dict[str, Any]:
+    return {
+        "row": row.row,
+        "run": row.run,
+        "problem": row.problem,
+        "sample": row.sample,
+        "gold": row.gold,
+        "finish": row.finish,
+        "error": row.error,
+        "digest": f"{row.digest:016x}",
+        "form": words_of(row.notes),
+    }
+
+
+def _words(outcomes: bytes, scorers: int) -> list[str]:
+    return [WORDS[outcome] for outcome in outcomes or [ERROR] * scorers]
+
+
+class _Parquet:
+    """Row groups of `ROW_GROUP` rows; outcomes and names are dictionary columns."""
+
+    def __init__(self, file: IO[bytes], scorers: Sequence[str]) -> None:
+        try:
+            import pyarrow as arrow
+            import pyarrow.parquet as parquet
+        except ImportError:
+            raise MissingExtraError("writing Parquet", "parquet") from None
+        self._arrow = arrow
+        self._scorers = scorers
+        word = arrow.dictionary(arrow.int32(), arrow.string())
+        kinds = dict.fromkeys(FIELDS, word) | {
+            "part": arrow.int32(),
+            "row": arrow.int64(),
+            "sample": arrow.int64(),
+            "digest": arrow.string(),
+        }
+        self._outcomes = arrow.array(WORDS)
+        outcome = arrow.dictionary(arrow.int8(), arrow.string())
+        self._schema = arrow.schema([*kinds.items(), *((scorer, outcome) for scorer in scorers)])
+        self._writer = parquet.ParquetWriter(file, self._schema, compression="zstd")
+        self._waiting: list[tuple[FilePlace, ScoredRow]] = []
+
+    def write(self, place: FilePlace, rows: Sequence[ScoredRow]) -> None:
+        self._waiting.extend((place, row) for row in rows)
+        while len(self._waiting) >= ROW_GROUP:
+            self._flush(self._waiting[:ROW_GROUP])
+            del self._waiting[:ROW_GROUP]
+
+    def finish(self) -> None:
+        if self._waiting:
+            self._flush(self._waiting)
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def _flush(self, rows: Sequence[tuple[FilePlace, ScoredRow]]) -> None:
+        fields = [place._asdict() | _fields(row) for place, row in rows]
+        columns = [
+            self._arrow.array(
+                [_storable(row[name]) for row in fields], self._schema.field(name).type
+            )
+            for name in FIELDS
+        ]
+        errors = bytes([ERROR]) * len(self._scorers)
+        outcomes = b"".join(row.outcomes or errors for _, row in rows)
+        for index in range(len(self._scorers)):
+            indices = self._arrow.py_buffer(outcomes[index :: len(self._scorers)])
+            column = self._arrow.Array.from_buffers(self._arrow.int8(), len(rows), [None, indices])
+            columns.append(self._arrow.DictionaryArray.from_arrays(column, self._outcomes))
+        batch = self._arrow.record_batch(columns, schema=self._schema)
+        self._writer.write_batch(batch, row_group_size=ROW_GROUP)
+
+
+def _storable(value: Any) -> Any:
+    r"""Write lone surrogates, which are no UTF-8, as "\ud800"."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
+
+
+def read_table(path: Path) -> tuple[tuple[str, ...], Iterator[tuple[FilePlace, ScoredRow]]]:
+    """Return the scorers of a table of verdicts, and its rows in order; none where it is empty.
+
+    Raises InputError where the file is no table of verdicts.
+    """
+    rows = read_rows(path)
+    first = next(rows, None)
+    if first is None:
+        return (), iter(())
+    scorers = tuple(name for name in first.fields if name not in FIELDS)
+    if first.fault or not scorers or len(first.fields) != len(scorers) + len(FIELDS):
+        raise InputError(
+            f"{str(path)!r} is no table of verdicts; give tables that `gradeschool score -o` wrote"
+        )
+    return scorers, (_row_of(row, scorers, path) for row in chain([first], rows))
+
+
+def _row_of(row: Row, scorers: Sequence[str], path: Path) -> tuple[FilePlace, ScoredRow]:
+    fields = row.fields
+    try:
+        outcomes = bytes(CODES[fields[scorer]] for scorer in scorers)
+        place = FilePlace._make(fields[name] for name in FilePlace._fields)
+        scored = ScoredRow(
+            row=fields["row"],
+            run=fields["run"],
+            problem=fields["problem"],
+            gold=fields["gold"],
+            sample=fields["sample"],
+            finish=fields["finish"],
+            digest=int(fields["digest"], 16),
+            error=fields["error"],
+            outcomes=b"" if fields["error"] else outcomes,
+            notes=notes_from(fields["form"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        fault = row.fault or f"has another shape than the first ({error})"
+        raise InputError(f"row {row.number} of the table {str(path)!r} {fault}") from error
+    return place, scored
+
 
 WRITTEN = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
@@ -48,29 +289,29 @@ class Shard:
         return f"{self.index}/{self.count}"
 
 
-def join(paths: Sequence[Path]) -> tuple[Columns, Iterator[tuple[Place, Scored]]]:
+def join(paths: Sequence[Path]) -> tuple[tuple[str, ...], Iterator[tuple[FilePlace, ScoredRow]]]:
     """Return the scorers and the rows of the tables of all shards, in the order of the files.
 
     Raises InputError where the tables are of different scorers, or a shard is missing or there
     twice.
     """
     tables = [(path, *read_table(path)) for path in paths]
-    written = [(path, columns) for path, columns, _ in tables if columns.scorers]
+    written = [(path, scorers) for path, scorers, _ in tables if scorers]
     if not written:
         raise InputError(f"{', '.join(repr(str(path)) for path in paths)} hold no verdicts")
-    path, columns = written[0]
+    path, scorers = written[0]
     for other, theirs in written:
-        if theirs.scorers != columns.scorers:
+        if theirs != scorers:
             raise InputError(
                 f"{str(other)!r} and {str(path)!r} hold the verdicts of different scorers; "
                 "score every shard with the same --scorer"
             )
     check = _Complete(len(paths))
     rows = heapq.merge(*(check.seen(path, rows) for path, _, rows in tables), key=_order)
-    return columns, check.after(rows)
+    return scorers, check.after(rows)
 
 
-def _order(row: tuple[Place, Scored]) -> tuple[int, int]:
+def _order(row: tuple[FilePlace, ScoredRow]) -> tuple[int, int]:
     return row[0].part, row[1].row
 
 
@@ -83,8 +324,8 @@ class _Complete:
         self.empty = tables
 
     def seen(
-        self, path: Path, rows: Iterator[tuple[Place, Scored]]
-    ) -> Iterator[tuple[Place, Scored]]:
+        self, path: Path, rows: Iterator[tuple[FilePlace, ScoredRow]]
+    ) -> Iterator[tuple[FilePlace, ScoredRow]]:
         last = None
         for row in rows:
             if row[0].shard != last:
@@ -97,7 +338,9 @@ class _Complete:
                     )
             yield row
 
-    def after(self, rows: Iterator[tuple[Place, Scored]]) -> Iterator[tuple[Place, Scored]]:
+    def after(
+        self, rows: Iterator[tuple[FilePlace, ScoredRow]]
+    ) -> Iterator[tuple[FilePlace, ScoredRow]]:
         yield from rows
         shards = {Shard.parse(name) for name in self.files if name}
         counts = {shard.count for shard in shards}

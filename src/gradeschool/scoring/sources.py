@@ -1,18 +1,25 @@
-"""What `gradeschool score` is given: files, run folders, tables in several files, FILE#RUN."""
+"""What commands are given: files, run folders, tables in several files, FILE#RUN; scorers."""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset, is_here, load_datasets
+from gradeschool.datasets.platinum import platinum_changes
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import dataset_of
+from gradeschool.formats.own_run import dataset_of, manifest_of, scorer_of
 from gradeschool.formats.read import COMPLETIONS_FILE, name_of, read_samples, require
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
+from gradeschool.scorer import Scorer
+from gradeschool.scoring.matching import Matcher
+from gradeschool.scoring.samples import Run, Sample, collect
 
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
@@ -118,3 +125,120 @@ def _parts(name: str) -> tuple[Path, ...]:
     if path.is_dir() and not is_run and (parts := tuple(sorted(path.glob(PARTS)))):
         return parts
     return (path,)
+
+
+ALL = "all"
+
+
+def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> list[Run]:
+    """Return the runs of a file, a run folder, or a pattern or folder of Parquet files.
+
+    FILE#RUN stands for one run of several. All texts are in memory, as who shows or compares them
+    needs; `score_sources` does without. dataset: a name or path; None takes the run folder's own,
+    else GSM8K's test split. Raises InputError, DataError.
+    """
+    [source] = sources([str(path)], dataset)
+    matcher = Matcher(source.dataset.problems, source.dataset.name)
+    recorded = (one for part in source.parts for one in read_samples(part, source.run))
+    runs = collect(recorded, matcher, source.name, warn)
+    if source.only and source.only not in [run.name for run in runs]:
+        raise no_such_run(parted(source.name)[0], source.only, [run.name for run in runs])
+    return [run for run in runs if source.only in ("", run.name)]
+
+
+def choose_scorers(names: Sequence[str]) -> list[Scorer]:
+    """Return the scorers of these names.
+
+    None stands for every scorer that reads a text by itself, in microseconds; "all" for those that
+    call a library too (milliseconds a completion), where its extra is installed. Raises
+    UnknownNameError, and MissingExtraError for a scorer by name whose extra is not installed.
+    """
+    if not names:
+        return [scorer for scorer in all_scorers().values() if not scorer.extra]
+    if ALL in names:
+        return [scorer for scorer in all_scorers().values() if available(scorer)]
+    return [get_usable_scorer(name) for name in dict.fromkeys(names)]
+
+
+DEFAULT_SCORERS = ("gradeschool/reader", "gradeschool/parse-answer")
+
+
+class Chosen(NamedTuple):
+    """A run with the file or folder it stands in and what its run.json says, {} where none."""
+
+    run: Run
+    path: Path
+    manifest: dict[str, Any]
+
+
+def choose_runs(
+    specs: Sequence[str], dataset: str | None, warn: Callable[[str], None]
+) -> list[Chosen]:
+    """Return the runs that FILE or FILE#RUN arguments mean, under names that differ.
+
+    A file is read once, however many of its runs are named. Raises InputError for a run that a
+    file does not hold.
+    """
+    check_sources(specs, dataset)
+    loaded: dict[Path, list[Run]] = {}
+    chosen: list[Chosen] = []
+    for spec in dict.fromkeys(specs):
+        file, name = parted(spec)
+        path = Path(file)
+        if path not in loaded:
+            loaded[path] = load_runs(path, dataset, warn)
+        found = [run for run in loaded[path] if not name or run.name == name]
+        if not found:
+            raise no_such_run(str(path), name, (run.name for run in loaded[path]))
+        manifest = manifest_of(path)
+        chosen += [Chosen(run, path, manifest) for run in found]
+    _name_apart(chosen)
+    return chosen
+
+
+def _name_apart(chosen: Sequence[Chosen]) -> None:
+    """Put the path behind names that several runs share."""
+    names = [one.run.name for one in chosen]
+    for one, name in zip(chosen, names, strict=True):
+        if names.count(name) > 1:
+            one.run.name = f"{name} ({one.path})"
+
+
+def headline_scorer(manifests: Sequence[Mapping[str, Any]], known: Sequence[str]) -> str:
+    """Return the scorer that runs are headed by: their protocols' own where they agree.
+
+    Recordings without a protocol, and runs of several, are read by the careful reader.
+    """
+    own = {scorer_of(manifest) for manifest in manifests}
+    if len(own) == 1 and (scorer := own.pop() or "") in known:
+        return scorer
+    return next(name for name in DEFAULT_SCORERS if name in known)
+
+
+def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the different protocols that runs were asked under; of recordings none is known."""
+    named = (manifest.get("protocol") for manifest in manifests)
+    return list(dict.fromkeys(str(one.get("name")) for one in named if isinstance(one, dict)))
+
+
+def check_labels(datasets: Sequence[Dataset]) -> None:
+    """Raise InputError where a dataset has no labels of GSM8K-Platinum."""
+    for dataset in datasets:
+        platinum_changes(dataset.problems, dataset.name)
+
+
+def relabelled(runs: Sequence[Run], dataset: Dataset) -> list[Run]:
+    """Return runs with the golds of GSM8K-Platinum, without the problems that it removed.
+
+    Raises InputError where the dataset is not the official test split of GSM8K.
+    """
+    changes = platinum_changes(dataset.problems, dataset.name)
+    return [replace(run, samples=list(_samples(run.samples, changes))) for run in runs]
+
+
+def _samples(samples: Sequence[Sample], changes: Mapping[str, Problem | None]) -> Iterator[Sample]:
+    for sample in samples:
+        if sample.problem is None or sample.problem.id not in changes:
+            yield sample
+        elif (problem := changes[sample.problem.id]) is not None:
+            yield sample._replace(problem=problem)

@@ -1,9 +1,19 @@
-"""Intervals for an accuracy, in closed form."""
+"""Intervals and tests: an accuracy, a mean over problems, two runs on the same problems.
+
+Samples of one problem are no independent trials, so intervals are clustered by problem. Two runs
+that answered the same problems are compared pair by pair: a problem is hard for both or easy for
+both, and pairing takes that out of the noise. On the same data an unpaired test needs about twice
+the difference.
+"""
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from collections.abc import Sequence
-from math import sqrt
+from fractions import Fraction
+from math import ceil, comb, sqrt
+from statistics import NormalDist
 from typing import NamedTuple
 
 Z95 = 1.959963984540054  # the 97.5 % quantile of the normal distribution
@@ -50,3 +60,278 @@ def clustered_wilson(clusters: Sequence[tuple[int, int]]) -> Interval:
     variance = between * count / (count - 1) / n**2
     effect = max(1.0, variance / (share * (1 - share) / n))
     return wilson(correct / effect, n / effect)
+
+
+def wilson_of_mean(shares: Sequence[Fraction] | Sequence[float], most: float) -> Interval:
+    """Return the Wilson interval of a mean of shares in [0, 1], one for each problem.
+
+    As many trials are counted as a proportion of the same mean would need for the same standard
+    error: at least one for each problem, at most `most`, the disjoint groups of samples that the
+    shares are means over. Where every problem is right, or every one wrong, the samples tell
+    nothing about the spread between problems: one trial a problem, as in `clustered_wilson`.
+    """
+    count = len(shares)
+    mean = min(1.0, float(sum(shares) / count))
+    if count < 2 or mean in (0.0, 1.0):
+        return wilson(mean * count, count)
+    spread = sum((float(share) - mean) ** 2 for share in shares) / (count - 1)
+    equal = mean * (1 - mean) * count / spread if spread else float(most)
+    trials = max(float(count), min(equal, float(most)))
+    return wilson(mean * trials, trials)
+
+
+NORMAL = NormalDist()
+RESAMPLES = 4000
+# Steps that the exact sign-flip test may take; above, its normal approximation is used.
+MOST_STEPS = 3_000_000
+BISECTIONS = 60
+
+
+class Pair(NamedTuple):
+    """One problem in two runs: right answers of so many samples, each n at least 1."""
+
+    right_a: int
+    n_a: int
+    right_b: int
+    n_b: int
+
+    @property
+    def difference(self) -> float:
+        """Return the share that b has right minus that of a, -1..1."""
+        return self.right_b / self.n_b - self.right_a / self.n_a
+
+
+class PairedTest(NamedTuple):
+    """A two-sided p value and the test that gave it, in words."""
+
+    p: float
+    how: str
+
+
+def mcnemar(only_a: int, only_b: int) -> float:
+    """Return the exact two-sided p value of McNemar's test (binomial, no correction).
+
+    only_a, only_b: problems that one run alone has right. Source: McNemar 1947, Psychometrika
+    12:153; equal to scipy's `binomtest(only_a, only_a + only_b)`.
+    """
+    n = only_a + only_b
+    tail = sum(comb(n, at) for at in range(min(only_a, only_b) + 1))
+    return min(1.0, 2 * tail / (1 << n))
+
+
+def mean_difference(pairs: Sequence[Pair]) -> float:
+    """Return accuracy b minus accuracy a; every problem counts once, however many samples."""
+    return sum(pair.difference for pair in pairs) / len(pairs) if pairs else 0.0
+
+
+def is_single(pairs: Sequence[Pair]) -> bool:
+    """Tell whether every problem has one sample in both runs."""
+    return all(pair.n_a == pair.n_b == 1 for pair in pairs)
+
+
+def paired_test(pairs: Sequence[Pair]) -> PairedTest:
+    """Return whether the difference may be chance.
+
+    One sample a problem: exact McNemar. Several: the sign-flip test of the problems' differences,
+    of which McNemar is the case of one sample; exact where that is feasible, else normal.
+    """
+    if is_single(pairs):
+        only_a = sum(pair.right_a > pair.right_b for pair in pairs)
+        only_b = sum(pair.right_b > pair.right_a for pair in pairs)
+        return PairedTest(mcnemar(only_a, only_b), "exact McNemar test")
+    if len({pair.n_a for pair in pairs} | {pair.n_b for pair in pairs}) == 1:
+        steps = [pair.right_b - pair.right_a for pair in pairs if pair.right_a != pair.right_b]
+        if len(steps) * sum(map(abs, steps)) <= MOST_STEPS:
+            return PairedTest(_sign_flips(steps), "exact sign-flip test by problem")
+    differences = [pair.difference for pair in pairs]
+    spread = sqrt(sum(one * one for one in differences))
+    p = two_sided(sum(differences) / spread) if spread else 1.0
+    return PairedTest(p, "sign-flip test by problem, normal approximation")
+
+
+def _sign_flips(steps: Sequence[int]) -> float:
+    """Return the share of sign patterns whose sum is at least as far from 0 as the one seen."""
+    sums = {0: 1.0}
+    for step in steps:
+        flipped: dict[int, float] = {}
+        for total, chance in sums.items():
+            flipped[total + step] = flipped.get(total + step, 0.0) + chance / 2
+            flipped[total - step] = flipped.get(total - step, 0.0) + chance / 2
+        sums = flipped
+    seen = abs(sum(steps))
+    return min(1.0, sum(chance for total, chance in sums.items() if abs(total) >= seen))
+
+
+def two_sided(z: float) -> float:
+    """Return the two-sided p value of a normal deviate."""
+    return 2 * NORMAL.cdf(-abs(z))
+
+
+def paired_interval(pairs: Sequence[Pair], seed: int = 0) -> tuple[Interval, str]:
+    """Return the 95 % interval of `mean_difference` and how it was got, in words.
+
+    One sample a problem: Tango's score interval, which is right for few flips too. Several: the
+    bootstrap over problems, never narrower than what problems without any flip would tell.
+    """
+    n = len(pairs)
+    if is_single(pairs):
+        flips = Counter(pair.right_b - pair.right_a for pair in pairs)
+        return tango(flips[1], flips[-1], n), "score interval (Tango)"
+    low, high = paired_bootstrap(pairs, seed)
+    centre, least = mean_difference(pairs), tango(0, 0, n).high
+    interval = Interval(max(-1.0, min(low, centre - least)), min(1.0, max(high, centre + least)))
+    return interval, f"bootstrap over problems, {RESAMPLES} resamples, seed {seed}"
+
+
+def paired_bootstrap(
+    pairs: Sequence[Pair], seed: int = 0, resamples: int = RESAMPLES, level: float = 0.95
+) -> Interval:
+    """Return the percentile interval of the mean difference over resampled problems.
+
+    Problems are drawn with replacement, each with all its samples in both runs: samples of one
+    problem are no independent trials. The same seed gives the same interval.
+    """
+    if not pairs:
+        return Interval(-1.0, 1.0)
+    source = random.Random(seed)  # noqa: S311  (statistics, no secret)
+    differences = [pair.difference for pair in pairs]
+    n = len(differences)
+    means = sorted(sum(source.choices(differences, k=n)) / n for _ in range(resamples))
+    tail = (1 - level) / 2
+    return Interval(_quantile(means, tail), _quantile(means, 1 - tail))
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Return a quantile of sorted values, interpolated as numpy does by default."""
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def tango(gained: int, lost: int, n: int, z: float = Z95) -> Interval:
+    """Return the score interval of a difference of paired proportions, (gained - lost) / n.
+
+    gained, lost: problems of n that changed to right, and from right. Source: Tango 1998,
+    Statistics in Medicine 17:891, equations 3 and 4.
+    """
+    if n <= 0:
+        return Interval(-1.0, 1.0)
+    estimate = (gained - lost) / n
+
+    def edge(inside: float, outside: float) -> float:
+        for _ in range(BISECTIONS):
+            middle = (inside + outside) / 2
+            if abs(_tango_score(gained, lost, n, middle)) <= z:
+                inside = middle
+            else:
+                outside = middle
+        return inside
+
+    return Interval(edge(estimate, -1.0), edge(estimate, 1.0))
+
+
+def _tango_score(gained: int, lost: int, n: int, delta: float) -> float:
+    """Return the score statistic of the hypothesis that the true difference is delta."""
+    distance = gained - lost - n * delta
+    linear = (2 * n - gained + lost) * delta - gained - lost
+    constant = -lost * delta * (1 - delta)
+    root = sqrt(max(0.0, linear * linear - 8 * n * constant))
+    chance = (root - linear) / (4 * n)  # of a loss, the likeliest where the difference is delta
+    variance = n * (2 * chance + delta * (1 - delta))
+    if variance <= 0:
+        return 0.0 if abs(distance) < 1e-12 else float("inf")
+    return distance / sqrt(variance)
+
+
+class Unpaired(NamedTuple):
+    """The difference of two runs that share no problems, with its interval and p value."""
+
+    difference: float
+    interval: Interval
+    p: float
+
+
+def unpaired(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Unpaired:
+    """Compare two runs as if their problems had nothing in common: (right, n) by problem.
+
+    Interval: Newcombe's (1998, Statistics in Medicine 17:873, method 10) of the two Wilson
+    intervals, clustered by problem. p: the pooled z test of two proportions, over the problems'
+    shares where there are several samples; what tools without a paired test apply to pairs too.
+    """
+    shares_a, shares_b = ([right / n for right, n in clusters] for clusters in (a, b))
+    if not (shares_a and shares_b):
+        return Unpaired(0.0, Interval(-1.0, 1.0), 1.0)
+    mean_a, mean_b = sum(shares_a) / len(shares_a), sum(shares_b) / len(shares_b)
+    low_a, high_a = clustered_wilson(a)
+    low_b, high_b = clustered_wilson(b)
+    gap = mean_b - mean_a
+    low = gap - sqrt((mean_b - low_b) ** 2 + (high_a - mean_a) ** 2)
+    high = gap + sqrt((high_b - mean_b) ** 2 + (mean_a - low_a) ** 2)
+    both = shares_a + shares_b
+    mean = sum(both) / len(both)
+    variance = sum((share - mean) ** 2 for share in both) / len(both)
+    error = sqrt(variance * (1 / len(shares_a) + 1 / len(shares_b)))
+    p = two_sided(gap / error) if error else 1.0
+    return Unpaired(gap, Interval(max(-1.0, low), min(1.0, high)), p)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Return p values corrected for their number (Holm 1979), in the order given."""
+    corrected = [0.0] * len(ps)
+    largest = 0.0
+    for rank, at in enumerate(sorted(range(len(ps)), key=lambda at: ps[at])):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[at]))
+        corrected[at] = largest
+    return corrected
+
+
+POWER = 0.8
+
+
+def spread(pairs: Sequence[Pair]) -> float:
+    """Return the mean squared difference; with one sample a problem, the share that flipped."""
+    return sum(pair.difference**2 for pair in pairs) / len(pairs) if pairs else 0.0
+
+
+def paired_power(n: int, discordance: float, difference: float) -> float:
+    """Return the chance that a true difference is found at the 5 % level, two-sided.
+
+    n: problems. discordance: `spread` of the pairs, at least difference squared. Source: Connor
+    1987, Biometrics 43:207 (normal approximation of McNemar's test).
+    """
+    size = abs(difference)
+    if n <= 0 or discordance <= 0:
+        return 0.0
+    remaining = discordance - size * size
+    reach = size * sqrt(n) - Z95 * sqrt(discordance)
+    if remaining <= 0:
+        return float(reach > 0)
+    return NORMAL.cdf(reach / sqrt(remaining))
+
+
+def minimum_detectable(n: int, discordance: float, power: float = POWER) -> float | None:
+    """Return the smallest difference that n problems find with this power, None where none is.
+
+    The share of problems that flip is taken to be what it is; a difference cannot exceed it.
+    """
+    low, high = 0.0, min(discordance, 1.0)
+    if paired_power(n, discordance, high) < power:
+        return None
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        if paired_power(n, discordance, middle) < power:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def problems_needed(discordance: float, difference: float, power: float = POWER) -> int | None:
+    """Return how many problems would find a true difference of this size, None for no size."""
+    size = abs(difference)
+    if not size or discordance <= 0:
+        return None
+    remaining = max(0.0, discordance - size * size)
+    root = Z95 * sqrt(discordance) + NORMAL.inv_cdf(power) * sqrt(remaining)
+    return ceil((root / size) ** 2)

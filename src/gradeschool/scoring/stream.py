@@ -4,38 +4,93 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
+from dataclasses import replace
 from itertools import count
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
+from gradeschool.answers.failures import form_of
 from gradeschool.datasets.load import Dataset
+from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import GradeschoolError
 from gradeschool.formats.read import SampleBatch, sample_batches
+from gradeschool.formats.samples import FileSample
+from gradeschool.formats.tables import everything
+from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.shards import Shard
+from gradeschool.scoring.forms import notes_of
+from gradeschool.scoring.matching import Matcher
+from gradeschool.scoring.samples import digest, find_problem
+from gradeschool.scoring.shards import FilePlace, Shard
 from gradeschool.scoring.sources import Source
-from gradeschool.scoring.table import Place
-from gradeschool.scoring.verdicts import Judge, Scored
+from gradeschool.scoring.table import ScoredRow, ScorerSet
 from gradeschool.signals import ignore_interrupts
-from gradeschool.tables import everything
 
 AHEAD = 3  # batches that wait for each process: reading goes on while it works
 
 
-class Part(NamedTuple):
-    """Some completions of a file, in order."""
+class FileScorer:
+    """Scorers and a dataset, ready for the samples of files."""
 
-    place: Place
-    scored: Sequence[Scored]
+    def __init__(
+        self, problems: Sequence[Problem], dataset: str, scorers: Sequence[Scorer]
+    ) -> None:
+        self.matcher = Matcher(problems, dataset)
+        self.scorers = ScorerSet(scorers)
+        self.disputed = disputed(problems)
+
+    def score(self, samples: Iterable[FileSample]) -> list[ScoredRow]:
+        """Return a row for each sample, in their order."""
+        matched = [(sample, *find_problem(sample, self.matcher)) for sample in samples]
+        usable = [(sample.text, problem) for sample, problem, _ in matched
+                  if problem is not None and not sample.error]  # fmt: skip
+        outcomes = iter(self.scorers.outcomes_of(usable))
+        return [
+            self._row(sample, problem, fault, b"" if sample.error else next(outcomes))
+            if problem is not None
+            else ScoredRow(sample.row, sample.run, None, "", sample.sample, sample.finish, 1, fault)
+            for sample, problem, fault in matched
+        ]
+
+    def _row(self, sample: FileSample, problem: Problem, fault: str, outcomes: bytes) -> ScoredRow:
+        text, error = sample.text, sample.error
+        form = None if error else form_of(text, sample.finish, problem.question)
+        relabelled = self._relabelled(text, problem) if problem.id in self.disputed else b""
+        return ScoredRow(
+            sample.row,
+            sample.run,
+            problem.id,
+            problem.gold,
+            sample.sample,
+            sample.finish,
+            digest(text),
+            error,
+            outcomes,
+            notes_of(form, relabelled),
+        )
+
+    def _relabelled(self, text: str, problem: Problem) -> bytes | None:
+        """Return the outcomes under the gold that GSM8K-Platinum gives, None where it has none."""
+        revised = self.disputed[problem.id]
+        if revised is None:
+            return None
+        return self.scorers.outcomes(text, replace(revised, id=f"{revised.id} revised"))
+
+
+class Part(NamedTuple):
+    """Some scored rows of a file, in order."""
+
+    place: FilePlace
+    rows: Sequence[ScoredRow]
 
 
 class _Task(NamedTuple):
-    place: Place
+    place: FilePlace
     dataset: str
     batch: SampleBatch
 
@@ -43,7 +98,7 @@ class _Task(NamedTuple):
 def score_sources(
     sources: Sequence[Source], scorers: Sequence[Scorer], jobs: int = 1, shard: Shard | None = None
 ) -> Iterator[Part]:
-    """Yield what the scorers make of every completion, in the order of the files.
+    """Yield a scored row for every sample, in the order of the files.
 
     jobs: processes; the parts are the same whatever their number. shard: score its rows alone.
     Raises InputError where a file cannot be read, GradeschoolError where a process dies.
@@ -53,10 +108,9 @@ def score_sources(
         if jobs > 1:
             yield from _by_processes(tasks, scorers, datasets, jobs)
             return
-        judges = _Judges(datasets, scorers)
+        file_scorers = _FileScorers(datasets, scorers)
         for task in tasks:
-            scored = judges.of(task.dataset).judge(task.batch.samples())
-            yield Part(task.place, scored)
+            yield Part(task.place, file_scorers.of(task.dataset).score(task.batch.samples()))
 
 
 def processes(jobs: int) -> int:
@@ -73,35 +127,35 @@ def _tasks(sources: Sequence[Source], shard: Shard | None) -> Generator[_Task, N
         for path in source.parts:
             number = next(numbers)
             wanted = shard.wanted(number) if shard else everything
-            place = Place(str(shard) if shard else "", source.name, str(path), number)
+            place = FilePlace(str(shard) if shard else "", source.name, str(path), number)
             for batch in sample_batches(path, wanted, source.run):
                 yield _Task(place, source.dataset.name, batch)
 
 
-class _Judges:
-    """A judge for each dataset, made when it is first needed."""
+class _FileScorers:
+    """A `FileScorer` for each dataset, made when it is first needed."""
 
     def __init__(self, datasets: Mapping[str, Dataset], scorers: Sequence[Scorer]) -> None:
         self._datasets = datasets
         self._scorers = scorers
-        self._judges: dict[str, Judge] = {}
+        self._of_dataset: dict[str, FileScorer] = {}
 
-    def of(self, dataset: str) -> Judge:
-        if dataset not in self._judges:
-            found = self._datasets[dataset]
-            self._judges[dataset] = Judge(found.problems, found.name, self._scorers)
-        return self._judges[dataset]
+    def of(self, name: str) -> FileScorer:
+        if name not in self._of_dataset:
+            dataset = self._datasets[name]
+            self._of_dataset[name] = FileScorer(dataset.problems, dataset.name, self._scorers)
+        return self._of_dataset[name]
 
 
 def _by_processes(
     tasks: Iterator[_Task], scorers: Sequence[Scorer], datasets: Mapping[str, Dataset], jobs: int
 ) -> Iterator[Part]:
     names = [scorer.name for scorer in scorers]
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (names, datasets))
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _initialize, (names, datasets))
     waiting: deque[tuple[_Task, Future[_Columns]]] = deque()
     try:
         for task in tasks:
-            waiting.append((task, pool.submit(_judged, task.dataset, task.batch)))
+            waiting.append((task, pool.submit(_scored_columns, task.dataset, task.batch)))
             if len(waiting) > AHEAD * jobs:
                 yield _part(*waiting.popleft())
         while waiting:
@@ -115,22 +169,22 @@ def _by_processes(
         pool.shutdown(cancel_futures=True)
 
 
-# Completions field by field: a tenth of the cost of a thousand tuples on the way between processes.
+# Rows field by field: a tenth of the cost of a thousand tuples on the way between processes.
 _Columns = list[tuple[Any, ...]]
-_judges: _Judges
+_file_scorers: _FileScorers
 
 
-def _begin(scorers: Sequence[str], datasets: Mapping[str, Dataset]) -> None:
+def _initialize(scorers: Sequence[str], datasets: Mapping[str, Dataset]) -> None:
     """Make a process ready; Ctrl-C is for its parent, which stops it."""
-    global _judges
+    global _file_scorers
     ignore_interrupts()
-    _judges = _Judges(datasets, [get_scorer(name) for name in scorers])
+    _file_scorers = _FileScorers(datasets, [get_scorer(name) for name in scorers])
 
 
-def _judged(dataset: str, batch: SampleBatch) -> _Columns:
-    return list(zip(*_judges.of(dataset).judge(batch.samples()), strict=True))
+def _scored_columns(dataset: str, batch: SampleBatch) -> _Columns:
+    return list(zip(*_file_scorers.of(dataset).score(batch.samples()), strict=True))
 
 
 def _part(task: _Task, future: Future[_Columns]) -> Part:
-    scored = [Scored._make(values) for values in zip(*future.result(), strict=True)]
-    return Part(task.place, scored)
+    rows = [ScoredRow._make(values) for values in zip(*future.result(), strict=True)]
+    return Part(task.place, rows)

@@ -10,7 +10,7 @@ from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import is_right
 from gradeschool.answers.quantities import canonical_gold, same_answer
 from gradeschool.problem import Problem
-from gradeschool.scoring.collect import Run
+from gradeschool.scoring.samples import Run
 
 # A run counts as strong above this accuracy; one below says little about a label.
 STRONG = 0.7

@@ -1,256 +1,236 @@
-"""The table of verdicts: a row for every completion, a column for every scorer; JSONL or Parquet.
+"""The scored table: the one module in which scorers meet completions.
 
-It holds the rows of the file as they are: what repeats another row, and which number an unnumbered
-sample has, is for whoever counts them (`FileTally`), here or when tables are joined again.
+`ScorerSet` gives the outcomes of a completion under all its scorers, as one byte each. A
+`ScoredTable` holds them for a run in memory; `stream.score_sources` yields the same bytes for files
+of any length. Scores, comparisons, votes, causes and reports are queries on these.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from itertools import chain
-from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple, TypeVar
 
-from gradeschool.errors import InputError, MissingExtraError
-from gradeschool.scoring.forms import notes_from, words_of
-from gradeschool.scoring.matrix import ERROR, OUTCOMES
-from gradeschool.scoring.score import Columns
-from gradeschool.scoring.verdicts import Scored
-from gradeschool.tables import Row, read_rows
+from gradeschool.library_scorer import call_at_once
+from gradeschool.problem import Problem
+from gradeschool.scorer import Scorer, ScorerFailure
+from gradeschool.scoring.samples import Run
+from gradeschool.verdict import Answer, Outcome, Verdict
 
-# shard: "I/N", empty where the rows are all. source: what the user gave. file, part: the file's
-# name and its place, from 1, among those that were scored. digest: 64 bits of the text's SHA-256.
-# form: empty, truncated, run-on, unfinished thinking, or none of them.
-FIELDS = (
-    *("shard", "source", "file", "part", "row"),
-    *("run", "problem", "sample", "gold", "finish", "error", "digest", "form"),
-)
-WORDS = tuple(outcome.value for outcome in OUTCOMES)
-CODES = {word: code for code, word in enumerate(WORDS)}
-ROW_GROUP = 65_536
-REMEMBERED = 100_000
-PARTIAL = ".partial"  # what is not finished does not look as if it were
+# The outcome of one scorer is stored as an index into this.
+OUTCOMES = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR)
+CORRECT, WRONG, NO_ANSWER, ERROR = range(len(OUTCOMES))
+MOST_TEXTS = 10_000  # outcomes remembered; then all are forgotten
+Result = TypeVar("Result")
+Pair = tuple[str, Problem]
 
 
-class Place(NamedTuple):
-    """Where completions come from: the fields of a row that its file and shard share."""
+class Comparison(NamedTuple):
+    """How an extracted answer is compared, and the scorers that compare it so, by index."""
 
-    shard: str
-    source: str
-    file: str
-    part: int
+    compare: Callable[[str, str], bool]
+    scorers: list[int]
 
 
-class Writer(Protocol):
-    """A format of the table."""
+class Extraction(NamedTuple):
+    """One call of an extract function, for all scorers that would make the same call."""
 
-    def write(self, place: Place, scored: Sequence[Scored]) -> None:
-        """Append completions."""
-
-    def finish(self) -> None:
-        """Write what is left."""
-
-    def close(self) -> None:
-        """Let go of the file."""
+    extract: Callable[[str, str], Answer | None]
+    reference: str
+    comparisons: list[Comparison]
 
 
-class Table:
-    """A table of verdicts on disk, complete when the `with` statement ends without an error.
+class ProblemScorers:
+    """The scorers of one problem with their references, and the outcomes of texts so far."""
 
-    Raises InputError where the file is there already or its name ends in neither .jsonl nor
-    .parquet, MissingExtraError for Parquet without pyarrow.
-    """
-
-    def __init__(self, path: Path, columns: Columns) -> None:
-        if path.suffix not in (".jsonl", ".parquet"):
-            raise InputError(
-                f"the table {str(path)!r} ends in {path.suffix!r}; "
-                "give a name that ends in .jsonl or .parquet"
-            )
-        if path.exists():
-            raise InputError(f"{str(path)!r} is there already; remove it or give another name")
-        self.path = path
-        self._partial = path.with_name(path.name + PARTIAL)
-        self._writer = _Parquet if path.suffix == ".parquet" else _Jsonl
-        self._columns = columns
-
-    def __enter__(self) -> Writer:
-        """Open the file."""
-        try:
-            self._file = self._partial.open("wb")
-        except OSError as error:
-            raise InputError(f"cannot write {str(self.path)!r}: {error.strerror}") from error
-        try:
-            self._open: Writer = self._writer(self._file, self._columns)
-        except MissingExtraError:
-            self._file.close()
-            self._partial.unlink()
-            raise
-        return self._open
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Give the file its name, or remove what there is of it."""
-        try:
-            if kind is None:
-                self._open.finish()
-        finally:
-            self._open.close()
-            self._file.close()
-        if kind is None:
-            self._partial.rename(self.path)
-        else:
-            self._partial.unlink()
+    def __init__(self, scorers: Sequence[Scorer], problem: Problem) -> None:
+        self.extractions: list[Extraction] = []
+        self.outcomes_of_text: dict[str, bytes] = {}
+        # Scorers without a reference are errors whatever the text says; the others begin as
+        # `no_answer`.
+        initial = bytearray([NO_ANSWER]) * len(scorers)
+        references: dict[object, str | None] = {}
+        extractions: dict[object, Extraction] = {}
+        for index, scorer in enumerate(scorers):
+            if scorer.reference not in references:
+                references[scorer.reference] = _reference(scorer, problem)
+            reference = references[scorer.reference]
+            if reference is None:
+                initial[index] = ERROR
+                continue
+            key = scorer.extract, reference
+            extraction = extractions.get(key)
+            if extraction is None:
+                extraction = extractions[key] = Extraction(scorer.extract, reference, [])
+                self.extractions.append(extraction)
+            for comparison in extraction.comparisons:
+                if comparison.compare == scorer.compare:
+                    comparison.scorers.append(index)
+                    break
+            else:
+                extraction.comparisons.append(Comparison(scorer.compare, [index]))
+        self.initial = bytes(initial)
 
 
-class _Jsonl:
-    def __init__(self, file: IO[bytes], columns: Columns) -> None:
-        self._file = file
-        self._columns = columns
-        self._verdicts: dict[bytes, str] = {}  # rows have few different outcomes in all
-
-    def write(self, place: Place, scored: Sequence[Scored]) -> None:
-        shared = f"{json.dumps(place._asdict())[:-1]}, "
-        lines = [f"{shared}{json.dumps(_fields(one))[1:-1]}{self._end(one)}" for one in scored]
-        self._file.write("".join(lines).encode("ascii"))
-
-    def finish(self) -> None:
-        self._file.flush()
-
-    def close(self) -> None:
-        self._verdicts.clear()
-
-    def _end(self, one: Scored) -> str:
-        end = self._verdicts.get(one.codes)
-        if end is None:
-            outcomes = dict(
-                zip(self._columns.scorers, _words(one.codes, self._columns), strict=True)
-            )
-            if len(self._verdicts) >= REMEMBERED:
-                self._verdicts.clear()
-            end = self._verdicts[one.codes] = f", {json.dumps(outcomes)[1:]}\n"
-        return end
-
-
-def _fields(one: Scored) -> dict[str, Any]:
-    return {
-        "row": one.row,
-        "run": one.run,
-        "problem": one.problem,
-        "sample": one.sample,
-        "gold": one.gold,
-        "finish": one.finish,
-        "error": one.error,
-        "digest": f"{one.digest:016x}",
-        "form": words_of(one.notes),
-    }
-
-
-def _words(codes: bytes, columns: Columns) -> list[str]:
-    return [WORDS[codes[place] if codes else ERROR] for place in columns.places]
-
-
-class _Parquet:
-    """Row groups of `ROW_GROUP` rows; outcomes and names are dictionary columns."""
-
-    def __init__(self, file: IO[bytes], columns: Columns) -> None:
-        try:
-            import pyarrow as arrow
-            import pyarrow.parquet as parquet
-        except ImportError:
-            raise MissingExtraError("writing Parquet", "parquet") from None
-        self._arrow = arrow
-        self._columns = columns
-        self._groups = max(columns.places, default=-1) + 1
-        word = arrow.dictionary(arrow.int32(), arrow.string())
-        kinds = dict.fromkeys(FIELDS, word) | {
-            "part": arrow.int32(),
-            "row": arrow.int64(),
-            "sample": arrow.int64(),
-            "digest": arrow.string(),
-        }
-        self._outcomes = arrow.array(WORDS)
-        outcome = arrow.dictionary(arrow.int8(), arrow.string())
-        self._schema = arrow.schema(
-            [*kinds.items(), *((scorer, outcome) for scorer in columns.scorers)]
-        )
-        self._writer = parquet.ParquetWriter(file, self._schema, compression="zstd")
-        self._waiting: list[tuple[Place, Scored]] = []
-
-    def write(self, place: Place, scored: Sequence[Scored]) -> None:
-        self._waiting.extend((place, one) for one in scored)
-        while len(self._waiting) >= ROW_GROUP:
-            self._flush(self._waiting[:ROW_GROUP])
-            del self._waiting[:ROW_GROUP]
-
-    def finish(self) -> None:
-        if self._waiting:
-            self._flush(self._waiting)
-
-    def close(self) -> None:
-        self._writer.close()
-
-    def _flush(self, rows: Sequence[tuple[Place, Scored]]) -> None:
-        fields = [place._asdict() | _fields(one) for place, one in rows]
-        columns = [
-            self._arrow.array(
-                [_storable(row[name]) for row in fields], self._schema.field(name).type
-            )
-            for name in FIELDS
-        ]
-        errors = bytes([ERROR]) * self._groups
-        codes = b"".join(one.codes or errors for _, one in rows)
-        for place in self._columns.places:
-            indices = self._arrow.py_buffer(codes[place :: self._groups])
-            column = self._arrow.Array.from_buffers(self._arrow.int8(), len(rows), [None, indices])
-            columns.append(self._arrow.DictionaryArray.from_arrays(column, self._outcomes))
-        batch = self._arrow.record_batch(columns, schema=self._schema)
-        self._writer.write_batch(batch, row_group_size=ROW_GROUP)
-
-
-def _storable(value: Any) -> Any:
-    r"""Write lone surrogates, which are no UTF-8, as "\ud800"."""
-    if isinstance(value, str) and not value.isascii():
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    return value
-
-
-def read_table(path: Path) -> tuple[Columns, Iterator[tuple[Place, Scored]]]:
-    """Return the scorers of a table of verdicts, and its rows in order; none where it is empty.
-
-    Raises InputError where the file is no table of verdicts.
-    """
-    rows = read_rows(path)
-    first = next(rows, None)
-    if first is None:
-        return Columns((), ()), iter(())
-    scorers = tuple(name for name in first.fields if name not in FIELDS)
-    if first.fault or not scorers or len(first.fields) != len(scorers) + len(FIELDS):
-        raise InputError(
-            f"{str(path)!r} is no table of verdicts; give tables that `gradeschool score -o` wrote"
-        )
-    columns = Columns(scorers, range(len(scorers)))
-    return columns, (_row_of(row, scorers, path) for row in chain([first], rows))
-
-
-def _row_of(row: Row, scorers: Sequence[str], path: Path) -> tuple[Place, Scored]:
-    fields = row.fields
+def _reference(scorer: Scorer, problem: Problem) -> str | None:
     try:
-        codes = bytes(CODES[fields[scorer]] for scorer in scorers)
-        place = Place._make(fields[name] for name in Place._fields)
-        scored = Scored(
-            row=fields["row"],
-            run=fields["run"],
-            problem=fields["problem"],
-            gold=fields["gold"],
-            sample=fields["sample"],
-            finish=fields["finish"],
-            digest=int(fields["digest"], 16),
-            error=fields["error"],
-            codes=b"" if fields["error"] else codes,
-            notes=notes_from(fields["form"]),
+        return scorer.reference(problem)
+    except ScorerFailure:
+        return None
+
+
+class ScorerSet:
+    """Scorers that are applied together to many completions of one dataset.
+
+    Scorers that extract and compare alike are called once, and so are they on a text that repeats
+    another one of the problem to the letter. Problems are told apart by their id alone.
+    """
+
+    def __init__(self, scorers: Sequence[Scorer]) -> None:
+        self.scorers = tuple(scorers)
+        self.names = tuple(scorer.name for scorer in scorers)
+        self._calls_library = any(scorer.extra for scorer in scorers)
+        self._problems: dict[str, ProblemScorers] = {}
+        self._texts = 0
+
+    def outcomes(self, text: str, problem: Problem) -> bytes:
+        """Return the outcome of every scorer on a completion, one byte each (`OUTCOMES`)."""
+        scorers = self._problems.get(problem.id)
+        if scorers is None:
+            scorers = self._problems[problem.id] = ProblemScorers(self.scorers, problem)
+        outcomes = scorers.outcomes_of_text.get(text)
+        if outcomes is None:
+            if self._texts >= MOST_TEXTS:
+                self._forget()
+            self._texts += 1
+            outcomes = scorers.outcomes_of_text[text] = _outcomes(text, scorers)
+        return outcomes
+
+    def outcomes_of(self, pairs: Sequence[Pair]) -> list[bytes]:
+        """Return the outcomes of many completions, in their order."""
+        return self._each(self.outcomes, pairs)
+
+    def verdicts(self, text: str, problem: Problem) -> tuple[Verdict, ...]:
+        """Return the verdict of every scorer on a completion: its outcome, answer and reason."""
+        return tuple([scorer.judge(text, problem) for scorer in self.scorers])
+
+    def verdicts_of(self, pairs: Sequence[Pair]) -> list[tuple[Verdict, ...]]:
+        """Return the verdicts on many completions, in their order."""
+        return self._each(self.verdicts, pairs)
+
+    def _each(self, judge: Callable[[str, Problem], Result], pairs: Sequence[Pair]) -> list[Result]:
+        if not self._calls_library or len(pairs) < 2:
+            return [judge(text, problem) for text, problem in pairs]
+        return call_at_once(judge, pairs)
+
+    def _forget(self) -> None:
+        self._texts = 0
+        for scorers in self._problems.values():
+            scorers.outcomes_of_text.clear()
+
+
+def _outcomes(text: str, scorers: ProblemScorers) -> bytes:
+    outcomes = bytearray(scorers.initial)
+    for extract, reference, comparisons in scorers.extractions:
+        try:
+            answer = extract(text, reference)
+        except ScorerFailure:
+            for comparison in comparisons:
+                for index in comparison.scorers:
+                    outcomes[index] = ERROR
+            continue
+        if answer is None:
+            continue
+        value = answer.value
+        for compare, indices in comparisons:
+            try:
+                outcome = CORRECT if compare(value, reference) else WRONG
+            except ScorerFailure:
+                outcome = ERROR
+            for index in indices:
+                outcomes[index] = outcome
+    return bytes(outcomes)
+
+
+class Tally(NamedTuple):
+    """The samples of one problem: how many are right, and how many a scorer could judge."""
+
+    correct: int
+    judged: int
+
+
+class ScoredTable:
+    """A run in memory, and what some scorers say of its samples.
+
+    samples: those that have a text and a problem, in the order of the file, as are `outcomes`.
+    failed: how many have not; they are errors under every scorer.
+    """
+
+    def __init__(self, run: Run, scorers: ScorerSet) -> None:
+        self.run = run
+        self.scorers = scorers
+        self.samples = [s for s in run.samples if s.problem is not None and not s.error]
+        self.failed = len(run.samples) - len(self.samples)
+        self._pairs = [(s.text, s.problem) for s in self.samples if s.problem is not None]
+
+    @cached_property
+    def outcomes(self) -> list[bytes]:
+        """The outcomes of each sample, a byte for each scorer."""
+        return self.scorers.outcomes_of(self._pairs)
+
+    @cached_property
+    def verdicts(self) -> list[tuple[Verdict, ...]]:
+        """The verdicts on each sample, in the order of the scorers, with answers and reasons."""
+        return self.scorers.verdicts_of(self._pairs)
+
+    def column(self, scorer: int = 0) -> bytes:
+        """Return the outcome of one scorer on each sample."""
+        return bytes([outcomes[scorer] for outcomes in self.outcomes])
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield the problem of each sample."""
+        return (problem for _, problem in self._pairs)
+
+    def tallies(self, scorer: int = 0) -> dict[str, Tally]:
+        """Return the samples of each problem under one scorer; errors are left out."""
+        return tally_by_problem(
+            (problem.id, outcome)
+            for problem, outcome in zip(self.problems(), self.column(scorer), strict=True)
         )
-    except (KeyError, TypeError, ValueError) as error:
-        fault = row.fault or f"has another shape than the first ({error})"
-        raise InputError(f"row {row.number} of the table {str(path)!r} {fault}") from error
-    return place, scored
+
+
+def scored_table(run: Run, scorers: Sequence[Scorer]) -> ScoredTable:
+    """Return a run under some scorers; each is called when its outcomes are first needed."""
+    return ScoredTable(run, ScorerSet(scorers))
+
+
+def tally_by_problem(outcomes: Iterable[tuple[str, int]]) -> dict[str, Tally]:
+    """Count (problem id, outcome) pairs by problem; errors are left out, never taken for wrong."""
+    counts: dict[str, list[int]] = {}
+    for problem, outcome in outcomes:
+        if outcome != ERROR:
+            count = counts.setdefault(problem, [0, 0])
+            count[0] += outcome == CORRECT
+            count[1] += 1
+    return {problem: Tally(*count) for problem, count in counts.items()}
+
+
+class ScoredRow(NamedTuple):
+    """What is kept of a sample of a file once its text has been read.
+
+    run: as the file says, "" where the row does not tell. problem: its id; None where the row
+    cannot be used, and `error` says why. sample: as the file says. digest: of the text, never 0.
+    error: the provider's failure. outcomes: a byte for each scorer; empty where there is no text to
+    read. notes: what else the text tells (see `scoring.forms`).
+    """
+
+    row: int
+    run: str
+    problem: str | None
+    gold: str
+    sample: int | None
+    finish: str
+    digest: int
+    error: str
+    outcomes: bytes = b""
+    notes: bytes = b""

@@ -1,21 +1,112 @@
-"""From verdicts as they come to the scores of every run."""
+"""What `gradeschool score` does: the scores of every run of some files, counted as rows come.
+
+Memory is that of the problems and of the outcomes of each completion, not of the texts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from gradeschool.formats.read import nothing_in
-from gradeschool.scoring.notes import Warn
-from gradeschool.scoring.score import Columns, RunScore, score_noted
-from gradeschool.scoring.stream import Part
-from gradeschool.scoring.tally import FileTally
+from gradeschool.errors import InputError
+from gradeschool.formats.read import name_of_unnamed, nothing_in
+from gradeschool.formats.samples import UNNAMED
+from gradeschool.scorer import Scorer
+from gradeschool.scoring.samples import Notes, Repeats, Warn, note_place
+from gradeschool.scoring.score import RunScore, score_noted
+from gradeschool.scoring.shards import Shard, VerdictTable, VerdictWriter, join
+from gradeschool.scoring.sources import no_such_run, parted, run_of, sources
+from gradeschool.scoring.stream import Part, processes, score_sources
+from gradeschool.scoring.table import ScoredRow
+
+Key = tuple[str, bytes, bytes]  # a problem's id, the outcomes of all scorers, notes
 
 
-class Found(NamedTuple):
-    """Where a run was found: what the user gave, and its name in there."""
+@dataclass(slots=True)
+class RunTally:
+    """The completions of one run, counted by problem and outcomes; no outcomes: no text to read.
+
+    n: rows that count, the unusable ones (`faults`) included. repeated: completions without a
+    number that repeat another of their problem, which count if the run turns out to be sampled.
+    """
+
+    name: str
+    n: int = 0
+    faults: int = 0
+    counts: Counter[Key] = field(default_factory=Counter)
+    repeated: Counter[Key] = field(default_factory=Counter)
+
+    def add(self, other: RunTally) -> None:
+        """Count another tally in."""
+        self.n += other.n
+        self.faults += other.faults
+        self.counts.update(other.counts)
+        self.repeated.update(other.repeated)
+
+
+class FileTally:
+    """Counts the completions of one file, or of one table in several files, as they come."""
+
+    def __init__(self, source: str, default_run: str) -> None:
+        self.source = source
+        self.default_run = default_run
+        self._runs: dict[str, RunTally] = {}
+        self._repeats = Repeats()
+        self._notes = Notes()
+
+    def add(self, row: ScoredRow, file: str) -> None:
+        """Count a completion; file: where its row stands."""
+        run = self._runs.get(row.run)
+        if run is None:
+            run = self._runs[row.run] = RunTally(row.run)
+        if row.problem is None:
+            run.n += 1
+            run.faults += 1
+            self._notes.add("cannot be used", lambda: f"row {row.row} of {file!r} {row.error}")
+            return
+        place = self._repeats.place(row.run, row.problem, row.sample, row.digest)
+        if place.repeats or place.number != (row.sample or 0):
+            note_place(self._notes, place, row.run, row.problem, row.sample, row.row, file)
+        if not place.repeats:
+            run.n += 1
+            run.counts[row.problem, row.outcomes, row.notes] += 1
+        elif row.sample is None:
+            run.repeated[row.problem, row.outcomes, row.notes] += 1
+
+    def runs(self, warn: Warn) -> list[RunTally]:
+        """Return the runs in the order of the file, after the last of its rows.
+
+        Rows that need a word are told to `warn`. Raises InputError where no row can be used.
+        """
+        sampled = self._repeats.sampled_runs()
+        self._notes.tell(warn, sampled)
+        for name in sampled:
+            run = self._runs[name]
+            run.counts.update(run.repeated)
+            run.n += run.repeated.total()
+        if not any(run.counts for run in self._runs.values()):
+            raise InputError(f"no row of {self.source!r} can be used; see the messages above")
+        return self._named()
+
+    def _named(self) -> list[RunTally]:
+        named: dict[str, RunTally] = {}
+        unnamed = name_of_unnamed(self._runs, self.default_run)
+        for name, run in self._runs.items():
+            run.name = unnamed if name == UNNAMED else name
+            if run.name in named:
+                named[run.name].add(run)
+            else:
+                named[run.name] = run
+        return list(named.values())
+
+
+class RunOrigin(NamedTuple):
+    """Where a run comes from: what the user gave, and its name in there."""
 
     source: str
     run: str
@@ -23,24 +114,24 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Totals:
-    """The scores of runs under names that differ, where each was found, and unusable rows."""
+    """The scores of runs under names that differ, where each comes from, and unusable rows."""
 
     scores: list[RunScore] = field(default_factory=list)
-    found: dict[str, Found] = field(default_factory=dict)
+    origins: dict[str, RunOrigin] = field(default_factory=dict)
     faults: int = 0
 
-    def add(self, tally: FileTally, columns: Columns, warn: Warn) -> None:
+    def add(self, tally: FileTally, scorers: Sequence[str], warn: Warn) -> None:
         """Add the runs of a source; see `FileTally.runs`."""
         for run in tally.runs(warn):
-            name = f"{run.name} ({tally.source})" if run.name in self.found else run.name
-            self.found[name] = Found(tally.source, run.name)
+            name = f"{run.name} ({tally.source})" if run.name in self.origins else run.name
+            self.origins[name] = RunOrigin(tally.source, run.name)
             self.faults += run.faults
-            self.scores.append(score_noted(name, run.n, run.counts, columns))
+            self.scores.append(score_noted(name, run.n, run.counts, scorers))
 
 
 def total(
     parts: Iterable[Part],
-    columns: Columns,
+    scorers: Sequence[str],
     default_run: Callable[[str], str],
     warn: Warn,
     expected: Sequence[str] = (),
@@ -52,17 +143,116 @@ def total(
     """
     totals = Totals()
     tally: FileTally | None = None
-    for place, scored in parts:
+    for place, rows in parts:
         if tally is None or tally.source != place.source:
             if tally is not None:
-                totals.add(tally, columns, warn)
+                totals.add(tally, scorers, warn)
             tally = FileTally(place.source, default_run(place.source))
-        for one in scored:
-            tally.add(one, place.file)
+        for row in rows:
+            tally.add(row, place.file)
     if tally is not None:
-        totals.add(tally, columns, warn)
-    seen = {found.source for found in totals.found.values()}
+        totals.add(tally, scorers, warn)
+    counted = {origin.source for origin in totals.origins.values()}
     for source in expected:
-        if source not in seen:
+        if source not in counted:
             raise nothing_in(Path(source))
     return totals
+
+
+RAY = "ray"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreOptions:
+    """What to score: the fields are the options of `gradeschool score`."""
+
+    files: Sequence[str]
+    dataset: str | None
+    scorers: Sequence[Scorer]
+    output: Path | None
+    jobs: int
+    engine: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the scorers."""
+        return tuple(scorer.name for scorer in self.scorers)
+
+
+def scored(options: ScoreOptions, warn: Warn) -> Totals:
+    """Return the scores of every run, and write the table of verdicts where one is wanted."""
+    output = _table(options.output, options.names)
+    runs, parts = _on_ray(options) if options.engine == RAY else _here(options)
+    with output as table:
+        written = _written(_of_the_run(parts), table)
+        return total(written, options.names, runs.__getitem__, warn, list(runs))
+
+
+def _here(options: ScoreOptions) -> tuple[dict[str, str], Iterator[Part]]:
+    tables = sources(options.files, options.dataset)
+    parts = score_sources(tables, options.scorers, processes(options.jobs))
+    return {source.name: source.run for source in tables}, parts
+
+
+def _on_ray(options: ScoreOptions) -> tuple[dict[str, str], Iterator[Part]]:
+    from gradeschool.scoring.cluster import cluster_sources, score_on_ray
+
+    tables = cluster_sources(options.files, options.dataset)
+    parts = score_on_ray(tables, options.scorers)
+    return {source.name: source.run for source in tables}, parts
+
+
+def score_shard(options: ScoreOptions, shard: str) -> str:
+    """Write the table of one shard, "I/N"; return a sentence that says so."""
+    part = Shard.parse(shard)
+    output = _table(options.output, options.names)
+    tables = sources(options.files, options.dataset)
+    count = 0
+    with output as table:
+        parts = score_sources(tables, options.scorers, processes(options.jobs), part)
+        for _, rows in _written(_of_the_run(parts, whole=False), table):
+            count += len(rows)
+    counted = "1 completion" if count == 1 else f"{count} completions"
+    return (
+        f"shard {part}: {counted} in {str(options.output)!r}; "
+        f"when all {part.count} are there: gradeschool score --merge TABLES"
+    )
+
+
+def merged(tables: Sequence[Path], output: Path | None, warn: Warn) -> Totals:
+    """Return the scores that the tables of all shards come to, and write them as one table."""
+    scorers, rows = join(tables)
+    with _table(output, scorers) as table:
+        parts = (
+            Part(place, [row for _, row in group])
+            for place, group in groupby(rows, key=lambda row: row[0]._replace(shard=""))
+        )
+        return total(_written(parts, table), scorers, run_of, warn)
+
+
+def _of_the_run(parts: Iterable[Part], whole: bool = True) -> Iterator[Part]:
+    """Yield of FILE#RUN the rows of that run alone, and those that do not tell theirs.
+
+    Raises InputError where a file holds no such run; a part of its rows (not whole) need not.
+    """
+    for name, group in groupby(parts, key=lambda part: part.place.source):
+        file, only = parted(name)
+        names: dict[str, None] = {}
+        for place, rows in group:
+            if only:
+                names.update(dict.fromkeys(row.run for row in rows))
+                rows = [row for row in rows if row.run in (only, UNNAMED)]
+            yield Part(place, rows)
+        if only and whole and only not in names:
+            raise no_such_run(file, only, names)
+
+
+def _table(path: Path | None, scorers: Sequence[str]) -> VerdictTable | nullcontext[None]:
+    return VerdictTable(path, scorers) if path else nullcontext()
+
+
+def _written(parts: Iterable[Part], table: VerdictWriter | None) -> Iterator[Part]:
+    for part in parts:
+        if table is not None:
+            table.write(*part)
+        yield part

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradeschool.errors import InputError, MissingExtraError, StoreError
-from gradeschool.verifier.new_model import PREFIX, new_model, shape_of
-from gradeschool.verifier.tokens import build_tokenizer
+from gradeschool.errors import InputError, MissingExtraError, StoreError, UnknownNameError
+
+if TYPE_CHECKING:
+    from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 PACKAGES = ("safetensors", "torch", "transformers")
 WEIGHTS = ("*.safetensors", "config.json", "tokenizer.json")
@@ -119,10 +120,134 @@ def save_folder(base: Base, model: Any, folder: Path) -> None:
     except (OSError, SafetensorError) as error:
         raise StoreError(
             f"cannot write the model to {str(folder)!r}: {error}; free the disk, then the same "
-            "command goes on from the last checkpoint"
+            "command continues from the last checkpoint"
         ) from error
 
 
 def _sha256(file: Path) -> str:
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+PREFIX = "new:"
+
+
+class ModelShape(NamedTuple):
+    """The sizes of a Llama: width of the stream and of the MLP, layers, heads."""
+
+    hidden: int
+    intermediate: int
+    layers: int
+    heads: int
+
+
+# Named by their parameters beside the embedding, which is vocabulary x hidden.
+SHAPES = {
+    "0.05M": ModelShape(32, 88, 4, 4),
+    "0.2M": ModelShape(64, 176, 4, 4),
+    "1M": ModelShape(128, 352, 5, 4),
+    "5M": ModelShape(256, 704, 6, 8),
+}
+
+
+def new_model(
+    tokenizer: PreTrainedTokenizerFast, size: str | ModelShape, seed: int = 0
+) -> LlamaForCausalLM:
+    """Return a Llama with tied embeddings and random weights that depend on the seed alone.
+
+    The projections back into the residual stream begin at zero: every block then begins as the
+    identity, and training from nothing is faster. Raises UnknownNameError for a size without a
+    shape.
+    """
+    import torch
+    from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
+
+    shape = shape_of(size) if isinstance(size, str) else size
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=shape.hidden,
+        intermediate_size=shape.intermediate,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        num_key_value_heads=shape.heads,
+        head_dim=shape.hidden // shape.heads,
+        max_position_embeddings=CONTEXT,
+        initializer_range=shape.hidden**-0.5,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = LlamaForCausalLM(config)
+    with torch.no_grad():
+        for layer in model.model.layers:
+            block: Any = layer
+            block.self_attn.o_proj.weight.zero_()
+            block.mlp.down_proj.weight.zero_()
+    model.generation_config = GenerationConfig(
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id
+    )
+    return model
+
+
+def shape_of(size: str) -> ModelShape:
+    """Return the shape of a size's name, with or without "new:"."""
+    name = size.removeprefix(PREFIX)
+    if name not in SHAPES:
+        raise UnknownNameError("size of a new model", name, SHAPES)
+    return SHAPES[name]
+
+
+PAD, EOS, VER = "<pad>", "<eos>", "<ver>"
+SPECIALS = (PAD, EOS, VER)  # their ids are 0, 1, 2; <ver> is kept for a verifier's head
+BYTES = 256
+VOCABULARY = 1024  # the unembedding costs as much as a layer of 64 at about 800 tokens
+CONTEXT = 1024  # tokens of a prompt and its completion
+
+
+def build_tokenizer(
+    texts: Iterable[str], folder: Path | None = None, vocabulary: int = VOCABULARY
+) -> PreTrainedTokenizerFast:
+    """Return a tokenizer trained on texts, saved in the folder where one is given.
+
+    Digits stand alone, then GPT-2's split into words and byte-level BPE: llama.cpp's "smollm"
+    pre-tokenizer does the same. Any text is written and read back exactly. The same texts give
+    the same tokenizer. Raises InputError where the vocabulary cannot hold every byte.
+    """
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    least = BYTES + len(SPECIALS)
+    if vocabulary < least:
+        raise InputError(
+            f"a vocabulary of {vocabulary!r} tokens is too small; give {least} at least"
+        )
+    tokenizer: Any = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=list(SPECIALS),
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    make: Any = PreTrainedTokenizerFast
+    wrapped: PreTrainedTokenizerFast = make(
+        tokenizer_object=tokenizer,
+        pad_token=PAD,
+        eos_token=EOS,
+        additional_special_tokens=[VER],
+        clean_up_tokenization_spaces=False,
+        model_max_length=CONTEXT,
+    )
+    if folder is not None:
+        wrapped.save_pretrained(folder)
+    return wrapped

@@ -1,4 +1,4 @@
-"""Completions with their problems, answers and keys, from a run folder or any recorded file."""
+"""Completions with their problems, answers and keys, from a run folder or a sample file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from gradeschool.formats.own_run import COMPLETIONS_FILE, manifest_of, read_comp
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
 from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.scoring.collect import Run
-from gradeschool.scoring.select import choose_runs, headline_scorer
-from gradeschool.scoring.sources import check_sources
+from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import check_sources, choose_runs, headline_scorer
 
 Warn = Callable[[str], None]
 
@@ -25,7 +24,7 @@ Warn = Callable[[str], None]
 class Candidate(NamedTuple):
     """One completion: its key, its number among the problem's, and what the scorer makes of it.
 
-    finished: it ended by itself; where a file does not tell, it is taken to have.
+    finished: it ended before the token limit; True where a file does not say.
     """
 
     key: str
@@ -36,27 +35,27 @@ class Candidate(NamedTuple):
     right: bool
 
 
-class Answered(NamedTuple):
+class ProblemCandidates(NamedTuple):
     """A problem with its completions, in the order of their numbers."""
 
     problem: Problem
     candidates: Sequence[Candidate]
 
 
-class Held(NamedTuple):
+class CandidateRun(NamedTuple):
     """The completions of a run. failed: samples without a text, or that the scorer fails on."""
 
     run: str
     path: Path
     manifest: dict[str, Any]
     scorer: str
-    answered: Sequence[Answered]
+    answered: Sequence[ProblemCandidates]
     failed: int
 
     @property
     def total(self) -> int:
         """Return the number of completions."""
-        return sum(len(one.candidates) for one in self.answered)
+        return sum(len(problem.candidates) for problem in self.answered)
 
 
 class _Raw(NamedTuple):
@@ -71,7 +70,7 @@ class _Raw(NamedTuple):
 
 def candidates_of(
     spec: str, dataset: str | None, warn: Warn, scorer: str | None = None
-) -> list[Held]:
+) -> list[CandidateRun]:
     """Return the runs of a run folder or file (FILE#RUN: one of several), ready to be ranked.
 
     dataset: a name or path; None takes the run folder's own, else GSM8K's test split. scorer: who
@@ -87,12 +86,12 @@ def candidates_of(
         if loaded.sha256 == manifest["dataset"].get("sha256"):
             name, raw, failed = _of_own_run(folder, loaded)
             return [_held(name, folder, manifest, reader, raw, failed)]
-    found = []
+    runs = []
     for chosen in choose_runs([spec], dataset, warn):
         raw = _of_recording(chosen.run, _keys(folder) if _is_own(folder, manifest) else {})
         failed = len(chosen.run.samples) - len(raw)
-        found.append(_held(chosen.run.name, chosen.path, chosen.manifest, reader, raw, failed))
-    return found
+        runs.append(_held(chosen.run.name, chosen.path, chosen.manifest, reader, raw, failed))
+    return runs
 
 
 def text_key(question: str, text: str) -> str:
@@ -112,72 +111,90 @@ def _of_own_run(folder: Path, dataset: Dataset) -> tuple[str, list[_Raw], int]:
     raw: dict[str, _Raw] = {}
     failed: set[str] = set()
     name = ""
-    for _, one in read_completions(folder / COMPLETIONS_FILE):
-        if one is None:
+    for _, completion in read_completions(folder / COMPLETIONS_FILE):
+        if completion is None:
             continue
-        if one.error:
-            failed.add(one.key)
+        if completion.error:
+            failed.add(completion.key)
             continue
-        if one.problem_id not in problems:
+        if completion.problem_id not in problems:
             raise InputError(
-                f"{str(folder)!r} holds a completion of problem {one.problem_id!r}, which is not "
-                f"in {dataset.name!r}; give the run's own dataset with -d"
+                f"{str(folder)!r} holds a completion of problem {completion.problem_id!r}, which "
+                f"is not in {dataset.name!r}; give the run's own dataset with -d"
             )
-        name = name or one.run
-        finished = one.finish is not Finish.LENGTH
-        raw[one.key] = _Raw(one.key, problems[one.problem_id], one.sample, one.text, finished)
+        name = name or completion.run
+        finished = completion.finish is not Finish.LENGTH
+        raw[completion.key] = _Raw(
+            completion.key,
+            problems[completion.problem_id],
+            completion.sample,
+            completion.text,
+            finished,
+        )
     return name or folder.name, list(raw.values()), len(failed - raw.keys())
 
 
 def _keys(folder: Path) -> dict[tuple[str, int], str]:
     rows = read_completions(folder / COMPLETIONS_FILE)
-    return {(one.problem_id, one.sample): one.key for _, one in rows if one and not one.error}
+    return {
+        (completion.problem_id, completion.sample): completion.key
+        for _, completion in rows
+        if completion and not completion.error
+    }
 
 
 def _of_recording(run: Run, keys: dict[tuple[str, int], str]) -> list[_Raw]:
-    found = []
+    completions = []
     for sample in run.samples:
         if sample.problem is None or sample.error:
             continue
         place = (sample.problem.id, sample.sample)
         key = keys.get(place) or text_key(sample.problem.question, sample.text)
         finished = sample.finish != Finish.LENGTH
-        found.append(_Raw(key, sample.problem, sample.sample, sample.text, finished))
-    return found
+        completions.append(_Raw(key, sample.problem, sample.sample, sample.text, finished))
+    return completions
 
 
 def _held(
     name: str, path: Path, manifest: dict[str, Any], scorer: Scorer, raw: list[_Raw], failed: int
-) -> Held:
+) -> CandidateRun:
     by_problem: dict[str, list[_Raw]] = {}
-    for one in raw:
-        by_problem.setdefault(one.problem.id, []).append(one)
+    for completion in raw:
+        by_problem.setdefault(completion.problem.id, []).append(completion)
     answered = []
     for rows in by_problem.values():
         read = _read(scorer, rows)
         failed += len(rows) - len(read)
         if read:
-            answered.append(Answered(rows[0].problem, read))
+            answered.append(ProblemCandidates(rows[0].problem, read))
     if not answered:
         raise InputError(f"{str(path)!r} holds no completion of {name!r} that can be read")
-    return Held(name, path, manifest, scorer.name, answered, failed)
+    return CandidateRun(name, path, manifest, scorer.name, answered, failed)
 
 
 def _read(scorer: Scorer, rows: list[_Raw]) -> list[Candidate]:
     """Read the completions of a problem, equal texts once; those that the scorer fails on go."""
-    known: dict[str, tuple[str | None, bool]] = {}
-    found = []
+    readings: dict[str, tuple[str | None, bool]] = {}
+    candidates = []
     try:
         reference = scorer.reference(rows[0].problem)
     except ScorerFailure:
         return []
-    for one in sorted(rows, key=lambda row: row.sample):
-        if one.text not in known:
+    for completion in sorted(rows, key=lambda row: row.sample):
+        if completion.text not in readings:
             try:
-                answer = scorer.read(one.text, reference)
-                right = answer is not None and scorer.same(answer.value, reference)
+                answer = scorer.extract(completion.text, reference)
+                right = answer is not None and scorer.compare(answer.value, reference)
             except ScorerFailure:
                 continue
-            known[one.text] = (None if answer is None else answer.value, right)
-        found.append(Candidate(one.key, one.sample, one.text, one.finished, *known[one.text]))
-    return found
+            readings[completion.text] = (None if answer is None else answer.value, right)
+        candidates.append(
+            Candidate(
+                completion.key,
+                completion.sample,
+                completion.text,
+                completion.finished,
+                *readings[completion.text],
+            )
+        )
+    return candidates

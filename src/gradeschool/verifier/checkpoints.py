@@ -1,4 +1,4 @@
-"""All that a training needs to go on, in one safetensors file that is there whole or not at all.
+"""All that a training needs to resume, in one safetensors file that is written atomically.
 
 Nothing in it is code: weights, what the optimisers remember, and facts as JSON. The order of the
 examples and the random numbers of an update depend on the seed and the number of the update alone,
@@ -33,8 +33,8 @@ def save(
 
     Raises StoreError where it cannot be written; the one before then stays.
     """
-    tensors = {f"{MODEL}|{name}": whole(one) for name, one in model.named_parameters()}
-    tensors |= {name: whole(one) for name, one in optimizers.tensors()}
+    tensors = {f"{MODEL}|{name}": whole(tensor) for name, tensor in model.named_parameters()}
+    tensors |= {name: whole(tensor) for name, tensor in optimizers.tensors()}
     if world.first:
         write_tensors(path, tensors, {FACTS: json.dumps(facts)})
     world.wait()
@@ -96,7 +96,9 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
 
     part = path.with_name(f".tmp-{path.name}")
     try:
-        save_file({name: one.contiguous() for name, one in tensors.items()}, part, dict(metadata))
+        save_file(
+            {name: tensor.contiguous() for name, tensor in tensors.items()}, part, dict(metadata)
+        )
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.replace(path)
@@ -106,5 +108,5 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
             part.unlink()
         raise StoreError(
             f"cannot write {str(path)!r}: {error}; free the disk or give another folder with -o, "
-            "then the same command goes on from the last checkpoint"
+            "then the same command continues from the last checkpoint"
         ) from error

@@ -1,4 +1,4 @@
-"""Problems as token ids: the question, a line break, the solution, the end."""
+"""Problems and solutions as token ids: the question, a line break, the solution, the end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 
 
-class Example(NamedTuple):
+class TrainingExample(NamedTuple):
     """Token ids of a question and its solution; the solution begins at `start`."""
 
     ids: list[int]
@@ -19,11 +19,11 @@ class Example(NamedTuple):
 class Encoded(NamedTuple):
     """The examples of problems, and the ids of the problems that are longer than the context."""
 
-    examples: list[Example]
+    examples: list[TrainingExample]
     too_long: list[str]
 
 
-def encode(tokenizer: Any, question: str, solution: str) -> Example:
+def encode(tokenizer: Any, question: str, solution: str) -> TrainingExample:
     """Return the ids of the question, a line break, the solution and the end token.
 
     The prompt's ids are those that the protocol `openai/2021` sends. The solution is tokenised
@@ -40,7 +40,7 @@ def encode(tokenizer: Any, question: str, solution: str) -> Example:
         after = list(tokenizer(solution, add_special_tokens=False)["input_ids"])
     if not after or after[-1] != tokenizer.eos_token_id:
         after.append(tokenizer.eos_token_id)
-    return Example(before + after, len(before))
+    return TrainingExample(before + after, len(before))
 
 
 def encode_problems(
@@ -66,6 +66,70 @@ def encode_problems(
     return Encoded(kept, too_long)
 
 
-def texts_of(problems: Sequence[Problem]) -> list[str]:
+def training_texts(problems: Sequence[Problem]) -> list[str]:
     """Return the texts that a new tokenizer is trained on."""
     return [f"{problem.question}\n{problem.solution}" for problem in problems]
+
+
+class QuestionSolution(NamedTuple):
+    """A question and a solution of it; `finished`: the solution ended before the token limit."""
+
+    question: str
+    solution: str
+    finished: bool = True
+
+
+class SolutionScore(NamedTuple):
+    """A verifier's scores of a solution.
+
+    values: at each of its tokens, the end token included where it finished. last: the last of them,
+    the solution's score. tokens: their ids. logprobs: of the solution's tokens by the generator,
+    in its own tokens; None without a generator.
+    """
+
+    values: list[float]
+    last: float
+    tokens: list[int]
+    logprobs: list[float] | None = None
+
+    @property
+    def logprob(self) -> float | None:
+        """Return the mean log-probability of the solution's tokens by the generator."""
+        return sum(self.logprobs) / len(self.logprobs) if self.logprobs else None
+
+
+class SolutionTokens(NamedTuple):
+    """The tokens of a question and of a solution."""
+
+    question: tuple[int, ...]
+    solution: tuple[int, ...]
+
+
+def texts_of(tokenizer: Any, pairs: Sequence[QuestionSolution]) -> list[SolutionTokens]:
+    """Return the tokens of pairs; a solution that did not finish has no end token."""
+    by_question: dict[str, list[QuestionSolution]] = {}
+    for pair in dict.fromkeys(pairs):
+        by_question.setdefault(pair.question, []).append(pair)
+    texts: dict[QuestionSolution, SolutionTokens] = {}
+    for question, same_question in by_question.items():
+        examples = encode_all(tokenizer, question, [pair.solution for pair in same_question])
+        for pair, (ids, start) in zip(same_question, examples, strict=True):
+            end = len(ids) if pair.finished or len(ids) - start < 2 else -1
+            texts[pair] = SolutionTokens(tuple(ids[:start]), tuple(ids[start:end]))
+    return [texts[pair] for pair in pairs]
+
+
+def encode_all(tokenizer: Any, question: str, solutions: Sequence[str]) -> list[TrainingExample]:
+    """Return what `examples.encode` does of each solution, in one call of the tokenizer."""
+    first = encode(tokenizer, question, solutions[0])
+    before, end = first.ids[: first.start], tokenizer.eos_token_id
+    examples = [first]
+    if len(solutions) > 1:
+        rest = tokenizer([f"{question}\n{solution}" for solution in solutions[1:]])["input_ids"]
+        for solution, ids in zip(solutions[1:], rest, strict=True):
+            if list(ids[: len(before)]) != before:
+                examples.append(encode(tokenizer, question, solution))
+                continue
+            closed = list(ids) if len(ids) > len(before) and ids[-1] == end else [*ids, end]
+            examples.append(TrainingExample(closed, len(before)))
+    return examples

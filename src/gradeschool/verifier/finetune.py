@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -10,28 +10,33 @@ from typing import Any, Literal, NamedTuple
 from gradeschool.datasets.load import Dataset, load_datasets
 from gradeschool.problem import Problem
 from gradeschool.verifier import checkpoints
-from gradeschool.verifier.base_model import Base, identity_of, load_base, save_folder
+from gradeschool.verifier.base_model import VOCABULARY, Base, identity_of, load_base, save_folder
 from gradeschool.verifier.dropout import drop_residuals
-from gradeschool.verifier.example_batches import ExampleBatches
-from gradeschool.verifier.examples import encode_problems, texts_of
-from gradeschool.verifier.finetune_curves import CURVES, Curves, make_dev
-from gradeschool.verifier.packing import check_window, language_loss, take_packed
+from gradeschool.verifier.examples import TrainingExample, encode_problems, training_texts
+from gradeschool.verifier.packing import (
+    LANGUAGE,
+    PASS_TOKENS,
+    ExampleBatches,
+    check_window,
+    divided,
+    language_loss,
+    pack,
+    take_packed,
+)
 from gradeschool.verifier.parallel import ALONE, World
-from gradeschool.verifier.tokens import VOCABULARY
-from gradeschool.verifier.training import Trained
-from gradeschool.verifier.training_session import (
+from gradeschool.verifier.session import (
     QUIET,
     Listener,
     Prepared,
-    Recipe,
     Session,
     run,
 )
+from gradeschool.verifier.training import RowsLog, Trained, TrainingSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Finetuning(Recipe):
-    """What is asked for of a fine-tuning.
+class Finetuning(TrainingSettings):
+    """The settings of a fine-tuning.
 
     model: a folder or "new:SIZE". `epochs` may be a fraction. batch: examples an update. loss_on:
     "solution" masks the question. dev: a dataset for curves, `dev_problems` of it, each sampled
@@ -50,7 +55,7 @@ class Finetuning(Recipe):
 
 
 def finetune(
-    asked: Finetuning,
+    settings: Finetuning,
     output: Path,
     *,
     world: World = ALONE,
@@ -64,29 +69,32 @@ def finetune(
     Raises InputError for a model, dataset or setting that cannot be used, StoreError for a folder
     that holds another training or cannot be written.
     """
-    identity_of(asked.model)  # raises before a dataset is fetched
-    datasets = load_datasets([asked.dataset, *([asked.dev] if asked.dev else [])])
-    job = Job(asked, datasets[asked.dataset], datasets[asked.dev] if asked.dev else None)
-    session = Session(output, world, command, listener)
-    return run(session, job.facts, lambda: _prepare(job, session, save_every))
+    identity_of(settings.model)  # raises before a dataset is fetched
+    names = [settings.dataset, *([settings.dev] if settings.dev else [])]
+    datasets = load_datasets(names)
+    job = FinetuningData(
+        settings, datasets[settings.dataset], datasets[settings.dev] if settings.dev else None
+    )
+    session = Session(output, world, command, listener, save_every)
+    return run(session, job.facts, lambda: _prepare(job, session))
 
 
-class Job(NamedTuple):
-    """What is asked for, with its problems."""
+class FinetuningData(NamedTuple):
+    """The settings of a fine-tuning with the problems that they name."""
 
-    asked: Finetuning
+    settings: Finetuning
     data: Dataset
     dev: Dataset | None
 
     @property
     def problems(self) -> Sequence[Problem]:
         """The problems that are trained on."""
-        return self.data.problems[: self.asked.limit]
+        return self.data.problems[: self.settings.limit]
 
     def facts(self) -> dict[str, Any]:
         """Return all that decides the model, for training.json."""
-        facts = asdict(self.asked)
-        facts["model_files"] = identity_of(self.asked.model)
+        facts = asdict(self.settings)
+        facts["model_files"] = identity_of(self.settings.model)
         facts["dataset_sha256"] = self.data.sha256
         facts["problems"] = len(self.problems)
         if self.dev is not None:
@@ -94,16 +102,18 @@ class Job(NamedTuple):
         return facts
 
 
-def _prepare(job: Job, session: Session, save_every: int) -> Prepared:
-    asked, problems = job.asked, job.problems
-    base = load_base(asked.model, lambda: texts_of(problems), asked.vocabulary, asked.seed)
-    drop_residuals(base.model, asked.dropout)
+def _prepare(job: FinetuningData, session: Session) -> Prepared:
+    settings, problems = job.settings, job.problems
+    base = load_base(
+        settings.model, lambda: training_texts(problems), settings.vocabulary, settings.seed
+    )
+    drop_residuals(base.model, settings.dropout)
     take_packed(base.model)
     encoded = encode_problems(base.tokenizer, problems, base.context)
-    check_window(base.model, max(len(one.ids) for one in encoded.examples))
+    check_window(base.model, max(len(example.ids) for example in encoded.examples))
     batches = ExampleBatches(
-        encoded.examples, asked.epochs, asked.batch, asked.seed,
-        whole=asked.loss_on == "both", pass_tokens=asked.pass_tokens,
+        encoded.examples, settings.epochs, settings.batch, settings.seed,
+        whole=settings.loss_on == "both", pass_tokens=settings.pass_tokens,
     )  # fmt: skip
     _announce(session, base, batches, encoded.too_long)
     curves = _curves(job, session, base, batches)
@@ -117,7 +127,7 @@ def _prepare(job: Job, session: Session, save_every: int) -> Prepared:
         base.model,
         batches,
         language_loss,
-        asked.settings(save_every),
+        settings,
         save,
         encoded.too_long,
         after=curves,
@@ -128,7 +138,7 @@ def _prepare(job: Job, session: Session, save_every: int) -> Prepared:
 def _announce(
     session: Session, base: Base, batches: ExampleBatches, left_out: Sequence[str]
 ) -> None:
-    weights = sum(one.numel() for one in base.model.parameters())
+    weights = sum(weight.numel() for weight in base.model.parameters())
     session.note(
         f"{weights:,} weights, {len(batches.examples):,} examples, {len(batches):,} updates of "
         f"{batches.batch}; {session.world.describe()}"
@@ -141,18 +151,128 @@ def _announce(
         )
 
 
-def _curves(job: Job, session: Session, base: Base, batches: ExampleBatches) -> Curves | None:
+def _curves(
+    job: FinetuningData, session: Session, base: Base, batches: ExampleBatches
+) -> Curves | None:
     """Return what measures the model at the end of every epoch, None without dev problems."""
-    asked = job.asked
+    settings = job.settings
     if job.dev is None or not session.world.first:
         return None
     facts = checkpoints.facts_of(session.work / checkpoints.CHECKPOINT)
-    problems = job.dev.problems[: asked.dev_problems]
+    problems = job.dev.problems[: settings.dev_problems]
     return Curves(
         session.work,
         int(facts["updates"]) if facts else 0,
-        make_dev(base.tokenizer, problems, base.context, asked.dev_samples, asked.seed),
+        make_dev(base.tokenizer, problems, base.context, settings.dev_samples, settings.seed),
         base.tokenizer,
         len(batches.examples) / batches.batch,
         session.listener.row,
     )
+
+
+CURVES = "curves.jsonl"
+SCORER = "openai/2021"
+TEMPERATURE, MAX_TOKENS = 0.7, 400  # the paper's
+
+
+class Dev(NamedTuple):
+    """Problems to look at: their examples, how many samples each, the seed of the samples."""
+
+    problems: Sequence[Problem]
+    examples: Sequence[TrainingExample]
+    samples: int
+    seed: int
+
+
+def make_dev(tokenizer: Any, problems: Sequence[Problem], context: int | None, samples: int,
+             seed: int) -> Dev:  # fmt: skip
+    """Return the problems that fit into the context; raises InputError where there are none."""
+    encoded = encode_problems(tokenizer, problems, context)
+    long = set(encoded.too_long)
+    kept = [problem for problem in problems if problem.id not in long]
+    return Dev(kept, encoded.examples, samples, seed)
+
+
+class Curves:
+    """Writes a row of curves.jsonl when called with an update's number and the model after it.
+
+    Rows after the update `upto` are dropped: a resumed training makes them again.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        upto: int,
+        dev: Dev,
+        tokenizer: Any,
+        updates_an_epoch: float,
+        tell: Callable[[dict[str, Any]], None] | None,
+    ) -> None:
+        self.log = RowsLog(folder / CURVES, upto)
+        self.dev, self.tokenizer, self.tell = dev, tokenizer, tell
+        self.updates_an_epoch = updates_an_epoch
+
+    def __call__(self, update: int, model: Any) -> None:
+        """Measure, write the row, tell it."""
+        import torch
+
+        model.eval()
+        row: dict[str, Any] = {
+            "update": update,
+            "epoch": round(update / self.updates_an_epoch, 3),
+            "problems": len(self.dev.problems),
+        }
+        with torch.inference_mode():
+            row["dev_loss"] = round(loss_on(model, self.dev.examples), 5)
+            row |= self._accuracy(model)
+        self.log.add(row)
+        if self.tell is not None:
+            self.tell(row)
+
+    def _accuracy(self, model: Any) -> dict[str, float]:
+        """Return test@1 (greedy) and, of several samples, their mean and test@k."""
+        greedy = self._correct(model, 1, 0.0)
+        row: dict[str, float] = {"test@1": _mean([marks[0] for marks in greedy])}
+        if self.dev.samples > 1:
+            marks = self._correct(model, self.dev.samples, TEMPERATURE)
+            row["k"] = self.dev.samples
+            row["mean@k"] = _mean([_mean(values) for values in marks])
+            row["test@k"] = _mean([any(values) for values in marks])
+        return row
+
+    def _correct(self, model: Any, samples: int, temperature: float) -> list[list[bool]]:
+        """Return for each problem which of its samples are correct."""
+        from gradeschool.models.token_loop import sample
+        from gradeschool.scoring.judge import judge
+
+        prompts = [row.ids[: row.start] for row in self.dev.examples]
+        drawn = sample(
+            model,
+            self.tokenizer,
+            prompts,
+            samples=samples,
+            temperature=temperature,
+            max_tokens=MAX_TOKENS,
+            ends=[self.tokenizer.eos_token_id],
+            seed=self.dev.seed,
+        )
+        marks: list[list[bool]] = [[] for _ in prompts]
+        for row in drawn:
+            text = self.tokenizer.decode(row.ids, skip_special_tokens=True)
+            marks[row.prompt].append(judge(text, self.dev.problems[row.prompt], SCORER).correct)
+        return marks
+
+
+def loss_on(model: Any, examples: Sequence[TrainingExample]) -> float:
+    """Return the cross-entropy of the solutions, the mean over their tokens."""
+    total = tokens = 0.0
+    device = next(model.parameters()).device
+    for part in divided([len(example.ids) for example in examples], 1, PASS_TOKENS):
+        batch = pack([examples[index] for index in part]).to(device)
+        total += float(language_loss(model, batch)[LANGUAGE])
+        tokens += batch.counts[LANGUAGE]
+    return total / tokens
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

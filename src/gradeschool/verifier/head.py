@@ -8,7 +8,8 @@ a language model, so that one network is trained on both objectives.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,13 +18,13 @@ import torch
 from torch import Tensor, nn
 
 from gradeschool.errors import InputError
+from gradeschool.verifier.examples import QuestionSolution, SolutionScore, SolutionTokens, texts_of
 from gradeschool.verifier.packing import take_packed
-from gradeschool.verifier.reserved import Reserved, reserve
-from gradeschool.verifier.rows import Rows, hidden_states
+from gradeschool.verifier.rows import PackedRows, hidden_states, pack
 
 VERIFIER_FILE = "verifier.json"
 SCHEMA = 1
-# Untrained, the head says 0.5 of everything and hears the token's logit softly.
+# An untrained head scores everything about 0.5, with little weight on the token's logit.
 GAIN, BIAS = 0.1, 0.5
 # The logarithm of 0.15, and the bias, with which a solution of ordinary likelihood gets about 0.5.
 LIKELIHOOD_GAIN, LIKELIHOOD_BIAS = -1.8971, 2.3
@@ -33,8 +34,8 @@ class Output(NamedTuple):
     """What a forward pass gives.
 
     values: [rows, S], one at each place of a body; that at the last token is the solution's.
-    language: the cross-entropy (nats) of all solution tokens of the rows asked for, summed by row;
-    None where none were asked for. logits: of the values, where they are probabilities.
+    language: the cross-entropy (nats) of all solution tokens of the selected rows, summed by row;
+    None without a selection. logits: of the values, where they are probabilities.
     """
 
     values: Tensor
@@ -63,7 +64,7 @@ class Verifier(nn.Module):
         """Return the model's unembedding."""
         return self.model.get_output_embeddings()
 
-    def forward(self, rows: Rows, language: Tensor | None = None) -> Output:
+    def forward(self, rows: PackedRows, language: Tensor | None = None) -> Output:
         """Return the values of all bodies, and the language loss of the rows of these numbers."""
         states = hidden_states(self.model, rows, self.share)
         head = self.model.get_output_embeddings()
@@ -74,8 +75,8 @@ class Verifier(nn.Module):
         if language is None:
             return Output(values, None)
         mask = rows.solution_mask[language]
-        found = self._logprobs(states[language], rows.body[language], mask)
-        return Output(values, -found.sum(1))
+        logprobs = self._logprobs(states[language], rows.body[language], mask)
+        return Output(values, -logprobs.sum(1))
 
     def _logprobs(self, states: Tensor, body: Tensor, mask: Tensor) -> Tensor:
         """Return the log-probability of each solution token, 0 elsewhere: [rows, S].
@@ -116,13 +117,13 @@ class Verifier(nn.Module):
         """Load a verifier from its folder; raises InputError where there is none."""
         fields = head_of(folder)
         model = load_reader(folder, device)
-        known = model.get_input_embeddings().weight.shape[0]
-        if not 0 <= fields["token_id"] < known:
+        vocabulary = model.get_input_embeddings().weight.shape[0]
+        if not 0 <= fields["token_id"] < vocabulary:
             raise InputError(
                 f"{str(folder / VERIFIER_FILE)!r} names the token {fields['token_id']!r}, but the "
-                f"model knows {known}; train the verifier again"
+                f"model knows {vocabulary}; train the verifier again"
             )
-        kind = {one.kind: one for one in (Verifier, Likelihood)}[fields["head"]]
+        kind = {head_type.kind: head_type for head_type in (Verifier, Likelihood)}[fields["head"]]
         verifier = kind(model, fields["token_id"], fields["gain"], fields["bias"])
         return verifier.to(device).eval()
 
@@ -138,12 +139,12 @@ class Likelihood(Verifier):
 
     kind = "likelihood"
 
-    def forward(self, rows: Rows, language: Tensor | None = None) -> Output:
+    def forward(self, rows: PackedRows, language: Tensor | None = None) -> Output:
         """Return the values of all bodies, and the language loss of the rows of these numbers."""
         states = hidden_states(self.model, rows, self.share)
-        found = self._logprobs(states, rows.body, rows.solution_mask)
-        logits = self.gain.exp() * found.cumsum(1) + self.bias
-        spoken = None if language is None else -found[language].sum(1)
+        logprobs = self._logprobs(states, rows.body, rows.solution_mask)
+        logits = self.gain.exp() * logprobs.cumsum(1) + self.bias
+        spoken = None if language is None else -logprobs[language].sum(1)
         return Output(torch.sigmoid(logits), spoken, logits)
 
 
@@ -226,3 +227,148 @@ def load_tokenizer(folder: Path) -> Any:
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+
+
+VERIFIER_TOKEN = "<ver>"
+# Tokens that model families keep free for such uses.
+FREE = re.compile(r"<\|?(?:reserved_special_token_|unused|extra_id_|extra_|reserved_)\d+\|?>\Z")
+
+
+class Reserved(NamedTuple):
+    """A token that no text holds: its number, its text ("" for none), how it was come by."""
+
+    id: int
+    text: str
+    how: str
+
+
+def reserve(model: Any, tokenizer: Any) -> Reserved:
+    """Return the token for a verifier's head.
+
+    `<ver>` where the tokenizer has it; else one that the family keeps free, the last row of an
+    embedding that is longer than the vocabulary, or a token added to both.
+    """
+    vocabulary = tokenizer.get_vocab()
+    if VERIFIER_TOKEN in vocabulary:
+        return Reserved(vocabulary[VERIFIER_TOKEN], VERIFIER_TOKEN, "the tokenizer's own")
+    rows = model.get_input_embeddings().weight.shape[0]
+    free = sorted((id, text) for text, id in vocabulary.items() if FREE.match(text) and id < rows)
+    if free:
+        return Reserved(*free[0], "kept free by the tokenizer")
+    if rows > max(vocabulary.values()) + 1:
+        return Reserved(rows - 1, "", "the embedding's last row, which no token uses")
+    tokenizer.add_special_tokens({"additional_special_tokens": [VERIFIER_TOKEN]})
+    model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    id = tokenizer.convert_tokens_to_ids(VERIFIER_TOKEN)
+    return Reserved(id, VERIFIER_TOKEN, "added to tokenizer and embedding")
+
+
+# Places of a forward pass, padding included: more does not fit a core's cache, less is overhead.
+PLACES_ON_CPU, PLACES_ON_GPU = 8_192, 131_072
+
+
+def score(
+    verifier: Verifier,
+    tokenizer: Any,
+    pairs: Sequence[QuestionSolution | tuple[str, str]],
+    *,
+    generator: tuple[Any, Any] | None = None,
+    places: int | None = None,
+) -> list[SolutionScore]:
+    """Return the scores of (question, solution) pairs, in their order.
+
+    generator: a language model and its tokenizer, which gives the log-probabilities. places: how
+    many tokens, padding included, go through the model at a time.
+    """
+    solutions = [QuestionSolution(*pair) for pair in pairs]
+    texts = texts_of(tokenizer, solutions)
+    values = _each(_device(verifier.model), texts, places, lambda rows: _values(verifier, rows))
+    by_token: Sequence[list[float] | None] = [None] * len(solutions)
+    if generator is not None:
+        by_token = logprobs(*generator, solutions, places=places)
+    return [
+        SolutionScore(values[text], values[text][-1], list(text.solution), by_generator)
+        for text, by_generator in zip(texts, by_token, strict=True)
+    ]
+
+
+def logprobs(
+    model: Any,
+    tokenizer: Any,
+    pairs: Sequence[QuestionSolution | tuple[str, str]],
+    *,
+    places: int | None = None,
+) -> list[list[float]]:
+    """Return the log-probability (nats) of each token of each solution, the end token included."""
+    texts = texts_of(tokenizer, [QuestionSolution(*pair) for pair in pairs])
+    values = _each(_device(model), texts, places, lambda rows: _logprobs(model, rows))
+    return [values[text] for text in texts]
+
+
+def _device(model: Any) -> torch.device:
+    device: torch.device = next(model.parameters()).device
+    return device
+
+
+def _values(verifier: Verifier, rows: PackedRows) -> Tensor:
+    values: Tensor = verifier(rows).values
+    return values[:, 1:]
+
+
+def _logprobs(model: Any, rows: PackedRows) -> Tensor:
+    """Return the log-probability of each solution token, [rows, S - 1]."""
+    states = hidden_states(model, rows)[:, :-1]
+    mask, targets = rows.solution_mask[:, 1:], rows.body[:, 1:]
+    chosen = torch.log_softmax(logits_of(model, states[mask]), -1)
+    chosen = chosen.gather(1, targets[mask][:, None])[:, 0]
+    return chosen.new_zeros(mask.shape).masked_scatter(mask, chosen)
+
+
+def _each(
+    device: torch.device,
+    texts: Sequence[SolutionTokens],
+    places: int | None,
+    read: Callable[[PackedRows], Tensor],
+) -> dict[SolutionTokens, list[float]]:
+    """Return what `read` says of each token of each text's solution."""
+    most = places or (PLACES_ON_CPU if device.type == "cpu" else PLACES_ON_GPU)
+    values: dict[SolutionTokens, list[float]] = {}
+    for batch in batches(list(dict.fromkeys(texts)), most):
+        numbers: dict[tuple[int, ...], int] = {}
+        for text in batch:
+            numbers.setdefault(text.question, len(numbers))
+        rows = pack(list(numbers), [(numbers[text.question], text.solution) for text in batch])
+        with torch.inference_mode():
+            states = read(rows.to(device)).float().cpu().tolist()
+        for text, row in zip(batch, states, strict=True):
+            values[text] = row[: len(text.solution)]
+    return values
+
+
+def batches(texts: Sequence[SolutionTokens], most: int) -> Iterator[list[SolutionTokens]]:
+    """Yield texts in batches of at most so many places, a single text where it is longer.
+
+    Questions stay together, their solutions sorted by length; questions of short solutions come
+    first, so that a batch holds solutions of similar length.
+    """
+    by_question: dict[tuple[int, ...], list[SolutionTokens]] = {}
+    for text in texts:
+        by_question.setdefault(text.question, []).append(text)
+    for group in by_question.values():
+        group.sort(key=lambda text: len(text.solution))
+    in_order = sorted(by_question.values(), key=lambda group: len(group[len(group) // 2].solution))
+    batch: list[SolutionTokens] = []
+    width = prefix = questions = 0
+    last: tuple[int, ...] | None = None
+    for text in (text for group in in_order for text in group):
+        more = int(text.question != last)
+        wide = max(width, len(text.solution) + 1)
+        long = max(prefix, len(text.question))
+        if batch and wide * (len(batch) + 1) + long * (questions + more) > most:
+            yield batch
+            batch, more, questions = [], 1, 0
+            wide, long = len(text.solution) + 1, len(text.question)
+        batch.append(text)
+        width, prefix, questions, last = wide, long, questions + more, text.question
+    if batch:
+        yield batch

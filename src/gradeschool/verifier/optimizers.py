@@ -32,17 +32,17 @@ class Optimizers:
         head = model.get_output_embeddings()
         if head is not None:
             outer.add(head.weight)
-        trained = [one for one in self.names if one.requires_grad]
-        matrices = [one for one in trained if one.ndim == 2 and one not in outer]
+        trained = [tensor for tensor in self.names if tensor.requires_grad]
+        matrices = [tensor for tensor in trained if tensor.ndim == 2 and tensor not in outer]
         by_muon = matrices if kind == "muon" else []
-        decayed = [one for one in trained if one.ndim > 1 and one not in set(by_muon)]
-        plain = [one for one in trained if one.ndim < 2]
+        decayed = [tensor for tensor in trained if tensor.ndim > 1 and tensor not in set(by_muon)]
+        plain = [tensor for tensor in trained if tensor.ndim < 2]
         groups = [
             {"params": decayed, "weight_decay": weight_decay},
             {"params": plain, "weight_decay": 0.0},
         ]
         self.each: list[Any] = [
-            AdamW([one for one in groups if one["params"]], lr, BETAS, fused=fused)
+            AdamW([tensor for tensor in groups if tensor["params"]], lr, BETAS, fused=fused)
         ]
         if by_muon:
             self.each.append(

@@ -1,6 +1,6 @@
 """Several examples in one row, computed as if each were alone.
 
-A row holds its examples one behind the other, positions counted from 0 in each; no place is spent
+A row concatenates its examples, positions counted from 0 in each; no place is spent
 on padding in the layers that see one token at a time. Attention, which sees many, takes the row
 apart into its examples: no token can see another example's.
 """
@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
+from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.verifier.examples import Example
+from gradeschool.verifier.examples import TrainingExample
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,6 +23,7 @@ ATTENTION = "gradeschool_packed"
 ALIKE = 0.75
 NEAR = 1e-3
 LANGUAGE = "language"  # the name of the loss
+PASS_TOKENS = 8192
 
 
 class Places(NamedTuple):
@@ -41,7 +43,7 @@ class Places(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Examples in one row of tokens; the tokens at `scored` are asked for `targets`, the next."""
+    """Examples in one row of tokens; the tokens at `scored` predict `targets`, the next ones."""
 
     ids: Tensor
     positions: Tensor
@@ -62,12 +64,12 @@ class Packed(NamedTuple):
     def to(self, device: Any) -> Packed:
         """Return the row on a device."""
         ids, positions, scored, targets = (
-            one.to(device) for one in (self.ids, self.positions, self.scored, self.targets)
+            tensor.to(device) for tensor in (self.ids, self.positions, self.scored, self.targets)
         )
         return Packed(ids, positions, self.places.to(device), scored, targets)
 
 
-def pack(examples: Sequence[Example], whole: bool = False) -> Packed:
+def pack(examples: Sequence[TrainingExample], whole: bool = False) -> Packed:
     """Return examples as one row; the solutions are scored, or all tokens where `whole`."""
     import torch
 
@@ -98,10 +100,10 @@ def places_of(lines: Sequence[Tensor], tokens: int) -> Places:
     for group in _alike([len(line) for line in lines]):
         width = len(lines[group[0]])
         table = torch.zeros(len(group), width, dtype=torch.long)
-        for at, number in enumerate(group):
+        for turn, number in enumerate(group):
             line = lines[number]
-            table[at, : len(line)] = line
-            row[line] = torch.arange(len(line)) + (offset + at * width)
+            table[turn, : len(line)] = line
+            row[line] = torch.arange(len(line)) + (offset + turn * width)
         offset += table.numel()
         tables.append(table)
     return Places(tuple(tables), row)
@@ -110,11 +112,11 @@ def places_of(lines: Sequence[Tensor], tokens: int) -> Places:
 def _alike(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Yield groups of examples, the longest first; none is far shorter than its group's longest."""
     group: list[int] = []
-    for at in sorted(range(len(lengths)), key=lambda at: -lengths[at]):
-        if group and lengths[at] < ALIKE * lengths[group[0]]:
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        if group and lengths[index] < ALIKE * lengths[group[0]]:
             yield group
             group = []
-        group.append(at)
+        group.append(index)
     yield group
 
 
@@ -148,23 +150,25 @@ def take_packed(model: Any) -> None:
     import torch
 
     _register()
-    probe = [Example([2, 3, 4, 5], 1), Example([3, 4, 2, 5, 4], 1)]
-    other = [Example([5, 2, 2, 3], 1), probe[1]]
+    probe = [TrainingExample([2, 3, 4, 5], 1), TrainingExample([3, 4, 2, 5, 4], 1)]
+    other = [TrainingExample([5, 2, 2, 3], 1), probe[1]]
     training = model.training
     model.eval()
     try:
         with torch.no_grad():
-            ids = (torch.tensor([one.ids], device=model.device) for one in probe)
-            alone = torch.cat([model(input_ids=one, use_cache=False).logits[0, :-1] for one in ids])
+            ids = (torch.tensor([tokens.ids], device=model.device) for tokens in probe)
+            alone = torch.cat(
+                [model(input_ids=tokens, use_cache=False).logits[0, :-1] for tokens in ids]
+            )
             model.set_attn_implementation(ATTENTION)
-            found = scored_logits(model, pack(probe).to(model.device))
+            logits = scored_logits(model, pack(probe).to(model.device))
             beside = scored_logits(model, pack(other).to(model.device))
     except (TypeError, ValueError, RuntimeError, AttributeError) as error:
         raise _unpacked(model, f"{type(error).__name__}: {error}") from error
     finally:
         model.train(training)
-    far = float((alone - found).abs().max() / alone.abs().max())
-    leak = float((beside - found)[-4:].abs().max() / alone.abs().max())  # of the second example
+    far = float((alone - logits).abs().max() / alone.abs().max())
+    leak = float((beside - logits)[-4:].abs().max() / alone.abs().max())  # of the second example
     if not (far < NEAR and leak < NEAR / 1000):
         raise _unpacked(model, f"a logit is {max(far, leak):.2g} of the largest off")
 
@@ -229,11 +233,90 @@ def _attend_apart(
     sizes = [table.numel() for table in places.tables]
     rows = (states[0].transpose(0, 1) for states in (query, key, value))  # [tokens, heads, size]
     split = [torch.split(states.index_select(0, everywhere), sizes) for states in rows]
-    seen = []
+    outputs = []
     for table, *of in zip(places.tables, *split, strict=True):
         lines = [states.unflatten(0, table.shape).transpose(1, 2) for states in of]
-        one = scaled_dot_product_attention(
+        output = scaled_dot_product_attention(
             lines[0], lines[1], lines[2], is_causal=True, scale=scale, enable_gqa=shared
         )
-        seen.append(one.transpose(1, 2).reshape(-1, heads, size))
-    return torch.cat(seen).index_select(0, places.row)[None]
+        outputs.append(output.transpose(1, 2).reshape(-1, heads, size))
+    return torch.cat(outputs).index_select(0, places.row)[None]
+
+
+class ExampleBatches:
+    """Batches of examples in an order that is new in every epoch and depends on the seed alone.
+
+    An update has always `batch` examples (all, where there are fewer): one may take its last from
+    the next epoch, and what does not fill an update at the very end is left out. It is computed in
+    as few passes of at most `pass_tokens` tokens as there can be.
+    """
+
+    def __init__(
+        self,
+        examples: Sequence[TrainingExample],
+        epochs: float,
+        batch: int,
+        seed: int = 0,
+        *,
+        whole: bool = False,
+        pass_tokens: int = PASS_TOKENS,
+    ) -> None:
+        self.examples = examples
+        self.batch = min(batch, len(examples))
+        self.updates = max(1, int(epochs * len(examples)) // self.batch)
+        self.seed = seed
+        self.whole = whole
+        self.pass_tokens = pass_tokens
+        self._order: tuple[int, list[int]] = (-1, [])
+
+    def __len__(self) -> int:
+        """Return the number of updates."""
+        return self.updates
+
+    def epoch_ends(self) -> list[int]:
+        """Return the number of the last update of each epoch, the end of the training included."""
+        epochs = -(-self.updates * self.batch // len(self.examples))
+        ends = [epoch * len(self.examples) // self.batch for epoch in range(1, epochs + 1)]
+        return sorted({min(max(end, 1), self.updates) for end in ends})
+
+    def update(self, number: int, processes: int) -> list[Packed]:
+        """Return the passes of an update; raises InputError where processes would get nothing."""
+        if processes > self.batch:
+            raise InputError(
+                f"a batch of {self.batch} examples is too small for {processes} processes; "
+                "give a larger --batch or fewer processes"
+            )
+        first = number * self.batch
+        chosen = [self._at(place) for place in range(first, first + self.batch)]
+        parts = divided([len(example.ids) for example in chosen], processes, self.pass_tokens)
+        return [pack([chosen[index] for index in part], self.whole) for part in parts]
+
+    def _at(self, place: int) -> TrainingExample:
+        """Return the example at a place of the endless stream of epochs."""
+        epoch, offset = divmod(place, len(self.examples))
+        if self._order[0] != epoch:
+            order = list(range(len(self.examples)))
+            Random(f"{self.seed}:{epoch}").shuffle(order)  # noqa: S311
+            self._order = (epoch, order)
+        return self.examples[self._order[1][offset]]
+
+
+def divided(lengths: Sequence[int], processes: int, most: int) -> list[list[int]]:
+    """Divide examples into passes of about the same length, a multiple of the processes.
+
+    There are at least as many examples as processes. No pass has more than `most` tokens, unless
+    there is no other way. Returns the indices.
+    """
+    passes = max(1, -(-sum(lengths) // (processes * most)))
+    count = processes * min(passes, len(lengths) // processes)
+    longest_first = sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
+    while True:
+        parts: list[list[int]] = [[] for _ in range(count)]
+        sizes = [0] * count
+        for index in longest_first:
+            least = sizes.index(min(sizes))
+            parts[least].append(index)
+            sizes[least] += lengths[index]
+        if max(sizes) <= most or count + processes > len(lengths):
+            return parts
+        count += processes

@@ -73,7 +73,7 @@ class World:
 
     def any(self, *flags: bool) -> list[bool]:
         """Return for each flag whether it is set in any process."""
-        return [one > 0 for one in self.total([float(flag) for flag in flags])]
+        return [count > 0 for count in self.total([float(flag) for flag in flags])]
 
     def total(self, figures: list[float]) -> list[float]:
         """Return figures added over the processes."""
@@ -84,7 +84,7 @@ class World:
 
         tensor = torch.tensor(figures, dtype=torch.float64, device=self.device)
         distributed.all_reduce(tensor)
-        return [float(one) for one in tensor.tolist()]
+        return [float(number) for number in tensor.tolist()]
 
     def wait(self) -> None:
         """Wait for the other processes."""
@@ -103,14 +103,14 @@ def joined(kind: Kind, expected: int | None = None) -> Iterator[World]:
     import torch
 
     gpu = torch.cuda.is_available()
-    told = {name: os.environ.get(name) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK")}
-    size = int(told["WORLD_SIZE"] or 1)
+    variables = {name: os.environ.get(name) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK")}
+    size = int(variables["WORLD_SIZE"] or 1)
     if expected is not None and size != expected:
         raise InputError(
-            f"{expected} processes were asked for, {size} take part: `accelerate launch --cpu` "
+            f"{expected} processes were requested, {size} take part: `accelerate launch --cpu` "
             f"starts one alone; use `torchrun --nproc-per-node {expected} -m gradeschool ...`"
         )
-    device = f"cuda:{told['LOCAL_RANK'] or 0}" if gpu else "cpu"
+    device = f"cuda:{variables['LOCAL_RANK'] or 0}" if gpu else "cpu"
     if size == 1:
         yield World(device=device)
         return
@@ -130,7 +130,7 @@ def layers_of(model: Any) -> list[Any]:
     """Return the blocks of a causal language model: its longest list of modules."""
     from torch.nn import ModuleList
 
-    lists = [list(one) for one in model.modules() if isinstance(one, ModuleList)]
+    lists = [list(module) for module in model.modules() if isinstance(module, ModuleList)]
     return max(lists, key=len, default=[])
 
 

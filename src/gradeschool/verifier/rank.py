@@ -1,4 +1,4 @@
-"""What a verifier is worth at test time: every way to pick an answer out of N completions.
+"""What a verifier is worth at test time: every strategy that picks one of N answers.
 
 Works on recorded scores alone, without a model. Every problem counts once, however many
 completions it has; intervals and tests are over problems.
@@ -6,31 +6,52 @@ completions it has; intervals and tests are over problems.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.errors import InputError
+from gradeschool.problem import Problem
 from gradeschool.scoring.at_k import steps
-from gradeschool.scoring.paired import Pair, paired_interval, paired_test
-from gradeschool.scoring.statistics import Interval, clustered_wilson
-from gradeschool.verifier.curves import Point, interval_of_mean, point
-from gradeschool.verifier.separation import Bucket, Within, auc, calibration, within
-from gradeschool.verifier.ways import (
+from gradeschool.scoring.sources import parted
+from gradeschool.scoring.statistics import (
+    Z95,
+    Interval,
+    Pair,
+    clustered_wilson,
+    paired_interval,
+    paired_test,
+    wilson_of_mean,
+)
+from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates, Warn, candidates_of
+from gradeschool.verifier.scorers import CandidateScorer, is_model, load_scorer
+from gradeschool.verifier.scores import (
+    ScoreRow,
+    ScoringProgress,
+    choose_scores,
+    score_held,
+    scores_path,
+)
+from gradeschool.verifier.selection import (
     MAJORITY,
     MEAN,
     SCORES,
     STRATEGIES,
     VOTERS,
-    Case,
-    Picked,
-    Ways,
+    Option,
+    ProblemResult,
+    RankedProblem,
+    SelectionSettings,
     pick,
 )
 
 
-class Difference(NamedTuple):
-    """How much better a way is than another, over the problems that both have."""
+class AccuracyGain(NamedTuple):
+    """How much better a strategy is than another, over the problems that both have."""
 
     difference: float
     ci95: Interval
@@ -38,18 +59,18 @@ class Difference(NamedTuple):
     problems: int
 
 
-class Result(NamedTuple):
-    """One way on all completions of every problem; `against`: by the other's name."""
+class StrategyResult(NamedTuple):
+    """One strategy on all completions of every problem; `against`: by the other's name."""
 
     name: str
     title: str
     accuracy: float
     ci95: Interval
-    against: Mapping[str, Difference]
+    against: Mapping[str, AccuracyGain]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FamilyResults:
     """The results on the problems of one family, or on all of them.
 
     unique_solutions, unique_answers: how many different ones a problem has in the mean. mixed: how
@@ -63,164 +84,426 @@ class Part:
     unique_solutions: float
     unique_answers: float
     mixed: int
-    results: Sequence[Result]
-    aucs: Mapping[str, tuple[float | None, Within]]
+    results: Sequence[StrategyResult]
+    aucs: Mapping[str, tuple[float | None, WithinAuc]]
 
-    def result(self, name: str) -> Result | None:
-        """Return the result of a way, None where it was not to be had."""
-        return next((one for one in self.results if one.name == name), None)
+    def result(self, name: str) -> StrategyResult | None:
+        """Return the result of a strategy, None where there is none."""
+        return next((result for result in self.results if result.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Everything that is known of one set of scored completions.
+    """The results on one set of scored completions.
 
-    curves: by way, a point for each number of completions. top: for each number of completions, a
-    point for each number of voters. families: the same results by family, () for one family.
+    curves: by strategy, a point for each number of completions. top: for each number of
+    completions, a point for each number of voters. families: the same results by family, () for one
+    family.
     """
 
-    whole: Part
-    families: Sequence[Part]
-    curves: Mapping[str, Sequence[Point]]
-    top: Mapping[int, Sequence[Point]]
+    whole: FamilyResults
+    families: Sequence[FamilyResults]
+    curves: Mapping[str, Sequence[CurvePoint]]
+    top: Mapping[int, Sequence[CurvePoint]]
     buckets: Sequence[Bucket]
     most: int
-    ways: Ways
+    settings: SelectionSettings
     has_logprob: bool
 
 
 def rank(
-    cases: Sequence[Case],
+    cases: Sequence[RankedProblem],
     *,
     has_logprob: bool,
     baselines: Mapping[str, Mapping[str, tuple[int, int]]] | None = None,
-    ways: Ways | None = None,
+    settings: SelectionSettings | None = None,
 ) -> Ranking:
-    """Return what every way to pick makes of scored completions.
+    """Return the results of every strategy on scored completions.
 
     baselines: by name, (right, completions) of each problem of another run. Raises InputError where
     there is no completion, or a baseline shares no problem.
     """
     if not any(case.options for case in cases):
         raise InputError("there is no scored completion to rank; score the run first")
-    ways = ways or Ways()
+    settings = settings or SelectionSettings()
     most = max(len(case.options) for case in cases)
-    picked = [pick(case, has_logprob, ways, steps(most)) for case in cases if case.options]
+    picked = [pick(case, has_logprob, settings, steps(most)) for case in cases if case.options]
     others = dict(baselines or {})
     families = sorted({case.family for case in cases})
     parts = [
-        _part(family, [one for one in picked if one.case.family == family], ways, others)
+        _part(
+            family,
+            [outcome for outcome in picked if outcome.case.family == family],
+            settings,
+            others,
+        )
         for family in families
     ]
-    options = [option for one in picked for option in one.case.options]
+    options = [option for outcome in picked for option in outcome.case.options]
     return Ranking(
-        whole=_part("all", picked, ways, others),
+        whole=_part("all", picked, settings, others),
         families=parts if len(parts) > 1 else (),
         curves=_curves(picked, most),
         top=_top_curves(picked, most),
-        buckets=calibration([one.score for one in options], [one.right for one in options]),
+        buckets=calibration(
+            [outcome.score for outcome in options],
+            [outcome.right for outcome in options],
+        ),
         most=most,
-        ways=ways,
+        settings=settings,
         has_logprob=has_logprob,
     )
 
 
 def _part(
     family: str,
-    picked: Sequence[Picked],
-    ways: Ways,
+    picked: Sequence[ProblemResult],
+    settings: SelectionSettings,
     baselines: Mapping[str, Mapping[str, tuple[int, int]]],
-) -> Part:
-    others = {MAJORITY: {one.case.problem: _counted(one, MAJORITY) for one in picked}}
-    others.update({name: dict(found) for name, found in baselines.items()})
-    known = picked[0].by_way
-    cases = [one.case for one in picked]
+) -> FamilyResults:
+    others = {MAJORITY: {outcome.case.problem: _counted(outcome, MAJORITY) for outcome in picked}}
+    others.update({name: dict(outcomes) for name, outcomes in baselines.items()})
+    strategies = picked[0].by_strategy
+    cases = [outcome.case for outcome in picked]
     answers = [{option.answer for option in case.options} - {None} for case in cases]
-    return Part(
+    return FamilyResults(
         family=family,
         problems=len(cases),
         completions=sum(len(case.options) for case in cases),
         unique_solutions=sum(case.unique for case in cases) / len(cases),
         unique_answers=sum(map(len, answers)) / len(cases),
         mixed=sum(len({option.right for option in case.options}) > 1 for case in cases),
-        results=[_result(name, picked, ways, others) for name in STRATEGIES if name in known],
-        aucs={name: _aucs(name, cases) for name in SCORES if name == "verifier" or name in known},
+        results=[
+            _result(name, picked, settings, others) for name in STRATEGIES if name in strategies
+        ],
+        aucs={
+            name: _aucs(name, cases) for name in SCORES if name == "verifier" or name in strategies
+        },
     )
 
 
-def _counted(one: Picked, name: str) -> tuple[int, int]:
+def _counted(outcome: ProblemResult, name: str) -> tuple[int, int]:
     """Return how many of how many tries are right: of all samples for the mean, else 0 or 1."""
     if name == MEAN:
-        return sum(option.right for option in one.case.options), len(one.case.options)
-    return round(one.by_way[name][-1]), 1
+        return sum(option.right for option in outcome.case.options), len(outcome.case.options)
+    return round(outcome.by_strategy[name][-1]), 1
 
 
 def _result(
     name: str,
-    picked: Sequence[Picked],
-    ways: Ways,
+    picked: Sequence[ProblemResult],
+    settings: SelectionSettings,
     others: Mapping[str, Mapping[str, tuple[int, int]]],
-) -> Result:
-    mine = {one.case.problem: _counted(one, name) for one in picked}
+) -> StrategyResult:
+    mine = {outcome.case.problem: _counted(outcome, name) for outcome in picked}
     shares = [right / count for right, count in mine.values()]
     against = {
         other: difference(theirs, mine)
         for other, theirs in others.items()
         if name not in (other, MEAN) and mine.keys() & theirs.keys()
     }
-    title = STRATEGIES[name].format(voters=ways.voters, favour=f"{ways.favour:g}")
+    title = STRATEGIES[name].format(
+        voters=settings.voters, share_weight=f"{settings.share_weight:g}"
+    )
     interval = (
         clustered_wilson(list(mine.values()))
         if name != MEAN
-        else interval_of_mean(shares, sum(count for _, count in mine.values()))
+        else wilson_of_mean(shares, sum(count for _, count in mine.values()))
     )
-    return Result(name, title, sum(shares) / len(shares), interval, against)
+    return StrategyResult(name, title, sum(shares) / len(shares), interval, against)
 
 
 def difference(
     before: Mapping[str, tuple[int, int]], after: Mapping[str, tuple[int, int]]
-) -> Difference:
+) -> AccuracyGain:
     """Return after minus before on the problems of both, each (right, completions) by problem."""
     shared = [id for id in after if id in before]
     pairs = [Pair(*before[id], *after[id]) for id in shared]
     gap = sum(pair.difference for pair in pairs) / len(pairs)
-    return Difference(gap, paired_interval(pairs)[0], paired_test(pairs).p, len(pairs))
+    return AccuracyGain(gap, paired_interval(pairs)[0], paired_test(pairs).p, len(pairs))
 
 
-def _aucs(name: str, cases: Sequence[Case]) -> tuple[float | None, Within]:
+def _aucs(name: str, cases: Sequence[RankedProblem]) -> tuple[float | None, WithinAuc]:
     score = SCORES[name]
     by_problem = [
-        ([score(one) for one in case.options], [one.right for one in case.options])
+        ([score(option) for option in case.options], [option.right for option in case.options])
         for case in cases
     ]
-    scores = [score for found, _ in by_problem for score in found]
-    right = [one for _, found in by_problem for one in found]
+    scores = [score for values, _ in by_problem for score in values]
+    right = [option for _, values in by_problem for option in values]
     return auc(scores, right), within(by_problem)
 
 
-def _curves(picked: Sequence[Picked], most: int) -> dict[str, list[Point]]:
-    """Return the points of every way; a problem takes part up to the completions that it has."""
-    found: dict[str, list[Point]] = {}
-    for name in picked[0].by_way:
+def _curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list[CurvePoint]]:
+    """Return the points of every strategy; a problem counts up to the completions that it has."""
+    points: dict[str, list[CurvePoint]] = {}
+    for name in picked[0].by_strategy:
         for n in steps(most):
-            enough = [one for one in picked if n in one.ns]
-            values = [one.by_way[name][one.ns.index(n)] for one in enough]
-            base = [one.by_way[MAJORITY][one.ns.index(n)] for one in enough]
-            found.setdefault(name, []).append(point(n, values, base, max(1, most // n)))
-    return found
+            enough = [outcome for outcome in picked if n in outcome.ns]
+            values = [outcome.by_strategy[name][outcome.ns.index(n)] for outcome in enough]
+            base = [outcome.by_strategy[MAJORITY][outcome.ns.index(n)] for outcome in enough]
+            points.setdefault(name, []).append(point(n, values, base, max(1, most // n)))
+    return points
 
 
-def _top_curves(picked: Sequence[Picked], most: int) -> dict[int, list[Point]]:
-    found: dict[int, list[Point]] = {}
+def _top_curves(picked: Sequence[ProblemResult], most: int) -> dict[int, list[CurvePoint]]:
+    points: dict[int, list[CurvePoint]] = {}
     for n in steps(most):
-        enough = [(one.top[at], one.by_way[MAJORITY][at]) for one in picked if n in one.ns
-                  for at in [one.ns.index(n)]]  # fmt: skip
+        enough = [
+            (outcome.top[index], outcome.by_strategy[MAJORITY][index])
+            for outcome in picked
+            if n in outcome.ns
+            for index in [outcome.ns.index(n)]
+        ]
         ks = [k for k in (*VOTERS, most) if k <= n]
         ks = sorted({*ks, n}) if n == most else ks
         columns = min(len(top) for top, _ in enough)
         base = [majority for _, majority in enough]
-        found[n] = [
-            point(k, [top[at] for top, _ in enough], base, max(1, most // n))
-            for at, k in enumerate(ks[:columns])
+        points[n] = [
+            point(k, [top[index] for top, _ in enough], base, max(1, most // n))
+            for index, k in enumerate(ks[:columns])
         ]
-    return found
+    return points
+
+
+FAMILY_FIELDS = ("family", "kind")
+STEP = re.compile(r"<<[^<>]*>>")  # an annotation of a reference solution
+
+
+class RankInput(NamedTuple):
+    """Cases to rank. unscored: completions without a score, which are left out."""
+
+    cases: Sequence[RankedProblem]
+    verifier: str
+    has_logprob: bool
+    unscored: int
+
+
+def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = None) -> CandidateRun:
+    """Return the one run that an argument means; raises InputError where it means several."""
+    runs = candidates_of(spec, dataset, warn, scorer)
+    if len(runs) > 1:
+        names = ", ".join(repr(f"{spec}#{run.run}") for run in runs)
+        raise InputError(f"{spec!r} holds {len(runs)} runs; give one: {names}")
+    return runs[0]
+
+
+def scores_of(
+    spec: str, verifier: str | None, generator: str | None
+) -> CandidateScorer | tuple[str, Mapping[str, ScoreRow]]:
+    """Return a verifier that can score, or the name of one with its recorded scores by key.
+
+    spec: the run, FILE or FILE#RUN. verifier: a verifier's folder, its FILE.gguf or `tiny`; a file
+    of scores; the beginning of a verifier's name in the file beside the completions; None for the
+    one there. Raises InputError.
+    """
+    if verifier is not None and is_model(verifier):
+        return load_scorer(verifier, generator)
+    if generator is not None:
+        raise InputError(
+            "--generator needs a verifier's model; recorded scores are used as they are"
+        )
+    if verifier is not None and Path(verifier).is_file():
+        return choose_scores(Path(verifier), None)
+    return choose_scores(scores_path(Path(parted(spec)[0])), verifier)
+
+
+def scored_by(
+    scorer: CandidateScorer,
+    sampled: CandidateRun,
+    tell: Callable[[ScoringProgress], None] | None = None,
+) -> tuple[str, Mapping[str, ScoreRow]]:
+    """Return a verifier's name and its scores of a run's completions; scores what has none yet."""
+    return choose_scores(score_held(sampled, scorer, tell=tell), scorer.verifier.name)
+
+
+def ready(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreRow]) -> RankInput:
+    """Return the cases of a run with their scores; raises InputError where none has a score."""
+    rows = [
+        scores[candidate.key]
+        for problem in sampled.answered
+        for candidate in problem.candidates
+        if candidate.key in scores
+    ]
+    if not rows:
+        raise InputError(
+            f"{verifier!r} has scored no completion of {str(sampled.path)!r}; give the scores of "
+            "this run, or the verifier's folder with --verifier"
+        )
+    has_logprob = all(row.logprob is not None for row in rows)
+    cases = [_case(answered, scores) for answered in sampled.answered]
+    cases = [case for case in cases if case.options]
+    return RankInput(cases, verifier, has_logprob, sampled.total - len(rows))
+
+
+def _case(answered: ProblemCandidates, scores: Mapping[str, ScoreRow]) -> RankedProblem:
+    options = []
+    texts = set()
+    for candidate in answered.candidates:
+        row = scores.get(candidate.key)
+        if row is None:
+            continue
+        logprob = row.logprob or 0.0
+        options.append(Option(candidate.answer, candidate.right, row.score, logprob, row.length))
+        texts.add(candidate.text)
+    problem = answered.problem
+    return RankedProblem(problem.id, family_of(problem), options, len(texts))
+
+
+def family_of(problem: Problem) -> str:
+    """Return what kind of problem it is: as its dataset says, else how many steps it takes."""
+    for name in FAMILY_FIELDS:
+        if name in problem.meta:
+            return str(problem.meta[name])
+    steps = len(STEP.findall(problem.solution))
+    return f"{steps} step{'s' * (steps != 1)}" if steps else "all"
+
+
+def baseline(
+    sampled: CandidateRun, spec: str, dataset: str | None, warn: Warn
+) -> tuple[str, dict[str, tuple[int, int]], float, Interval]:
+    """Return another run on the same problems: its name, (right, completions) by problem, score.
+
+    It is read by the same scorer. Raises InputError where it shares no problem with the run.
+    """
+    other = one_run(spec, dataset or str(_dataset(sampled) or "") or None, warn, sampled.scorer)
+    questions = {problem.problem.id: problem.problem.question for problem in sampled.answered}
+    outcomes = {
+        problem.problem.id: (
+            sum(candidate.right for candidate in problem.candidates),
+            len(problem.candidates),
+        )
+        for problem in other.answered
+        if questions.get(problem.problem.id) == problem.problem.question
+    }
+    if not outcomes:
+        raise InputError(
+            f"the baseline {spec!r} shares no problem with {str(sampled.path)!r}; "
+            "give a run on the same dataset"
+        )
+    shares = [right / count for right, count in outcomes.values()]
+    accuracy = sum(shares) / len(shares)
+    return other.run, outcomes, accuracy, clustered_wilson(list(outcomes.values()))
+
+
+def _dataset(sampled: CandidateRun) -> str | None:
+    named = sampled.manifest.get("dataset")
+    return named.get("name") if isinstance(named, dict) else None
+
+
+class CurvePoint(NamedTuple):
+    """One place of a curve.
+
+    at: completions, or voters. gain: accuracy minus the majority vote's of as many completions,
+    problem by problem.
+    """
+
+    n: int
+    problems: int
+    accuracy: float
+    ci95: Interval
+    gain: float
+    gain_ci95: Interval
+
+
+def point(n: int, values: Sequence[float], base: Sequence[float], groups: int) -> CurvePoint:
+    """Return the point of one value a problem, each an expectation in 0..1.
+
+    base: what it is compared with, problem by problem. groups: disjoint sets of completions that a
+    problem's value is a mean over.
+    """
+    count = len(values)
+    gains = [value - other for value, other in zip(values, base, strict=True)]
+    mean = sum(gains) / count
+    half = Z95 * _error(gains)
+    return CurvePoint(
+        n=n,
+        problems=count,
+        accuracy=sum(values) / count,
+        ci95=wilson_of_mean(values, count * groups),
+        gain=mean,
+        gain_ci95=Interval(max(-1.0, mean - half), min(1.0, mean + half)),
+    )
+
+
+def _error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean of independent values, 0 for fewer than two."""
+    count = len(values)
+    if count < 2:
+        return 0.0
+    mean = sum(values) / count
+    return sqrt(sum((value - mean) ** 2 for value in values) / (count - 1) / count)
+
+
+EDGES = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # between the buckets of calibration
+
+
+class WithinAuc(NamedTuple):
+    """The mean AUC of the problems that have right and wrong completions, and their number."""
+
+    auc: float | None
+    ci95: Interval | None
+    problems: int
+
+
+class Bucket(NamedTuple):
+    """Completions whose score lies in [low, high), and the share of them that is right."""
+
+    low: float | None
+    high: float | None
+    completions: int
+    mean_score: float
+    right: float
+
+
+def auc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
+    """Return the chance that a right completion's score is above a wrong one's, ties half.
+
+    The Mann-Whitney statistic over the number of pairs; None where there are no pairs.
+    """
+    positives = sum(right)
+    negatives = len(right) - positives
+    if not positives or not negatives:
+        return None
+    order = sorted(range(len(scores)), key=scores.__getitem__)
+    ranks = 0.0  # of the right ones, ties sharing theirs
+    start = 0
+    while start < len(order):
+        end = start + 1
+        while end < len(order) and scores[order[end]] == scores[order[start]]:
+            end += 1
+        ranks += sum(right[index] for index in order[start:end]) * (start + 1 + end) / 2
+        start = end
+    return (ranks - positives * (positives + 1) / 2) / (positives * negatives)
+
+
+def within(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> WithinAuc:
+    """Return the mean of the AUCs of problems, each (scores, right); others are left out."""
+    aucs = [value for scores, right in problems if (value := auc(scores, right)) is not None]
+    if not aucs:
+        return WithinAuc(None, None, 0)
+    mean = sum(aucs) / len(aucs)
+    if len(aucs) == 1:
+        return WithinAuc(mean, Interval(0.0, 1.0), 1)
+    error = sqrt(sum((value - mean) ** 2 for value in aucs) / (len(aucs) - 1) / len(aucs))
+    interval = Interval(max(0.0, mean - Z95 * error), min(1.0, mean + Z95 * error))
+    return WithinAuc(mean, interval, len(aucs))
+
+
+def calibration(scores: Sequence[float], right: Sequence[bool]) -> list[Bucket]:
+    """Return the buckets that hold any completion, from low to high scores."""
+    buckets: list[list[tuple[float, bool]]] = [[] for _ in range(len(EDGES) + 1)]
+    for score, is_right in zip(scores, right, strict=True):
+        buckets[bisect_right(EDGES, score)].append((score, is_right))
+    bounds = [None, *EDGES, None]
+    return [
+        Bucket(
+            low=bounds[index],
+            high=bounds[index + 1],
+            completions=len(bucket),
+            mean_score=sum(score for score, _ in bucket) / len(bucket),
+            right=sum(is_right for _, is_right in bucket) / len(bucket),
+        )
+        for index, bucket in enumerate(buckets)
+        if bucket
+    ]

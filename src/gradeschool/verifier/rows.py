@@ -1,6 +1,6 @@
 """Solutions of several questions in one forward pass: each question is read once.
 
-Questions and solutions lie one behind the other in one row without padding, and attention takes the
+Questions and solutions are concatenated in one row without padding, and attention takes the
 row apart into a line for each solution, its question in front: k samples of a problem cost one
 question and k solutions. Every layer runs once in a pass, as FSDP needs it. Models whose attention
 cannot do that (see `packing`) read question and solution together, row by row.
@@ -19,7 +19,7 @@ from torch import Tensor
 from gradeschool.verifier.packing import ATTENTION, Places, places_of, window_of
 
 
-class Line(NamedTuple):
+class TokenLine(NamedTuple):
     """All questions, but for their last tokens, and all bodies behind them as one row of tokens.
 
     ends: [rows, S], where the tokens of the bodies lie in it; padding lies anywhere.
@@ -30,13 +30,15 @@ class Line(NamedTuple):
     places: Places
     ends: Tensor
 
-    def to(self, device: torch.device | str) -> Line:
+    def to(self, device: torch.device | str) -> TokenLine:
         """Return the row on a device."""
-        ids, positions, ends = (one.to(device) for one in (self.ids, self.positions, self.ends))
-        return Line(ids, positions, self.places.to(device), ends)
+        ids, positions, ends = (
+            tensor.to(device) for tensor in (self.ids, self.positions, self.ends)
+        )
+        return TokenLine(ids, positions, self.places.to(device), ends)
 
 
-class Rows(NamedTuple):
+class PackedRows(NamedTuple):
     """Token rows of one forward pass, padded on the right with zeros.
 
     prefix: [questions, P], each question's tokens but the last; prefix_mask: 1 where there is one.
@@ -50,11 +52,11 @@ class Rows(NamedTuple):
     owner: Tensor
     body: Tensor
     body_mask: Tensor
-    line: Line
+    line: TokenLine
 
-    def to(self, device: torch.device | str) -> Rows:
+    def to(self, device: torch.device | str) -> PackedRows:
         """Return the rows on a device."""
-        return Rows(
+        return PackedRows(
             self.prefix.to(device),
             self.prefix_mask.to(device),
             self.owner.to(device),
@@ -73,15 +75,15 @@ class Rows(NamedTuple):
 
 def pack(
     questions: Sequence[Sequence[int]], solutions: Sequence[tuple[int, Sequence[int]]]
-) -> Rows:
+) -> PackedRows:
     """Return the rows of (number of its question, tokens) solutions; questions are not empty."""
     prefixes = [list(ids[:-1]) for ids in questions]
-    bodies = [[questions[at][-1], *ids] for at, ids in solutions]
-    owners = [at for at, _ in solutions]
+    bodies = [[questions[owner][-1], *ids] for owner, ids in solutions]
+    owners = [owner for owner, _ in solutions]
     prefix, prefix_mask = _padded(prefixes)
     body, body_mask = _padded(bodies)
     line = _line(prefixes, bodies, owners)
-    return Rows(prefix, prefix_mask, torch.tensor(owners), body, body_mask, line)
+    return PackedRows(prefix, prefix_mask, torch.tensor(owners), body, body_mask, line)
 
 
 def _padded(rows: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
@@ -92,18 +94,24 @@ def _padded(rows: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
     return ids.reshape(shape), mask.reshape(shape).long()
 
 
-def _line(prefixes: Sequence[list[int]], bodies: Sequence[list[int]], owners: list[int]) -> Line:
+def _line(
+    prefixes: Sequence[list[int]], bodies: Sequence[list[int]], owners: list[int]
+) -> TokenLine:
     pieces = [*prefixes, *bodies]
     begins = [0, *accumulate(map(len, pieces))]
     spans = [torch.arange(begin, end) for begin, end in pairwise(begins)]
-    starts = [len(prefixes[at]) for at in owners]
-    positions = [torch.arange(len(one)) for one in prefixes]
-    positions += [torch.arange(len(one)) + at for one, at in zip(bodies, starts, strict=True)]
+    starts = [len(prefixes[start]) for start in owners]
+    positions = [torch.arange(len(tokens)) for tokens in prefixes]
+    positions += [
+        torch.arange(len(tokens)) + start for tokens, start in zip(bodies, starts, strict=True)
+    ]
     behind = spans[len(prefixes) :]
-    lines = [torch.cat([spans[at], one]) for at, one in zip(owners, behind, strict=True)]
+    lines = [
+        torch.cat([spans[start], tokens]) for start, tokens in zip(owners, behind, strict=True)
+    ]
     width = max(map(len, bodies))
     ends = torch.tensor(begins[len(prefixes) : -1])[:, None] + torch.arange(width)
-    return Line(
+    return TokenLine(
         torch.tensor([token for piece in pieces for token in piece]),
         torch.cat(positions),
         places_of(lines, begins[-1]),
@@ -111,7 +119,7 @@ def _line(prefixes: Sequence[list[int]], bodies: Sequence[list[int]], owners: li
     )
 
 
-def hidden_states(model: Any, rows: Rows, share: bool = True) -> Tensor:
+def hidden_states(model: Any, rows: PackedRows, share: bool = True) -> Tensor:
     """Return the last hidden states of the bodies, [rows, S, width]; padding holds anything.
 
     model: a causal language model of transformers. share: read each question once where the model
@@ -122,14 +130,14 @@ def hidden_states(model: Any, rows: Rows, share: bool = True) -> Tensor:
     return _whole(model, rows)
 
 
-def _can_share(model: Any, rows: Rows) -> bool:
+def _can_share(model: Any, rows: PackedRows) -> bool:
     """Return whether a model takes packed rows, and looks back far enough for these."""
     window = window_of(model)
     enough = window is None or rows.prefix.shape[1] + rows.body.shape[1] <= window
     return enough and getattr(model.config, "_attn_implementation", "") == ATTENTION
 
 
-def _shared(model: Any, line: Line) -> Tensor:
+def _shared(model: Any, line: TokenLine) -> Tensor:
     out = model.base_model(
         input_ids=line.ids[None],
         attention_mask=line.ids.new_zeros(1, 1, 1, 1),  # of four dimensions: none is built
@@ -141,7 +149,7 @@ def _shared(model: Any, line: Line) -> Tensor:
     return states
 
 
-def _whole(model: Any, rows: Rows) -> Tensor:
+def _whole(model: Any, rows: PackedRows) -> Tensor:
     """Read each question with its solution; the gap of padding between them is closed first."""
     ids = torch.cat([rows.prefix[rows.owner], rows.body], 1)
     mask = torch.cat([rows.prefix_mask[rows.owner], rows.body_mask], 1)
@@ -153,6 +161,6 @@ def _whole(model: Any, rows: Rows) -> Tensor:
     out = model.base_model(input_ids=ids, attention_mask=mask, use_cache=False, **places)
     states: Tensor = out.last_hidden_state
     start = rows.prefix_mask.sum(1)[rows.owner]
-    at = start[:, None] + torch.arange(rows.body.shape[1], device=start.device)
-    at = at.clamp(max=states.shape[1] - 1)[..., None].expand(-1, -1, states.shape[2])
-    return states.gather(1, at)
+    columns = start[:, None] + torch.arange(rows.body.shape[1], device=start.device)
+    columns = columns.clamp(max=states.shape[1] - 1)[..., None].expand(-1, -1, states.shape[2])
+    return states.gather(1, columns)

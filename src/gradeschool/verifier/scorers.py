@@ -1,14 +1,27 @@
-"""Who scores: a folder that transformers reads, a GGUF file that llama.cpp reads, or `tiny`."""
+"""Models that score solutions: a transformers folder, a GGUF file for llama.cpp, or `tiny`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import http.client
+import importlib.util
+import json
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
+from urllib.parse import urlsplit
 
-from gradeschool.errors import InputError
-from gradeschool.models.llama_cpp import TINY, TINY_FILE, TINY_VERIFIER
-from gradeschool.verifier.solutions import Pair, Scored
+from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.models.gguf_file import ARCHITECTURE, HEAD_KEY
+from gradeschool.models.llama_cpp import (
+    TINY,
+    TINY_FILE,
+    TINY_VERIFIER,
+    digest_of,
+    needs_llama_cpp,
+    serve,
+)
+from gradeschool.verifier.examples import QuestionSolution, SolutionScore, SolutionTokens, texts_of
 
 GGUF = ".gguf"
 FORMS = f"a folder, a FILE{GGUF} or {TINY}"
@@ -19,10 +32,10 @@ class Side(Protocol):
 
     name: str
 
-    def score(self, pairs: Sequence[Pair]) -> list[Scored]:
+    def score(self, pairs: Sequence[QuestionSolution]) -> list[SolutionScore]:
         """Return the verifier's values; raises InputError where the model is no verifier."""
 
-    def logprobs(self, pairs: Sequence[Pair]) -> list[list[float]]:
+    def logprobs(self, pairs: Sequence[QuestionSolution]) -> list[list[float]]:
         """Return the log-probability (nats) of each token of each solution."""
 
     def text(self, token: int) -> str:
@@ -68,7 +81,6 @@ def _side(spec: str | Path, what: str, shipped: Path) -> Side:
 
 
 def _of_file(file: Path, name: str = "") -> Side:
-    from gradeschool.verifier.gguf_side import GgufSide
 
     return GgufSide(file, name)
 
@@ -87,15 +99,15 @@ class FolderSide:
         self._model: Any = load(folder, device)
         self._tokenizer = load_tokenizer(folder)
 
-    def score(self, pairs: Sequence[Pair]) -> list[Scored]:
+    def score(self, pairs: Sequence[QuestionSolution]) -> list[SolutionScore]:
         """Return the verifier's values of solutions."""
-        from gradeschool.verifier.value import score
+        from gradeschool.verifier.head import score
 
         return score(self._model, self._tokenizer, pairs)
 
-    def logprobs(self, pairs: Sequence[Pair]) -> list[list[float]]:
+    def logprobs(self, pairs: Sequence[QuestionSolution]) -> list[list[float]]:
         """Return the log-probability of each token of each solution."""
-        from gradeschool.verifier.value import logprobs
+        from gradeschool.verifier.head import logprobs
 
         return logprobs(self._model, self._tokenizer, pairs)
 
@@ -115,3 +127,190 @@ def name_of(folder: Path) -> str:
     if (head := folder / VERIFIER_FILE).is_file():
         digest.update(head.read_bytes())
     return f"{folder.resolve().name}@{digest.hexdigest()[:12]}"
+
+
+LIKELIHOOD, LOGIT = "likelihood", "logit"
+
+
+class Head(NamedTuple):
+    """What turns states into values; see `head`."""
+
+    kind: str
+    token_id: int
+    gain: float
+    bias: float
+
+
+class GgufSide:
+    """A GGUF file that scores, if it is a verifier's, or gives log-probabilities."""
+
+    def __init__(self, file: Path, name: str = "") -> None:
+        self.model = LlamaStates(file, name)
+        self.name = self.model.name
+        self._file = file
+
+    def score(self, pairs: Sequence[QuestionSolution]) -> list[SolutionScore]:
+        """Return the verifier's values; raises InputError where the file has no head."""
+        head = _head(self.model.field(HEAD_KEY), self._file)
+        texts, values = self._each(pairs, lambda *read: _values(self.model, head, *read))
+        return [
+            SolutionScore(values[text], values[text][-1], list(text.solution)) for text in texts
+        ]
+
+    def logprobs(self, pairs: Sequence[QuestionSolution]) -> list[list[float]]:
+        """Return the log-probability (nats) of each token of each solution."""
+        texts, values = self._each(pairs, lambda *read: _logprobs(self.model, *read).tolist())
+        return [values[text] for text in texts]
+
+    def text(self, token: int) -> str:
+        """Return the text of a token."""
+        return self.model.decode([token])
+
+    def _each(
+        self, pairs: Sequence[QuestionSolution], read: Callable[[SolutionTokens, Any], list[float]]
+    ) -> tuple[list[SolutionTokens], dict[SolutionTokens, list[float]]]:
+        """Return the texts of pairs, and what is read of each from its states; equal ones once."""
+        texts = texts_of(self.model, pairs)
+        different = list(dict.fromkeys(texts))
+        states = self.model.states([text.question + text.solution for text in different])
+        results = (read(text, each) for text, each in zip(different, states, strict=True))
+        return texts, dict(zip(different, results, strict=True))
+
+
+def _values(model: LlamaStates, head: Head, text: SolutionTokens, states: Any) -> list[float]:
+    import numpy
+
+    if head.kind == LOGIT:
+        logits = model.logits(states[len(text.question) :])[:, head.token_id]
+        return list((head.gain * logits + head.bias).tolist())
+    logprobs = _logprobs(model, text, states, head.token_id)
+    logit = numpy.exp(head.gain) * logprobs.cumsum() + head.bias
+    return list((1 / (1 + numpy.exp(-logit))).tolist())
+
+
+def _logprobs(
+    model: LlamaStates, text: SolutionTokens, states: Any, banned: int | None = None
+) -> Any:
+    """Return the log-probability of each solution token; a banned token is no candidate."""
+    import numpy
+
+    logits = model.logits(states[len(text.question) - 1 : -1]).astype(numpy.float64)
+    if banned is not None:
+        logits[:, banned] = -numpy.inf
+    highest = logits.max(1, keepdims=True)
+    chosen = logits[numpy.arange(len(logits)), list(text.solution)]
+    return chosen - highest[:, 0] - numpy.log(numpy.exp(logits - highest).sum(1))
+
+
+def _head(written: Any, file: Path) -> Head:
+    try:
+        fields = json.loads(written)
+        numbers = (int(fields["token_id"]), float(fields["gain"]), float(fields["bias"]))
+        if fields["head"] not in (LIKELIHOOD, LOGIT):
+            raise ValueError(f"a head of the kind {fields['head']!r} is not known")
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{str(file)!r} is no verifier ({error}); write one: gradeschool gguf VERIFIER_FOLDER "
+            "-o FILE.gguf"
+        ) from error
+    return Head(fields["head"], *numbers)
+
+
+MOST_TOKENS = 2048  # of a question with its solution
+TOGETHER = 16  # texts of a request: a few megabytes of JSON
+SECONDS = 600.0
+SHOWN = 200  # bytes of a refusal
+UNEMBEDDINGS = ("output.weight", "token_embd.weight")
+
+
+class LlamaStates:
+    """A model of the Llama architecture, read by llama.cpp; called, it is the model's tokenizer.
+
+    Raises MissingExtraError where xllamacpp or gguf is missing, InputError for a file that they
+    cannot use.
+    """
+
+    def __init__(self, file: Path, name: str = "") -> None:
+        needs_llama_cpp()
+        if importlib.util.find_spec("gguf") is None:
+            raise MissingExtraError("reading a GGUF file", "llama-cpp")
+        self.name = f"{name or file.stem}@{digest_of(file)[:12]}"
+        import gguf
+
+        try:
+            self._reader = gguf.GGUFReader(file)
+        except (ValueError, IndexError, KeyError) as error:
+            raise InputError(f"{str(file)!r} is no GGUF file that can be read: {error}") from error
+        if self.field("general.architecture") != ARCHITECTURE:
+            raise InputError(
+                f"{str(file)!r} is no Llama but {self.field('general.architecture')!r}; give the "
+                "model's folder instead, which transformers reads"
+            )
+        self.eos_token_id = int(self.field("tokenizer.ggml.eos_token_id"))
+        self.context = min(MOST_TOKENS, int(self.field(f"{ARCHITECTURE}.context_length")))
+        self._unembedding = self._matrix()
+        self._server = serve(file, self.context)
+        self._address = urlsplit(self._server.listening_address).netloc
+
+    def field(self, key: str) -> Any:
+        """Return a value of the file's header, None where it has none of this key."""
+        entry = self._reader.get_field(key)
+        return None if entry is None else entry.contents()
+
+    def __call__(
+        self, text: str | Sequence[str], add_special_tokens: bool = True
+    ) -> dict[str, list[Any]]:
+        """Return the tokens of a text, or of each of several, as tokenizers of transformers do."""
+        if isinstance(text, str):
+            return {"input_ids": self._tokens(text)}
+        return {"input_ids": [self._tokens(part) for part in text]}
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Return the text of tokens."""
+        return str(self._post("/detokenize", {"tokens": list(tokens)})["content"])
+
+    def states(self, texts: Sequence[Sequence[int]]) -> list[Any]:
+        """Return an array [tokens, width] for each text's tokens, after the last norm."""
+        import numpy
+
+        arrays = []
+        for start in range(0, len(texts), TOGETHER):
+            chunk = [list(ids) for ids in texts[start : start + TOGETHER]]
+            if longest := max((len(ids) for ids in chunk if len(ids) > self.context), default=0):
+                raise InputError(
+                    f"a question with its solution has {longest} tokens, more than the "
+                    f"{self.context!r} that {self.name!r} reads; give another verifier"
+                )
+            replies = self._post("/embeddings", {"content": chunk})
+            replies.sort(key=lambda reply: reply["index"])
+            arrays += [numpy.array(reply["embedding"], numpy.float32) for reply in replies]
+        return arrays
+
+    def logits(self, states: Any) -> Any:
+        """Return the logits [tokens, vocabulary] of states."""
+        return states @ self._unembedding.T
+
+    def _tokens(self, text: str) -> list[int]:
+        body = {"content": text, "add_special": False, "parse_special": True}
+        return list(self._post("/tokenize", body)["tokens"])
+
+    def _matrix(self) -> Any:
+        import gguf
+        import numpy
+
+        by_name = {tensor.name: tensor for tensor in self._reader.tensors}
+        tensor = next(by_name[name] for name in UNEMBEDDINGS if name in by_name)
+        values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+        return numpy.asarray(values, numpy.float32)
+
+    def _post(self, path: str, body: Any) -> Any:
+        # A connection each: the server closes one that waits for five seconds.
+        with closing(http.client.HTTPConnection(self._address, timeout=SECONDS)) as connection:
+            headers = {"Content-Type": "application/json"}
+            connection.request("POST", path, json.dumps(body), headers)
+            reply = connection.getresponse()
+            raw = reply.read()
+        if reply.status != 200:
+            message = raw[:SHOWN].decode("utf-8", "replace")
+            raise InputError(f"llama.cpp cannot read a text with {self.name!r}: {message}")
+        return json.loads(raw)

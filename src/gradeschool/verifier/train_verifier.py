@@ -13,31 +13,28 @@ from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
 from gradeschool.runs.results import fingerprint
 from gradeschool.verifier.base_model import identity_of, load_folder, save_folder
-from gradeschool.verifier.candidates import Held, candidates_of
+from gradeschool.verifier.candidates import CandidateRun, candidates_of
 from gradeschool.verifier.dropout import drop_residuals
-from gradeschool.verifier.group_batches import GroupBatches
-from gradeschool.verifier.head import VERIFIER_FILE, Verifier, new_verifier
-from gradeschool.verifier.labelled import Data, Language, count_labels, groups_of, in_words
-from gradeschool.verifier.objective import Level, losses
+from gradeschool.verifier.head import VERIFIER_FILE, Reserved, Verifier, new_verifier
+from gradeschool.verifier.labels import Data, Language, count_labels, groups_of, in_words
+from gradeschool.verifier.objective import GroupBatches, Level, losses
 from gradeschool.verifier.packing import take_packed
 from gradeschool.verifier.parallel import ALONE, World
-from gradeschool.verifier.reserved import Reserved
-from gradeschool.verifier.training import Trained
-from gradeschool.verifier.training_session import (
+from gradeschool.verifier.session import (
     QUIET,
     Listener,
     Prepared,
-    Recipe,
     Session,
     run,
 )
+from gradeschool.verifier.training import Trained, TrainingSettings
 
 JOINT = "joint"
 
 
 @dataclass(frozen=True, slots=True)
-class VerifierTraining(Recipe):
-    """What is asked for of a verifier's training.
+class VerifierTraining(TrainingSettings):
+    """The settings of a verifier's training.
 
     generator: the folder of the model that wrote the samples. init: the folder whose weights the
     verifier begins with, None for the generator's. samples: a run. batch: groups an update; a group
@@ -59,7 +56,7 @@ class VerifierTraining(Recipe):
 
 
 def train_verifier(
-    asked: VerifierTraining,
+    settings: VerifierTraining,
     output: Path,
     *,
     world: World = ALONE,
@@ -73,81 +70,84 @@ def train_verifier(
     Raises InputError for models, samples or settings that cannot be used, StoreError for a folder
     that holds another training or cannot be written.
     """
-    for model in filter(None, (asked.generator, asked.init)):
+    for model in filter(None, (settings.generator, settings.init)):
         identity_of(model)  # raises before a dataset is fetched
-    held = _samples(asked, listener)
-    session = Session(output, world, command, listener)
+    sampled = _samples(settings, listener)
+    session = Session(output, world, command, listener, save_every)
     return run(
-        session, lambda: facts_of(asked, held), lambda: _prepare(asked, held, session, save_every)
+        session,
+        lambda: facts_of(settings, sampled),
+        lambda: _prepare(settings, sampled, session),
     )
 
 
-def _samples(asked: VerifierTraining, listener: Listener) -> Held:
-    found = candidates_of(asked.samples, asked.dataset, listener.note)
-    if len(found) > 1:
+def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
+    runs = candidates_of(settings.samples, settings.dataset, listener.note)
+    if len(runs) > 1:
         raise InputError(
-            f"{asked.samples!r} holds {len(found)} runs; give one: {asked.samples}#{found[0].run}"
+            f"{settings.samples!r} holds {len(runs)} runs; "
+            f"give one: {settings.samples}#{runs[0].run}"
         )
-    held = found[0]
-    return held._replace(answered=held.answered[: asked.limit])
+    sampled = runs[0]
+    return sampled._replace(answered=sampled.answered[: settings.limit])
 
 
-def facts_of(asked: VerifierTraining, held: Held) -> dict[str, Any]:
+def facts_of(settings: VerifierTraining, sampled: CandidateRun) -> dict[str, Any]:
     """Return all that decides the verifier, for training.json."""
-    facts = asdict(asked)
-    facts["generator_files"] = identity_of(asked.generator)
-    if asked.init is not None:
-        facts["init_files"] = identity_of(asked.init)
-    path = held.path / "completions.jsonl" if held.path.is_dir() else held.path
+    facts = asdict(settings)
+    facts["generator_files"] = identity_of(settings.generator)
+    if settings.init is not None:
+        facts["init_files"] = identity_of(settings.init)
+    path = sampled.path / "completions.jsonl" if sampled.path.is_dir() else sampled.path
     facts["samples_file"] = fingerprint(path)
-    facts["labels"] = count_labels(held.answered).as_json()
-    facts["scorer"] = held.scorer
+    facts["labels"] = count_labels(sampled.answered).as_json()
+    facts["scorer"] = sampled.scorer
     return facts
 
 
-def language_of(asked: VerifierTraining) -> Language | None:
+def language_of(settings: VerifierTraining) -> Language | None:
     """Return what the language is learnt of, None where it is not learnt."""
-    if asked.objective != JOINT:
+    if settings.objective != JOINT:
         return None
-    return asked.language or ("right" if asked.level == Level.LIKELIHOOD else "reference")
+    return settings.language or ("right" if settings.level == Level.LIKELIHOOD else "reference")
 
 
-def _prepare(asked: VerifierTraining, held: Held, session: Session, save_every: int) -> Prepared:
-    base = load_folder(Path(asked.init or asked.generator))
-    level = Level(asked.level)
+def _prepare(settings: VerifierTraining, sampled: CandidateRun, session: Session) -> Prepared:
+    base = load_folder(Path(settings.init or settings.generator))
+    level = Level(settings.level)
     verifier, reserved = new_verifier(
-        base.model, base.tokenizer, asked.seed, level is Level.LIKELIHOOD
+        base.model, base.tokenizer, settings.seed, level is Level.LIKELIHOOD
     )
-    drop_residuals(base.model, asked.dropout)
+    drop_residuals(base.model, settings.dropout)
     with suppress(InputError):  # without, rows are padded
         take_packed(base.model)
-    data = groups_of(held, base.tokenizer, base.context, language_of(asked))
+    data = groups_of(sampled, base.tokenizer, base.context, language_of(settings))
     batches = GroupBatches(
-        data.groups, asked.epochs, asked.batch, asked.group, asked.seed,
-        level=level, pass_tokens=asked.pass_tokens,
+        data.groups, settings.epochs, settings.batch, settings.group, settings.seed,
+        level=level, pass_tokens=settings.pass_tokens,
     )  # fmt: skip
-    _announce(session, held, verifier, reserved, data, batches)
+    _announce(session, sampled, verifier, reserved, data, batches)
 
     def save(trained: Trained, files: Path) -> None:
         save_folder(base, trained.model.model, files)
-        fields = {**trained.model.fields(), **_origin(asked, held, reserved, trained)}
+        fields = {**trained.model.fields(), **_origin(settings, sampled, reserved, trained)}
         write_file(files / VERIFIER_FILE, f"{json.dumps(fields, indent=2)}\n".encode())
 
-    return Prepared(verifier, batches, losses, asked.settings(save_every), save, data.too_long)
+    return Prepared(verifier, batches, losses, settings, save, data.too_long)
 
 
 def _announce(
     session: Session,
-    held: Held,
+    sampled: CandidateRun,
     verifier: Verifier,
     reserved: Reserved,
     data: Data,
     batches: GroupBatches,
 ) -> None:
-    weights = sum(one.numel() for one in verifier.parameters())
+    weights = sum(weight.numel() for weight in verifier.parameters())
     token = f"token {reserved.id} {reserved.text!r}, {reserved.how}"
     session.note(
-        f"{weights:,} weights, head on {token}; {in_words(count_labels(held.answered))}; "
+        f"{weights:,} weights, head on {token}; {in_words(count_labels(sampled.answered))}; "
         f"{len(batches):,} updates of {batches.batch} groups; {session.world.describe()}"
     )
     if data.too_long:
@@ -158,25 +158,25 @@ def _announce(
 
 
 def _origin(
-    asked: VerifierTraining, held: Held, reserved: Reserved, trained: Trained
+    settings: VerifierTraining, sampled: CandidateRun, reserved: Reserved, trained: Trained
 ) -> dict[str, Any]:
     """Return what verifier.json says beside the head."""
-    manifest = held.manifest
+    manifest = sampled.manifest
     return {
         "token": reserved.text,
         "token_how": reserved.how,
-        "level": str(asked.level),
-        "objective": asked.objective,
-        "language": language_of(asked),
-        "generator": identity_of(asked.generator),
-        "init": identity_of(asked.init) if asked.init else "generator",
+        "level": str(settings.level),
+        "objective": settings.objective,
+        "language": language_of(settings),
+        "generator": identity_of(settings.generator),
+        "init": identity_of(settings.init) if settings.init else "generator",
         "samples": {
-            "run": held.run,
+            "run": sampled.run,
             "model": manifest.get("model"),
             "dataset": manifest.get("dataset"),
             "decoding": manifest.get("decoding"),
-            "scorer": held.scorer,
-            **count_labels(held.answered).as_json(),
+            "scorer": sampled.scorer,
+            **count_labels(sampled.answered).as_json(),
         },
         "updates": trained.updates,
         "losses": dict(trained.losses),

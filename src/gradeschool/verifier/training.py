@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -11,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
+from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
 from gradeschool.signals import stop_flag
 from gradeschool.verifier import checkpoints
 from gradeschool.verifier.optimizers import Kind, Optimizers, share_of
+from gradeschool.verifier.packing import PASS_TOKENS
 from gradeschool.verifier.parallel import ALONE, World, whole
-from gradeschool.verifier.rows_log import RowsLog
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,7 +27,7 @@ LOSSES = "losses.jsonl"
 SEEDS = 1_000_003
 
 
-class Batch(Protocol):
+class TrainingBatch(Protocol):
     """What one forward pass takes; `counts` says over how much each named loss is summed."""
 
     @property
@@ -43,14 +45,14 @@ class Batch(Protocol):
         ...
 
 
-class Batches(Protocol):
+class TrainingBatches(Protocol):
     """The batches of every update of a training, in an order that depends on nothing but itself."""
 
     def __len__(self) -> int:
         """Return the number of updates."""
         ...
 
-    def update(self, number: int, processes: int) -> Sequence[Batch]:
+    def update(self, number: int, processes: int) -> Sequence[TrainingBatch]:
         """Return the passes of one update, a multiple of the processes; their gradients add up."""
         ...
 
@@ -60,29 +62,32 @@ class Batches(Protocol):
 Loss = Callable[[Any, Any], Mapping[str, "Tensor"]]
 # What the passes are computed in; weights and optimisers are in float32.
 Precision = Literal["float32", "bfloat16"]
-# Called in the first process with the number of an update, from 1, and the model behind it.
+# Called in the first process with the number of an update, from 1, and the model after it.
 After = Callable[[int, Any], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a model is trained; the defaults are a fine-tuning's.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSettings:
+    """The settings of every training; with the files that it names they decide the model.
 
-    The learning rate rises over `warmup` updates and falls linearly to 0. `save_every`: updates
-    between checkpoints. precision: None for bfloat16 on a GPU and float32 elsewhere.
+    limit: only the first problems. The learning rate `lr` rises over `warmup` updates and falls
+    linearly to 0. pass_tokens: computed at a time; a batch that has more is accumulated. precision:
+    of the passes, None for bfloat16 on a GPU and float32 elsewhere.
     """
 
+    limit: int | None = None
     optimizer: Kind = "adam"
     lr: float = 1e-5
     warmup: int = 0
+    dropout: float = 0.0
     weight_decay: float = 0.0
     clip: float = 1.0
     seed: int = 0
-    save_every: int = 200
+    pass_tokens: int = PASS_TOKENS
     precision: Precision | None = None
 
 
-class Update(NamedTuple):
+class TrainingUpdate(NamedTuple):
     """What one update of a training did; `number` is counted from 1."""
 
     number: int
@@ -97,7 +102,7 @@ class Update(NamedTuple):
         """Return the row of losses.jsonl."""
         return {
             "update": self.number,
-            **{name: round(one, 6) for name, one in self.losses.items()},
+            **{name: round(loss, 6) for name, loss in self.losses.items()},
             "norm": round(self.norm, 4),
             "lr": self.lr,
             "tokens": self.tokens,
@@ -122,21 +127,23 @@ class Trained(NamedTuple):
 
 def train(
     model: Any,
-    batches: Batches,
+    batches: TrainingBatches,
     loss: Loss,
-    settings: Settings,
+    settings: TrainingSettings,
     folder: Path,
     *,
     world: World = ALONE,
+    save_every: int = 200,
     after: After | None = None,
     marks: Collection[int] = (),
-    tell: Callable[[Update], None] | None = None,
+    tell: Callable[[TrainingUpdate], None] | None = None,
 ) -> Trained:
     """Train a model in place, from the checkpoint in the folder where there is one.
 
-    The folder must be there; it gets the checkpoint and losses.jsonl, a row an update. `after` is
+    The folder must exist; it gets a checkpoint every `save_every` updates, and losses.jsonl with a
+    row for each update. `after` is
     called at the updates in `marks`, and a checkpoint is written then: it is not called again for
-    them. SIGINT or SIGTERM ends the training behind the update that runs, with a checkpoint. Raises
+    them. SIGINT or SIGTERM ends the training after the current update, with a checkpoint. Raises
     InputError where a loss is not finite, StoreError where the folder cannot be written.
     """
     import torch
@@ -144,9 +151,9 @@ def train(
     training = Training(model, batches, loss, settings, folder, world)
 
     devices = [world.device] if world.device != "cpu" else []
-    log = RowsLog(folder / LOSSES, training.done) if world.first else None
+    log = RowsLog(folder / LOSSES, training.updates) if world.first else None
     with torch.random.fork_rng(devices), stop_flag() as stop:
-        while training.done < len(batches):
+        while training.updates < len(batches):
             update = training.update()
             if log is not None:
                 log.add(update.as_json())
@@ -160,12 +167,12 @@ def train(
                     plain.train()
                 world.wait()
             (stopped,) = world.any(stop.requested)
-            if stopped or marked or update.number % settings.save_every == 0:
+            if stopped or marked or update.number % save_every == 0:
                 training.save()
             if stopped:
                 break
     facts = training.facts
-    return Trained(training.plain(), **facts, stopped=training.done < len(batches))
+    return Trained(training.plain(), **facts, stopped=training.updates < len(batches))
 
 
 class Training:
@@ -174,9 +181,9 @@ class Training:
     def __init__(
         self,
         model: Any,
-        batches: Batches,
+        batches: TrainingBatches,
         loss: Loss,
-        settings: Settings,
+        settings: TrainingSettings,
         folder: Path,
         world: World,
     ) -> None:
@@ -195,7 +202,7 @@ class Training:
         model.train()
 
     @property
-    def done(self) -> int:
+    def updates(self) -> int:
         """How many updates are done."""
         return int(self.facts["updates"])
 
@@ -206,22 +213,22 @@ class Training:
     def plain(self) -> Any:
         """Return the model with all its weights; all must call it, the first has it whole."""
         if self.world.sharded:
-            weights = {name: whole(one) for name, one in self.model.named_parameters()}
+            weights = {name: whole(weight) for name, weight in self.model.named_parameters()}
             if self.world.first:
                 self.copy.load_state_dict(weights, strict=False)
                 self.copy.to(self.world.device)
         return self.copy
 
-    def update(self) -> Update:
+    def update(self) -> TrainingUpdate:
         """Update the model once; raises InputError where a loss is not finite."""
         import torch
 
         began = time.monotonic()
-        settings, world, number = self.settings, self.world, self.done
+        settings, world, number = self.settings, self.world, self.updates
         # Random numbers of an update depend on nothing that came before it.
         torch.manual_seed((settings.seed * SEEDS + number * world.size + world.rank) % 2**63)
         passes = self.batches.update(number, world.size)
-        counts = _added(one.counts for one in passes)
+        counts = _added(batch.counts for batch in passes)
         losses = self._gradients(passes[world.rank :: world.size], counts)
         if not all(map(math.isfinite, losses.values())):
             raise InputError(
@@ -231,7 +238,7 @@ class Training:
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
         share = share_of(number, len(self.batches), settings.warmup)
         self.optimizers.step(share)
-        tokens = sum(one.tokens for one in passes)
+        tokens = sum(batch.tokens for batch in passes)
         seconds = time.monotonic() - began
         self.facts = {
             "updates": number + 1,
@@ -241,18 +248,20 @@ class Training:
         }
         lr = share * settings.lr
         size = float(whole(norm))
-        return Update(number + 1, len(self.batches), losses, size, lr, tokens, seconds)
+        return TrainingUpdate(number + 1, len(self.batches), losses, size, lr, tokens, seconds)
 
-    def _gradients(self, passes: Sequence[Batch], counts: Mapping[str, float]) -> dict[str, float]:
+    def _gradients(
+        self, passes: Sequence[TrainingBatch], counts: Mapping[str, float]
+    ) -> dict[str, float]:
         """Add up the gradients of this process' passes; return the losses' means over all."""
         import torch
 
         world = self.world
         sums = dict.fromkeys(counts, 0.0)
-        for at, one in enumerate(passes, start=1):
-            with world.adding(self.wrapped, last=at == len(passes)):
+        for number, batch in enumerate(passes, start=1):
+            with world.adding(self.wrapped, last=number == len(passes)):
                 with self._precision():
-                    losses = self.loss(self.wrapped, one.to(world.device))
+                    losses = self.loss(self.wrapped, batch.to(world.device))
                 # DDP and FSDP take the mean over processes; the sum is wanted.
                 shares = [losses[name] / max(counts[name], 1.0) for name in counts]
                 total: Any = torch.stack(shares).sum() * world.size
@@ -260,7 +269,9 @@ class Training:
             for name in counts:
                 sums[name] += float(losses[name].detach())
         means = world.total(list(sums.values()))
-        return {name: one / max(counts[name], 1.0) for name, one in zip(counts, means, strict=True)}
+        return {
+            name: batch / max(counts[name], 1.0) for name, batch in zip(counts, means, strict=True)
+        }
 
     def _precision(self) -> AbstractContextManager[Any]:
         import torch
@@ -278,3 +289,32 @@ def _added(each: Iterable[Mapping[str, float]]) -> dict[str, float]:
         for name, count in counts.items():
             total[name] = total.get(name, 0.0) + count
     return total
+
+
+class RowsLog:
+    """A JSONL file whose rows carry an update's number; rows behind `upto` are forgotten."""
+
+    def __init__(self, path: Path, upto: int) -> None:
+        rows = []
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").split("\n"):
+                row = _row(line)
+                if row is not None and row["update"] <= upto:
+                    rows.append(f"{line}\n")
+        write_file(path, "".join(rows).encode())
+        self.path = path
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Append a row."""
+        with self.path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(f"{json.dumps(row)}\n")
+
+
+def _row(line: str) -> dict[str, Any] | None:
+    """Return what a line holds, None for one that was cut off."""
+    try:
+        row: dict[str, Any] = json.loads(line)
+        int(row["update"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    return row

@@ -29,7 +29,7 @@ NOTHING = Override(())
 class Annotations:
     """Finds open annotations in the tokens of one tokenizer.
 
-    A token that ends in "=" is followed by the result. One that goes on behind "=" ("=2") stays
+    A token that ends in "=" is followed by the result. One that continues after "=" ("=2") stays
     where the result begins so (the rest is forced), and is replaced by "=" and the whole result
     where it does not.
     """
@@ -52,14 +52,14 @@ class Annotations:
         self.behind: Callable[[tuple[int, ...], int], Override] = lru_cache(65536)(self._behind)
 
     def override(self, before: Sequence[int], token: int) -> Override:
-        """Return what a token that holds "=" brings about behind the tokens before it."""
+        """Return the tokens that a token with "=" forces after the tokens before it."""
         return self.behind(self._open(before), token)
 
     def _behind(self, opened: tuple[int, ...], token: int) -> Override:
         """Return what a token brings about behind those of an open annotation, () where none is."""
-        text, at = self.texts[token], self.texts[token].index("=") + 1
-        head, rest = text[:at], text[at:]
-        tail = "".join([self.texts[one] for one in opened])
+        text, end = self.texts[token], self.texts[token].index("=") + 1
+        head, rest = text[:end], text[end:]
+        tail = "".join([self.texts[member] for member in opened])
         if not tail.isascii():
             tail = str(self.tokenizer.decode(opened))
         result = forced(tail + head) if tail or OPEN in head else ""
@@ -72,14 +72,14 @@ class Annotations:
     def _open(self, before: Sequence[int]) -> tuple[int, ...]:
         """Return the end of a row, from the "<<" of an open annotation on; () where none is."""
         closing, opening, whole = self.closing, self.opening, self.whole
-        for at in range(len(before) - 1, max(-1, len(before) - 1 - LONGEST), -1):
-            token = before[at]
+        for start in range(len(before) - 1, max(-1, len(before) - 1 - LONGEST), -1):
+            token = before[start]
             if token in closing:
                 return ()
             if token in opening and (
-                token in whole or OPEN in "".join([self.texts[one] for one in before[at:]])
+                token in whole or OPEN in "".join([self.texts[member] for member in before[start:]])
             ):
-                return tuple(before[at:])
+                return tuple(before[start:])
         return ()
 
     def _encode(self, text: str) -> tuple[int, ...]:

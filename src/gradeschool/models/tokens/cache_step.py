@@ -1,7 +1,7 @@
 """One step of any model that attends through transformers' attention interface.
 
-The model runs as it is. Its cache keeps what a `Cohort` keeps, and the attention function that it
-finds by name reads from there: prompts once for all their samples, as in `llama_step`.
+The model runs as it is. Its keys and values are those of a `GenerationBatch`: the attention
+function that it looks up by name reads each prompt once for all samples, as in `llama_step`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from transformers import AttentionInterface
 from transformers.cache_utils import Cache
 
 from gradeschool.errors import InputError
-from gradeschool.models.tokens.cohort import Cohort, read_all
+from gradeschool.models.tokens.row_batch import GenerationBatch, read_all
 
 NAME = "gradeschool_rows"
-_COHORTS: ContextVar[Sequence[Cohort]] = ContextVar("cohorts")
+_BATCHES: ContextVar[Sequence[GenerationBatch]] = ContextVar("batches")
 
 
 class UnknownArchitectureError(InputError):
@@ -34,12 +34,12 @@ class CacheStep:
         self.model = model
         AttentionInterface.register(NAME, _attention)
 
-    def __call__(self, tokens: torch.Tensor, cohorts: Sequence[Cohort]) -> torch.Tensor:
-        """Return the logits behind a new token of each row of the cohorts, in their order."""
+    def __call__(self, tokens: torch.Tensor, batches: Sequence[GenerationBatch]) -> torch.Tensor:
+        """Return the logits behind a new token of each row of the batches, in their order."""
         config = self.model.config
-        positions = torch.cat([cohort.positions() for cohort in cohorts])[:, None]
+        positions = torch.cat([batch.positions() for batch in batches])[:, None]
         before = config._attn_implementation
-        token = _COHORTS.set(cohorts)
+        token = _BATCHES.set(batches)
         config._attn_implementation = NAME
         try:
             output = self.model(
@@ -47,9 +47,9 @@ class CacheStep:
             )
         finally:
             config._attn_implementation = before
-            _COHORTS.reset(token)
-        for cohort in cohorts:
-            cohort.step()
+            _BATCHES.reset(token)
+        for batch in batches:
+            batch.step()
         logits: torch.Tensor = output.logits[:, -1]
         return logits
 
@@ -82,16 +82,16 @@ def _attention(
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
     """Attend as transformers' own functions do: [rows, heads, 1, size], [rows, 1, heads, size]."""
-    cohorts = _COHORTS.get()
+    batches = _BATCHES.get()
     if softcap is not None or s_aux is not None:
         raise _unsupported(module.config, "its attention has a soft cap or sinks")
-    if sliding_window and max(one.longest + one.written for one in cohorts) >= sliding_window:
+    if sliding_window and max(batch.longest + batch.written for batch in batches) >= sliding_window:
         raise _unsupported(module.config, f"a row is longer than its window of {sliding_window}")
-    kept = cohorts[0].prefixes[module.layer_idx].keys
+    kept = batches[0].prefixes[module.layer_idx].keys
     if key.shape[1] != kept.shape[1] or key.shape[3] != kept.shape[3]:
         raise _unsupported(module.config, "its cache does not hold keys and values as attended to")
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
-    read = read_all(cohorts, module.layer_idx, query[:, :, 0], key[:, :, 0], value[:, :, 0], scale)
+    read = read_all(batches, module.layer_idx, query[:, :, 0], key[:, :, 0], value[:, :, 0], scale)
     return read[:, None], None
 
 

@@ -48,7 +48,7 @@ class Draw:
 
 
 def _place(sums: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return where a target falls between running sums, and how far behind the sum before it.
+    """Return where a target falls between running sums, and its distance from the sum before it.
 
     Never a place that adds nothing: a target that is rounded up to the total is taken back.
     """

@@ -7,13 +7,12 @@ known shape; everything else goes through `cache_step`, and tests hold the two t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch.nn import functional
 
-from gradeschool.models.tokens.cohort import Cohort, read_all
-from gradeschool.models.tokens.linear import Linear, linear
+from gradeschool.models.tokens.row_batch import GenerationBatch, read_all
 
 KINDS = frozenset({"llama", "mistral", "qwen2"})
 # Up to here the weights laid out anew, a copy, cost less than the calls that they save.
@@ -62,29 +61,29 @@ class LlamaStep:
             and not getattr(config, "use_sliding_window", False)
             and sum(weight.numel() for weight in model.parameters()) <= JOINED
             and type(model.lm_head) is torch.nn.Linear
-            and all(_plain(layer) for layer in model.model.layers)
+            and all(_is_plain(layer) for layer in model.model.layers)
         )
 
-    def __call__(self, tokens: torch.Tensor, cohorts: Sequence[Cohort]) -> torch.Tensor:
-        """Return the logits behind a new token of each row of the cohorts, in their order."""
+    def __call__(self, tokens: torch.Tensor, batches: Sequence[GenerationBatch]) -> torch.Tensor:
+        """Return the logits behind a new token of each row of the batches, in their order."""
         body, rows = self.model.model, len(tokens)
         extra = -rows % EVEN if self.even else 0
-        self._reach(max(cohort.longest + cohort.written for cohort in cohorts))
-        turns = self.turns[torch.cat([cohort.positions() for cohort in cohorts])]
+        self._reach(max(batch.longest + batch.written for batch in batches))
+        turns = self.turns[torch.cat([batch.positions() for batch in batches])]
         cos, sin = turns[:, 0, None], turns[:, 1, None]
         both = self.heads + self.key_heads
         state = body.embed_tokens(functional.pad(tokens, (0, extra)))
-        for at, layer in enumerate(self.layers):
+        for index, layer in enumerate(self.layers):
             joined = layer.qkv(self._norm(state, layer.before))
             joined = joined[:rows].view(rows, both + self.key_heads, self.size)
             turned = _rotated(joined[:, :both], cos, sin)
             query, key, value = turned[:, : self.heads], turned[:, self.heads :], joined[:, both:]
-            read = read_all(cohorts, at, query, key, value, self.scale)
+            read = read_all(batches, index, query, key, value, self.scale)
             state = layer.out(functional.pad(read.flatten(1), (0, 0, 0, extra)), state)
             gate, up = layer.gate_up(self._norm(state, layer.after)).chunk(2, -1)
             state = layer.down(functional.silu(gate) * up, state)
-        for cohort in cohorts:
-            cohort.step()
+        for batch in batches:
+            batch.step()
         logits: torch.Tensor = self.head(self._norm(state, body.norm.weight))
         return logits[:rows]
 
@@ -119,9 +118,58 @@ def _layer(layer: Any) -> Layer:
     )
 
 
-def _plain(layer: Any) -> bool:
+def _is_plain(layer: Any) -> bool:
     """Tell whether a layer's weights are plain: nothing quantised, adapted or added to them."""
     attention, mlp = layer.self_attn, layer.mlp
     linears = [attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj]
     linears += [mlp.gate_proj, mlp.up_proj, mlp.down_proj]
-    return all(type(one) is torch.nn.Linear for one in linears) and not hasattr(attention, "q_norm")
+    return all(type(module) is torch.nn.Linear for module in linears) and not hasattr(
+        attention, "q_norm"
+    )
+
+
+class Linear(Protocol):
+    """A map; `onto` is what its outputs are added to."""
+
+    def __call__(self, state: torch.Tensor, onto: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the outputs of some rows."""
+
+
+def linear(*parts: torch.nn.Linear) -> Linear:
+    """Return one map that concatenates the outputs of several, on a copy of their weights."""
+    weight = torch.cat([part.weight.detach() for part in parts])
+    biases = [part.bias.detach() for part in parts if part.bias is not None]
+    bias = torch.cat(biases) if biases else None
+    return _reordered(weight, bias) if _fits(weight) else _unordered(weight, bias)
+
+
+def _unordered(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
+    def apply(state: torch.Tensor, onto: torch.Tensor | None = None) -> torch.Tensor:
+        written = functional.linear(state, weight, bias)
+        return written if onto is None else onto + written
+
+    return apply
+
+
+def _reordered(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
+    ours = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous())
+    write = torch.ops.mkldnn._linear_pointwise
+
+    def apply(state: torch.Tensor, onto: torch.Tensor | None = None) -> torch.Tensor:
+        written: torch.Tensor
+        if onto is None:
+            written = write.default(state, ours, bias, "none", [], "")
+        else:
+            written = write.binary(state, onto, ours, bias, "add")
+        return written
+
+    return apply
+
+
+def _fits(weight: torch.Tensor) -> bool:
+    return (
+        weight.device.type == "cpu"
+        and weight.dtype == torch.float32
+        and bool(torch.backends.mkldnn.is_available())
+        and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    )

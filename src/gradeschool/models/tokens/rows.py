@@ -1,8 +1,9 @@
-"""What the rows of the token loop wrote, and what they are forced to write."""
+"""The rows of the token loop: tokens written, tokens forced by the calculator, stop strings."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +30,18 @@ class Sampled(NamedTuple):
     finished: bool
 
 
-class Rows:
+class RowTable:
     """Slots for rows; a slot is free again once its row has ended.
 
     limit: of the tokens of a row. context: of those of a row and its prompt, None for no limit. The
-    last slot is nobody's: rows that ended and are still computed write there.
+    last slot is a spare one: rows that ended and are still computed write there.
     """
 
     def __init__(
         self, slots: int, limit: int, annotations: Annotations | None, context: int | None = None
     ) -> None:
         self.limit, self.annotations, self.context = limit, annotations, context
-        self.nobody = slots
+        self.spare = slots
         self.free = list(range(slots))
         self.tasks: dict[int, SampleTask] = {}
         self.limits = np.full(slots + 1, limit, dtype=np.int64)
@@ -74,18 +75,18 @@ class Rows:
         """Put forced tokens into the place of those chosen, and see what the others bring about."""
         if self.annotations is None:
             return
-        at = self.counts[slots]
-        due = (at < self.due[slots]).nonzero()[0]
-        tokens[due] = self.ids[slots[due], at[due]]
+        ends = self.counts[slots]
+        due = (ends < self.due[slots]).nonzero()[0]
+        tokens[due] = self.ids[slots[due], ends[due]]
         hits = self.annotations.watched[tokens].nonzero()[0]
-        columns = (each.tolist() for each in (hits, slots[hits], at[hits], tokens[hits]))
-        for place, slot, end, token in zip(*columns, strict=True):
-            if slot == self.nobody or end < self.due[slot]:
+        columns = (each.tolist() for each in (hits, slots[hits], ends[hits], tokens[hits]))
+        for place, slot, place_end, token in zip(*columns, strict=True):
+            if slot == self.spare or place_end < self.due[slot]:
                 continue
-            before = self.ids[slot, max(0, end - LONGEST) : end].tolist()
+            before = self.ids[slot, max(0, place_end - LONGEST) : place_end].tolist()
             forced, instead = self.annotations.override(before, token)
             if forced:
-                start = end if instead else end + 1
+                start = place_end if instead else place_end + 1
                 ahead = forced[: self.limits[slot] - start]
                 self.due[slot] = stop = start + len(ahead)
                 self.ids[slot, start:stop], self.forced[slot, start:stop] = ahead, True
@@ -96,12 +97,12 @@ class Rows:
         self, slots: NDArray[np.int64], tokens: NDArray[np.int64], logprobs: NDArray[np.float32]
     ) -> None:
         """Write a token behind each row."""
-        at = self.counts[slots]
-        self.ids[slots, at] = tokens
-        self.logprobs[slots, at] = logprobs
+        places = self.counts[slots]
+        self.ids[slots, places] = tokens
+        self.logprobs[slots, places] = logprobs
         self.last[slots] = tokens
-        self.counts[slots] = at + 1
-        self.counts[self.nobody] = 0
+        self.counts[slots] = places + 1
+        self.counts[self.spare] = 0
 
     def end(self, slot: int, finished: bool) -> Sampled:
         """Return what a row wrote, and free its slot."""
@@ -115,3 +116,29 @@ class Rows:
             self.logprobs[slot, :count].tolist(),
             finished,
         )
+
+
+class Stops:
+    """Stop strings. Only tokens that may end in the last character of one are looked at closely."""
+
+    def __init__(self, tokenizer: Any, size: int, stops: Sequence[str]) -> None:
+        self.tokenizer, self.stops = tokenizer, tuple(stops)
+        # A token holds at least a byte of the text.
+        self.tail = max(len(stop.encode()) for stop in stops)
+        lasts = {stop[-1] for stop in stops}
+        texts = tokenizer.batch_decode([[token] for token in range(min(size, len(tokenizer)))])
+        # Part of a character: it may be any.
+        marked = [bool(lasts & set(text)) or "\ufffd" in text or not text for text in texts]
+        self.watched: NDArray[np.bool_] = np.array(marked + [True] * (size - len(marked)))
+
+    def reached(
+        self, rows: RowTable, slots: NDArray[np.int64], tokens: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Tell of each row whether its newest token completed a stop string."""
+        stopped = np.zeros(len(slots), dtype=np.bool_)
+        for place in np.flatnonzero(self.watched[tokens] & (slots != rows.spare)).tolist():
+            slot = int(slots[place])
+            end = int(rows.counts[slot])
+            tail = self.tokenizer.decode(rows.ids[slot, max(0, end - self.tail) : end].tolist())
+            stopped[place] = any(stop in tail for stop in self.stops)
+        return stopped

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import HASHES_DECIDE, Scorer, verbatim
+from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "jaimetcf/ai-benchmarks @ 1dce72b2, benchmarks/gsm8k"
@@ -53,9 +53,8 @@ GSM8K_SCORER = Scorer(
     summary="the first '####' and digits (no comma), equal as a string",
     source=f"{SOURCE}/gsm8k_benchmark.py",
     reference=reference,
-    read=read,
-    same=verbatim,
-    claims=HASHES_DECIDE,
+    extract=read,
+    compare=verbatim,
 )
 
 GSM8K = Protocol(

@@ -14,19 +14,7 @@ from gradeschool.answers.search import TextMatch, last_match_in_words
 from gradeschool.problem import Problem
 from gradeschool.protocols.deepseek_math.forms import stripped
 from gradeschool.protocols.deepseek_math.latex_number import number_in
-from gradeschool.scan import (
-    HAS_BARE_BOX,
-    HAS_BOX,
-    HAS_FENCE,
-    HAS_FINAL_ANSWER_IS,
-    HAS_HE_ANSWER_IS,
-    HAS_Q,
-    Scan,
-    box,
-    number,
-    number_before,
-)
-from gradeschool.scorer import Claim, Scorer, found
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
@@ -112,18 +100,6 @@ def read_few_shot(text: str, reference: str) -> Answer | None:
     return Answer(found.group(), found.group(), found.span(), "the last number before 'Q: '")
 
 
-def announced_line(scan: Scan) -> str:
-    """Return what stands behind the last "he answer is" on its line, or else to the end."""
-    start = scan.text.rfind(ANNOUNCED)
-    line = scan.text[start:].partition("\n")[0]
-    return scan.text[start:] if len(line.rstrip()) == len(ANNOUNCED) else line
-
-
-def number_before_question(scan: Scan) -> str | None:
-    """Return the last word with a digit before a further question."""
-    return number_before(scan.text, NEXT_QUESTION)
-
-
 def reference(problem: Problem) -> str:
     """Return the gold without thousands commas."""
     return problem.gold.replace(",", "")
@@ -175,22 +151,8 @@ ZERO_SHOT_SCORER = Scorer(
     summary="the last box, else behind 'he answer is', else the last number; gold*100 counts too",
     source=f"{SOURCE}: extract_last_single_answer, eval_last_single_answer",
     reference=reference,
-    read=read_zero_shot,
-    same=same,
-    claims=(
-        Claim(box, found, HAS_BOX, unless=HAS_FINAL_ANSWER_IS),
-        Claim(
-            announced_line,
-            found,
-            HAS_HE_ANSWER_IS,
-            unless=HAS_BOX | HAS_BARE_BOX | HAS_FINAL_ANSWER_IS,
-        ),
-        Claim(
-            number,
-            found,
-            unless=HAS_BOX | HAS_BARE_BOX | HAS_FINAL_ANSWER_IS | HAS_HE_ANSWER_IS | HAS_FENCE,
-        ),
-    ),
+    extract=read_zero_shot,
+    compare=same,
 )
 
 FEW_SHOT_SCORER = Scorer(
@@ -198,10 +160,6 @@ FEW_SHOT_SCORER = Scorer(
     summary="the last number before 'Q: ' (a comma splits it); gold*100 counts too",
     source=f"{SOURCE}: extract_gsm_few_shot_cot_answer, eval_last_single_answer",
     reference=reference,
-    read=read_few_shot,
-    same=same,
-    claims=(
-        Claim(number, found, unless=HAS_Q),
-        Claim(number_before_question, found, needs=HAS_Q),
-    ),
+    extract=read_few_shot,
+    compare=same,
 )

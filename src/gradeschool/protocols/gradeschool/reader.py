@@ -42,7 +42,6 @@ READER = Scorer(
     summary="what a careful person would read: the last statement or the conclusion; exactly equal",
     source="gradeschool/answers/reader.py",
     reference=reference,
-    read=read,
-    same=same_answer,
-    depends=question_of,
+    extract=read,
+    compare=same_answer,
 )

@@ -13,8 +13,7 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.scan import Scan
-from gradeschool.scorer import LAST_NUMBER_DECIDES, Claim, Scorer, always, verbatim
+from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
@@ -65,11 +64,6 @@ def same_number(value: str, reference: str) -> bool:
     return value.strip() == reference.strip()
 
 
-def last_words(scan: Scan) -> str:
-    """Return what follows the last space."""
-    return scan.text.strip().rpartition(" ")[2]
-
-
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
     """Render the five shots and the question, a blank line between them."""
     blocks = [f"Q: {shots[row].question}\nA: {as_sentence(shots[row])}\n" for row in SHOT_ROWS]
@@ -82,9 +76,8 @@ FINAL_NUMBER = Scorer(
     summary="the last number, commas removed, equal as a string (HELM's main metric)",
     source=f"{SOURCE}/metrics/evaluate_reference_metrics.py, final_number_exact_match",
     reference=final_number,
-    read=read_final_number,
-    same=same_number,
-    claims=LAST_NUMBER_DECIDES,
+    extract=read_final_number,
+    compare=same_number,
 )
 
 EXACT_MATCH_INDICATOR = Scorer(
@@ -92,9 +85,8 @@ EXACT_MATCH_INDICATOR = Scorer(
     summary="what follows the last space, its final period included, equal as a string",
     source=f"{SOURCE}/metrics/evaluate_reference_metrics.py, exact_match_indicator",
     reference=last_token,
-    read=read_last_token,
-    same=verbatim,
-    claims=(Claim(last_words, always),),
+    extract=read_last_token,
+    compare=verbatim,
 )
 
 GSM = Protocol(

@@ -13,8 +13,7 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.inspect_ai.match import read_0_3_253, same_0_3_253
-from gradeschool.scan import HAS_LAST_LINE, HAS_PLAIN, Scan, bare_number_in, number
-from gradeschool.scorer import Claim, Scorer, always, found
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 SOURCE = "inspect-evals 0.26.0, src/inspect_evals/utils/aime_common.py"
@@ -61,18 +60,6 @@ def read(text: str, gold: str) -> Answer | None:
     return answer._replace(span=span, how=f"the last line: {answer.how}")
 
 
-def words_of_last_line(scan: Scan) -> str | None:
-    """Return the last words of the last line that might be numbers, its box opened."""
-    text = scan.text
-    end = len(text.rstrip())
-    start = text.rfind("\n", 0, end) + 1
-    line = text[start:end]
-    if len(line.splitlines()) > 1 or MARKS_ALONE.match(line):
-        return None
-    line = without_box(line)
-    return None if BOX in line else bare_number_in(line, len(line))
-
-
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
     """Render the template as the user message."""
     for problem in problems:
@@ -85,12 +72,8 @@ AIME_SCORER = Scorer(
     summary="the last word of the last line that is a number, its box opened, in 5 digits",
     source=f"{SOURCE}, aime_scorer",
     reference=lambda problem: problem.gold,
-    read=read,
-    same=same_0_3_253,
-    claims=(
-        Claim(number, found, HAS_PLAIN | HAS_LAST_LINE),
-        Claim(words_of_last_line, always, unless=HAS_LAST_LINE),
-    ),
+    extract=read,
+    compare=same_0_3_253,
 )
 
 AIME2025 = Protocol(

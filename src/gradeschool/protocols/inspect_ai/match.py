@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from gradeschool.protocols.inspect_ai.spelling import LONG
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
-from gradeschool.scan import HAS_PLAIN, NO_NUMBER, bare_number, number
-from gradeschool.scorer import Claim, Scorer, ScorerFailure
+from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.verdict import Answer
 
 ESCAPED = re.compile(r"\\([$,£€*_])")
@@ -27,6 +26,8 @@ PUNCTUATION = string.whitespace + string.punctuation
 TRIMMED = "!?:;()[]{}'\"`"
 CHUNK, LONGEST_REMEMBERED = 64, 32
 ASCII_DIGIT = re.compile(r"[0-9]")
+# A word of ASCII with one of these is a number in no version of inspect_ai.
+NO_NUMBER = re.compile(r"[A-DF-Za-df-z/<=>%^&|~#@]")
 LAST_NUMBER = "the last word that is a number"
 WORD_OF_DIGITS = "the last word of digits, by its end"
 
@@ -196,22 +197,6 @@ def same_0_3_220(value: str, gold: str) -> bool:
     return value.endswith(gold.strip().casefold().strip(PUNCTUATION) if target is None else target)
 
 
-def _kind(gold: str) -> tuple[bool, bool]:
-    """Return how a gold is read: what is no number is compared with the whole text."""
-    return _target_0_3_253(gold) is None, _target_0_3_220(gold) is None
-
-
-def settles(part: str, answer: Answer | None) -> bool:
-    """Tell whether a part decides: a word of it was read."""
-    return answer is not None and answer.how in (WORD_OF_DIGITS, LAST_NUMBER)
-
-
-CLAIMS = (
-    Claim(number, settles, needs=HAS_PLAIN),
-    Claim(bare_number, settles, unless=HAS_PLAIN),
-)
-
-
 def _scorer(
     versions: str,
     summary: str,
@@ -223,10 +208,8 @@ def _scorer(
         summary=summary,
         source=f"inspect_ai {versions}, src/inspect_ai/scorer/_common.py, match_str",
         reference=lambda problem: problem.gold,
-        read=read,
-        same=same,
-        depends=_kind,
-        claims=CLAIMS,
+        extract=read,
+        compare=same,
     )
 
 

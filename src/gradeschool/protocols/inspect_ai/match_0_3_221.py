@@ -12,7 +12,6 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from gradeschool.protocols.inspect_ai.match import (
-    CLAIMS,
     ESCAPED,
     LAST_NUMBER,
     finite_untrimmed,
@@ -73,10 +72,8 @@ def _scorer(versions: str, prepare: Callable[[str], str]) -> Scorer:
         summary="the last word that is a bare number, equal in 5 significant digits",
         source=f"inspect_ai {versions}, src/inspect_ai/scorer/_common.py, match_str",
         reference=lambda problem: problem.gold,
-        read=read,
-        same=same,
-        depends=lambda gold: _target(gold, prepare)[1],
-        claims=CLAIMS,
+        extract=read,
+        compare=same,
     )
 
 

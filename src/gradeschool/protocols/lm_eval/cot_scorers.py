@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from gradeschool.protocols.lm_eval.scorers import (
-    ANNOUNCED_DECIDES,
     SOURCE,
     cleaned,
     gold_alone,
@@ -17,7 +16,7 @@ from gradeschool.protocols.lm_eval.scorers import (
     read_flexible,
     whole_answer,
 )
-from gradeschool.scorer import LAST_NUMBER_DECIDES, Scorer, verbatim
+from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
 # Unlike gsm8k_cot's pattern this one must end in a digit: "The answer is 18" at the end is read.
@@ -38,9 +37,8 @@ COT_FLEXIBLE = Scorer(
     summary="the last number-like run, exact_match against the number alone",
     source=f"{SOURCE}/gsm8k-cot.yaml, filter flexible-extract",
     reference=gold_alone,
-    read=read_flexible,
-    same=verbatim,
-    claims=LAST_NUMBER_DECIDES,
+    extract=read_flexible,
+    compare=verbatim,
 )
 
 ZEROSHOT_STRICT = Scorer(
@@ -48,9 +46,8 @@ ZEROSHOT_STRICT = Scorer(
     summary="the first 'The answer is N' and one more character, exact_match",
     source=f"{SOURCE}/gsm8k-cot-zeroshot.yaml, filter strict-match",
     reference=whole_answer,
-    read=read_cot,
-    same=verbatim,
-    claims=ANNOUNCED_DECIDES,
+    extract=read_cot,
+    compare=verbatim,
 )
 
 ZEROSHOT_FLEXIBLE = Scorer(
@@ -58,9 +55,8 @@ ZEROSHOT_FLEXIBLE = Scorer(
     summary="the last number-like run, exact_match",
     source=f"{SOURCE}/gsm8k-cot-zeroshot.yaml, filter flexible-extract",
     reference=whole_answer,
-    read=read_flexible,
-    same=verbatim,
-    claims=LAST_NUMBER_DECIDES,
+    extract=read_flexible,
+    compare=verbatim,
 )
 
 SCORE_FIRST = Scorer(
@@ -68,7 +64,6 @@ SCORE_FIRST = Scorer(
     summary="the first 'The answer is N' of the first sample, exact_match",
     source=f"{SOURCE}/gsm8k-cot-self-consistency.yaml, filter score-first",
     reference=gold_alone,
-    read=read_self_consistency,
-    same=verbatim,
-    claims=ANNOUNCED_DECIDES,
+    extract=read_self_consistency,
+    compare=verbatim,
 )

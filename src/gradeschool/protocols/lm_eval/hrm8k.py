@@ -14,16 +14,14 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.lm_eval.hendrycks import as_number, stripped
-from gradeschool.scan import HAS_BARE_BOX, HAS_BOX, HAS_DOLLARS, HAS_EQUALS, box, number
-from gradeschool.scorer import Claim, Scorer, found
-from gradeschool.verdict import Answer, Outcome
+from gradeschool.scorer import Scorer
+from gradeschool.verdict import Answer
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (version 1.1)"
 BRACE = re.compile(r"[{}]")
 BOX = "\\boxed{"
 LONGEST_REMEMBERED = 40
-# In none of the numbers that `float` reads ("1e5", "infinity", "nan"), nor in what is removed.
-NO_NUMBER = re.compile(r"[b-dg-hj-mo-su-xzB-DG-HJ-MO-SU-XZ]")
+
 # `(?:\$)?\d+(?:\.\d+)?(?![\w\d])` with the same matches: a run of digits is tried once, from its
 # start, since all its tails fail where it fails.
 NUMBER = re.compile(r"\$?(?<!\d)\d++(?:\.\d++(?!\w)|(?!\w))")
@@ -125,16 +123,6 @@ def _remembered_number(value: str) -> str:
 _remembered_form = lru_cache(1 << 12)(stripped)
 
 
-def rejects(text: str, reference: str) -> bool:
-    """Tell of a text without a box whether letters stand behind its last "="; none are removed."""
-    if "\\" in text or "=" not in text or NO_NUMBER.search(reference):
-        return False
-    dollar = text.find("$")
-    if dollar >= 0 and text.find("$", dollar + 1) >= 0:
-        return False
-    return NO_NUMBER.search(text, text.rfind("=")) is not None
-
-
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
     """Render the instruction and the question."""
     for problem in problems:
@@ -146,13 +134,8 @@ HRM8K_SCORER = Scorer(
     summary="the last box, else between '$', behind '=' or the last number; Hendrycks' forms",
     source=f"{SOURCE}/utils.py, process_results",
     reference=reference,
-    read=read,
-    same=same,
-    at_once=lambda text, gold: Outcome.WRONG if rejects(text, gold) else None,
-    claims=(
-        Claim(box, found, HAS_BOX),
-        Claim(number, found, unless=HAS_BOX | HAS_BARE_BOX | HAS_DOLLARS | HAS_EQUALS),
-    ),
+    extract=read,
+    compare=same,
 )
 
 HRM8K = Protocol(

@@ -10,13 +10,12 @@ import re
 
 from gradeschool.answers.search import last_match
 from gradeschool.protocols.lm_eval.scorers import (
-    ANNOUNCED_DECIDES,
     SOURCE,
     cleaned,
     gold_alone,
     read_flexible,
 )
-from gradeschool.scorer import LAST_NUMBER_DECIDES, Scorer, verbatim
+from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
 LLAMA3_SOURCE = (
@@ -48,9 +47,8 @@ COT_LLAMA_STRICT = Scorer(
     summary="the last 'The final answer is N', exact_match",
     source=f"{SOURCE}/gsm8k-cot-llama.yaml, filter strict-match",
     reference=gold_alone,
-    read=read_cot_llama,
-    same=verbatim,
-    claims=ANNOUNCED_DECIDES,
+    extract=read_cot_llama,
+    compare=verbatim,
 )
 
 COT_LLAMA_FLEXIBLE = Scorer(
@@ -58,9 +56,8 @@ COT_LLAMA_FLEXIBLE = Scorer(
     summary="the last number-like run, exact_match",
     source=f"{SOURCE}/gsm8k-cot-llama.yaml, filter flexible-extract",
     reference=gold_alone,
-    read=read_flexible,
-    same=verbatim,
-    claims=LAST_NUMBER_DECIDES,
+    extract=read_flexible,
+    compare=verbatim,
 )
 
 LLAMA_STRICT = Scorer(
@@ -68,9 +65,8 @@ LLAMA_STRICT = Scorer(
     summary="the last 'final answer is N' without a '$', exact_match",
     source=f"{LLAMA3_SOURCE}, filter strict_match",
     reference=gold_alone,
-    read=read_llama,
-    same=verbatim,
-    claims=ANNOUNCED_DECIDES,
+    extract=read_llama,
+    compare=verbatim,
 )
 
 LLAMA_FLEXIBLE = Scorer(
@@ -78,7 +74,6 @@ LLAMA_FLEXIBLE = Scorer(
     summary="the last number-like run, exact_match",
     source=f"{LLAMA3_SOURCE}, filter flexible_extract",
     reference=gold_alone,
-    read=read_flexible,
-    same=verbatim,
-    claims=LAST_NUMBER_DECIDES,
+    extract=read_flexible,
+    compare=verbatim,
 )

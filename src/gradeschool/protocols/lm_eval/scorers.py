@@ -10,39 +10,14 @@ import re
 
 from gradeschool.answers.search import last_match_in_words
 from gradeschool.problem import Problem
-from gradeschool.scan import HAS_ANSWER, Scan, nothing
-from gradeschool.scorer import HASHES_DECIDE, LAST_NUMBER_DECIDES, Claim, Scorer, always, verbatim
-from gradeschool.verdict import Answer, Outcome
+from gradeschool.scorer import Scorer, verbatim
+from gradeschool.verdict import Answer
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/gsm8k"
 STRICT_PATTERN = re.compile(r"#### (\-?[0-9\.\,]+)")
 FLEXIBLE_PATTERN = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
 # The last "." is not escaped upstream: it takes one more character, be it a digit of the answer.
 COT_PATTERN = re.compile(r"The answer is (\-?[0-9\.\,]+).")
-
-
-CORRECT, WRONG, NO_ANSWER = Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER
-ANNOUNCING, BY_LLAMA = "The answer is ", "final answer is"
-WORD = re.compile(r"\S*\s?")
-
-
-def announced(scan: Scan) -> str:
-    """Return the word behind the only "The answer is", or all from the first announcement on."""
-    text = scan.text
-    start = text.find(ANNOUNCING)
-    if BY_LLAMA in text:
-        final = max(text.find(BY_LLAMA) - len("The "), 0)
-        return text[final if start < 0 else min(start, final) :]
-    if start < 0 or text.find(ANNOUNCING, start + 1) >= 0:
-        return "" if start < 0 else text[start:]
-    word = WORD.match(text, start + len(ANNOUNCING))
-    return text[start : word.end()] if word else text[start:]
-
-
-ANNOUNCED_DECIDES = (
-    Claim(nothing, always, unless=HAS_ANSWER),
-    Claim(announced, always, needs=HAS_ANSWER),
-)
 
 
 def cleaned(text: str) -> str:
@@ -80,16 +55,6 @@ def read_strict(text: str, reference: str) -> Answer | None:
     return None if found is None else _answer(found, 1, "the first '#### N'")
 
 
-def strict_at_once(text: str, reference: str) -> Outcome:
-    """Return the outcome of the strict filter without the answer."""
-    found = STRICT_PATTERN.search(text)
-    if found is None:
-        return NO_ANSWER
-    # Of what `cleaned` removes, the pattern matches commas and a last period alone.
-    number = found[1].replace(",", "").removesuffix(".")
-    return CORRECT if number == reference else WRONG
-
-
 def read_flexible(text: str, reference: str) -> Answer | None:
     """Read the last number-like run: two or more of "$0-9.,", or digits."""
     found = last_match_in_words(FLEXIBLE_PATTERN, text)
@@ -107,10 +72,8 @@ STRICT = Scorer(
     summary="the first '#### N', exact_match",
     source=f"{SOURCE}/gsm8k.yaml, filter strict-match",
     reference=whole_answer,
-    read=read_strict,
-    same=verbatim,
-    claims=HASHES_DECIDE,
-    at_once=strict_at_once,
+    extract=read_strict,
+    compare=verbatim,
 )
 
 FLEXIBLE = Scorer(
@@ -118,9 +81,8 @@ FLEXIBLE = Scorer(
     summary="the last number-like run, exact_match",
     source=f"{SOURCE}/gsm8k.yaml, filter flexible-extract",
     reference=whole_answer,
-    read=read_flexible,
-    same=verbatim,
-    claims=LAST_NUMBER_DECIDES,
+    extract=read_flexible,
+    compare=verbatim,
 )
 
 COT_STRICT = Scorer(
@@ -128,7 +90,6 @@ COT_STRICT = Scorer(
     summary="the first 'The answer is N' and one more character, exact_match",
     source=f"{SOURCE}/gsm8k-cot.yaml, filter strict-match",
     reference=gold_alone,
-    read=read_cot,
-    same=verbatim,
-    claims=ANNOUNCED_DECIDES,
+    extract=read_cot,
+    compare=verbatim,
 )

@@ -13,7 +13,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import shots_as_text
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import HASHES_DECIDE, Scorer, ScorerFailure, verbatim
+from gradeschool.scorer import Scorer, ScorerFailure, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "lm-eval 0.3.0 (PyPI), lm_eval/tasks/gsm8k.py"
@@ -59,9 +59,8 @@ GSM8K_0_3_SCORER = Scorer(
     summary="the first '#### N', equal as a string",
     source=SOURCE,
     reference=reference,
-    read=read,
-    same=verbatim,
-    claims=HASHES_DECIDE,
+    extract=read,
+    compare=verbatim,
 )
 
 GSM8K_0_3 = Protocol(

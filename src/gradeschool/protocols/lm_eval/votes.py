@@ -34,7 +34,7 @@ def _majority(voters: int, chain: str) -> Vote:
         ballot=ballot,
         nothing=INVALID,
         reference=gold_alone,
-        same=same,
+        compare=same,
     )
 
 

@@ -8,25 +8,13 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.search import (
-    BOX,
     TextMatch,
     last_flat_box,
     last_match,
     last_match_in_words,
 )
 from gradeschool.problem import Problem
-from gradeschool.scan import (
-    HAS_ANSWER,
-    HAS_ANSWERS,
-    HAS_BARE_BOX,
-    HAS_BOX,
-    HAS_HASHES,
-    Scan,
-    box,
-    hashes,
-    number,
-)
-from gradeschool.scorer import Claim, Scorer, ScorerFailure, found
+from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.verdict import Answer
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
@@ -91,53 +79,11 @@ def reference(problem: Problem) -> str:
     return _normalize(problem.gold)
 
 
-def flat_box(scan: Scan) -> str | None:
-    """Return the last box, unless it stands in one that is not closed before it."""
-    start = scan.boxed - 1
-    before = scan.text.rfind(BOX, 0, start)
-    return None if before >= 0 and scan.text.find("}", before, start) < 0 else box(scan)
-
-
-def from_answer(scan: Scan) -> str:
-    """Return the line of the only "answer" from there on, with the words that stand before it."""
-    start, low = scan.answer, scan.low
-    known = (before for before in BEFORE if low.endswith(before, 0, start))
-    start -= len(next(known, "")) or FARTHEST
-    end = low.find("\n", scan.answer)
-    return scan.text[max(start, 0) : len(low) if end < 0 else end]
-
-
-def stated(part: str, answer: Answer | None) -> bool:
-    """Tell whether a part decides: what its marker announces was read."""
-    return answer is not None and answer.how != LAST_NUMBER
-
-
-def boxed(part: str, answer: Answer | None) -> bool:
-    """Tell whether a part that is a box decides."""
-    return answer is not None and answer.how == LAST_BOX
-
-
-def hashed(part: str, answer: Answer | None) -> bool:
-    """Tell whether a part with "####" decides."""
-    return answer is not None and answer.how == LAST_HASHES
-
-
 MULTI_PATTERN = Scorer(
     name="multi-pattern",
     summary="####, boxed, 'the answer is', 'answer:', else the last number; equal within 1e-6",
     source="the common multi-pattern parser (SOURCE.md)",
     reference=reference,
-    read=read,
-    same=same,
-    claims=(
-        Claim(hashes, hashed, HAS_HASHES),
-        Claim(flat_box, boxed, HAS_BOX, unless=HAS_HASHES),
-        Claim(
-            from_answer,
-            stated,
-            HAS_ANSWER,
-            unless=HAS_HASHES | HAS_BOX | HAS_BARE_BOX | HAS_ANSWERS,
-        ),
-        Claim(number, found, unless=HAS_HASHES | HAS_BOX | HAS_BARE_BOX | HAS_ANSWER),
-    ),
+    extract=read,
+    compare=same,
 )

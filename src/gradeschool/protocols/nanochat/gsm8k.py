@@ -13,7 +13,7 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import HASHES_DECIDE, Scorer, verbatim
+from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "karpathy/nanochat @ 92d63d4e, tasks/gsm8k.py"
@@ -52,10 +52,8 @@ GSM8K_SCORER = Scorer(
     summary="the first '#### N', equal as a string",
     source=f"{SOURCE}, GSM8K.evaluate",
     reference=reference,
-    read=read,
-    same=verbatim,
-    depends=lambda reference: reference == NO_GOLD,
-    claims=HASHES_DECIDE,
+    extract=read,
+    compare=verbatim,
 )
 
 GSM8K = Protocol(

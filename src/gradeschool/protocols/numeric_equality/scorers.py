@@ -9,8 +9,7 @@ import re
 
 from gradeschool.answers.search import last_match, last_match_in_words
 from gradeschool.problem import Problem
-from gradeschool.scan import COLON, HAS_ANSWER_COLON, Scan, number
-from gradeschool.scorer import Claim, Scorer, ScorerFailure, found, verbatim
+from gradeschool.scorer import Scorer, ScorerFailure, verbatim
 from gradeschool.verdict import Answer
 
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
@@ -40,17 +39,6 @@ def _normalize(text: str) -> str:
         return cleaned
 
 
-def behind_colon(scan: Scan) -> str | None:
-    """Return the text from the last "answer:" on."""
-    colon = last_match(COLON, scan.low)
-    return None if colon is None else scan.text[colon.start() :]
-
-
-def answered(part: str, answer: Answer | None) -> bool:
-    """Tell whether a part decides: its "answer:" was read."""
-    return answer is not None and answer.how == LAST_ANSWER
-
-
 def reference(problem: Problem) -> str:
     """Return the gold, normalised."""
     return _normalize(problem.gold)
@@ -61,10 +49,6 @@ NUMERIC_EQUALITY = Scorer(
     summary="the number behind 'ANSWER:', else the last number; equal once normalised",
     source="aisa-group/PostTrainBench #44 (SOURCE.md)",
     reference=reference,
-    read=read,
-    same=verbatim,
-    claims=(
-        Claim(number, found, unless=HAS_ANSWER_COLON),
-        Claim(behind_colon, answered, needs=HAS_ANSWER_COLON),
-    ),
+    extract=read,
+    compare=verbatim,
 )

@@ -14,7 +14,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_turns
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import LAST_NUMBER_DECIDES, Scorer, verbatim
+from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "allenai/olmes gsm8k::tulu (tasks.py as in goodfire-ai/olmes @ acbb7467)"
@@ -69,9 +69,8 @@ TULU_SCORER = Scorer(
     summary="the last number (integers without their sign), exact_match",
     source=SOURCE,
     reference=reference,
-    read=read,
-    same=verbatim,
-    claims=LAST_NUMBER_DECIDES,
+    extract=read,
+    compare=verbatim,
 )
 
 TULU = Protocol(

@@ -13,7 +13,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import LAST_NUMBER_DECIDES, Scorer
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 SOURCE = "allenai/olmo-eval @ e8b88f19, src/olmo_eval/evals/tasks/gsm8k.py"
@@ -63,9 +63,8 @@ GSM8K_SCORER = Scorer(
     summary="the last number with its sign, equal as a string",
     source=SOURCE,
     reference=reference,
-    read=read,
-    same=same,
-    claims=LAST_NUMBER_DECIDES,
+    extract=read,
+    compare=same,
 )
 
 GSM8K = Protocol(

@@ -9,8 +9,7 @@ import re
 
 from gradeschool.answers.search import last_number_without_commas
 from gradeschool.problem import Problem
-from gradeschool.scan import number
-from gradeschool.scorer import Claim, Scorer
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 SOURCE = "allenai/open-instruct @ e6c3044a, open_instruct/ground_truth_utils.py, GSM8KVerifier"
@@ -38,11 +37,6 @@ def read(text: str, reference: str) -> Answer | None:
     return Answer(number, number, span, LAST_NUMBER)
 
 
-def settles(part: str, answer: Answer | None) -> bool:
-    """Tell whether a part decides: a number is in it."""
-    return answer is not None and answer.how == LAST_NUMBER
-
-
 def reference(problem: Problem) -> str:
     """Return the gold without thousands commas."""
     return problem.gold.replace(",", "")
@@ -58,7 +52,6 @@ GSM8K_VERIFIER = Scorer(
     summary="the last number with its sign, equal as a string (a training reward)",
     source=SOURCE,
     reference=reference,
-    read=read,
-    same=same,
-    claims=(Claim(number, settles),),
+    extract=read,
+    compare=same,
 )

@@ -6,8 +6,7 @@ Those solutions end in a last line "A: N", which the released extractor does not
 from __future__ import annotations
 
 from gradeschool.problem import Problem
-from gradeschool.scan import Scan
-from gradeschool.scorer import Claim, Scorer, always, verbatim
+from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
 MARK = "A: "
@@ -23,12 +22,6 @@ def read(text: str, reference: str) -> Answer | None:
     return Answer(read, read.replace(",", ""), (start, len(text)), "the last line behind 'A: '")
 
 
-def marked_line(scan: Scan) -> str:
-    """Return the last line if it is marked."""
-    start = scan.text.rfind("\n") + 1
-    return scan.text[start:] if scan.text.startswith(MARK, start) else ""
-
-
 def reference(problem: Problem) -> str:
     """Return the gold without thousands commas; the flags ignore them on both sides."""
     return problem.gold.replace(",", "")
@@ -39,7 +32,6 @@ EXAMPLE_SOLUTIONS = Scorer(
     summary="the text behind 'A: ' on the last line, equal without commas",
     source="openai/grade-school-math @ 3101c7d5, data/example_model_solutions.jsonl (flags)",
     reference=reference,
-    read=read,
-    same=verbatim,
-    claims=(Claim(marked_line, always),),
+    extract=read,
+    compare=verbatim,
 )

@@ -12,12 +12,11 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import HASHES_DECIDE, Scorer, clip, verbatim
-from gradeschool.verdict import Answer, Outcome
+from gradeschool.scorer import Scorer, clip, verbatim
+from gradeschool.verdict import Answer
 
 SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
 ANSWER = re.compile(r"#### (\-?[0-9\.\,]+)")
-CORRECT, WRONG, NO_ANSWER = Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER
 INVALID = "[invalid]"
 # Appendix B of the paper: temperature 0 and 400 tokens at most. The demo script stops at 100.
 MAX_TOKENS = 400
@@ -31,14 +30,6 @@ def read(text: str, reference: str = "") -> Answer | None:
     return Answer(
         found.group(1), found.group(1).replace(",", ""), found.span(1), "the first '#### N'"
     )
-
-
-def at_once(text: str, reference: str) -> Outcome:
-    """Return the outcome without the answer."""
-    found = ANSWER.search(text)
-    if found is None:
-        return NO_ANSWER
-    return CORRECT if found[1].replace(",", "") == reference else WRONG
 
 
 def extract_answer(completion: str) -> str:
@@ -81,10 +72,8 @@ OFFICIAL_SCORER = Scorer(
     summary="the first '#### N', equal as a string",
     source=SOURCE,
     reference=lambda problem: extract_answer(problem.solution),
-    read=read,
-    same=verbatim,
-    claims=HASHES_DECIDE,
-    at_once=at_once,
+    extract=read,
+    compare=verbatim,
 )
 
 OFFICIAL = Protocol(

@@ -9,8 +9,7 @@ import re
 
 from gradeschool.answers.search import last_match_in_words
 from gradeschool.problem import Problem
-from gradeschool.scan import HAS_QUESTION, Scan, number, number_before
-from gradeschool.scorer import Claim, Scorer, found
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")
@@ -40,20 +39,11 @@ def same(value: str, reference: str) -> bool:
         return False
 
 
-def number_before_question(scan: Scan) -> str | None:
-    """Return the last word with a digit before a further question."""
-    return number_before(scan.text, RUN_ON)
-
-
 GSM8K = Scorer(
     name="opencompass/gsm8k",
     summary="the last number before 'Question:' (a comma splits it), equal within 1e-6",
     source="open-compass/opencompass @ a5acc4bb (PyPI 0.5.4), opencompass/datasets/gsm8k.py",
     reference=reference,
-    read=read,
-    same=same,
-    claims=(
-        Claim(number, found, unless=HAS_QUESTION),
-        Claim(number_before_question, found, needs=HAS_QUESTION),
-    ),
+    extract=read,
+    compare=same,
 )

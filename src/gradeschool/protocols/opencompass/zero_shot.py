@@ -18,9 +18,8 @@ from gradeschool.protocol import Protocol
 from gradeschool.protocols.opencompass.hendrycks import hendrycks
 from gradeschool.protocols.opencompass.minerva import minerva
 from gradeschool.protocols.opencompass.scorers import reference
-from gradeschool.scan import HAS_BOX, box
-from gradeschool.scorer import Claim, Scorer
-from gradeschool.verdict import Answer, Outcome
+from gradeschool.scorer import Scorer
+from gradeschool.verdict import Answer
 
 SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"
 CONFIGS = f"{SOURCE}, opencompass/configs/datasets/gsm8k"
@@ -150,14 +149,6 @@ def same(value: str, reference: str) -> bool:
     return one.minerva == other.minerva or value == reference
 
 
-def rejects(text: str, reference: str) -> bool:
-    """Tell of most texts without a box, and of golds of digits, that no form equals the gold."""
-    if "\\boxed" in text or not PLAIN_GOLD.match(reference):
-        return False
-    piece = announcing_piece(text).text
-    return "\\" not in piece and "{" not in piece and _differs(piece, reference, from_text=True)
-
-
 def _differs(piece: str, gold: str, from_text: bool) -> bool:
     """Tell whether the forms of a piece without backslash, brace and period are not a plain gold.
 
@@ -188,10 +179,8 @@ V2_SCORER = Scorer(
     summary="the last box, else the sentence with 'answer is'; equal as LaTeX strings",
     source=f"{SOURCE}, opencompass/datasets/math.py: math_postprocess_v2, MATHEvaluator v2",
     reference=reference,
-    read=read,
-    same=same,
-    claims=(Claim(box, lambda part, answer: answer is not None and answer.how == BOXED, HAS_BOX),),
-    at_once=lambda text, gold: Outcome.WRONG if rejects(text, gold) else None,
+    extract=read,
+    compare=same,
 )
 
 

@@ -12,7 +12,7 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import HASHES_DECIDE, Scorer, ScorerFailure, verbatim
+from gradeschool.scorer import Scorer, ScorerFailure, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "oumi 0.9, oumi/datasets/grpo"
@@ -49,9 +49,8 @@ GSM8K_REWARD = Scorer(
     summary="the last '#### N', equal as a string (a training reward)",
     source=f"{SOURCE}/rewards/gsm8k_reward.py",
     reference=reference,
-    read=read,
-    same=verbatim,
-    claims=HASHES_DECIDE,
+    extract=read,
+    compare=verbatim,
 )
 
 GSM8K = Protocol(

@@ -7,11 +7,10 @@ https://github.com/QwenLM/Qwen2.5-Math/blob/a45202bd/evaluation/parser.py, lines
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from math import isclose
 
 from gradeschool.answers.search import last_match
-from gradeschool.library_scorer import MATH_VERIFY, Asked
+from gradeschool.library_scorer import MATH_VERIFY, call_library
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.qwen2_5_math.cleaning import strip_string
 from gradeschool.scorer import Scorer, ScorerFailure
@@ -26,7 +25,7 @@ BOX = "boxed"
 ANNOUNCED = ("he answer is", "final answer is")
 CHINESE = "答案是"
 TOLERANCE = 1e-4
-SYMBOLIC = Asked(f"{__package__}.library:symbolic_equal")
+SYMBOLIC_EQUAL = f"{__package__}.library:symbolic_equal"
 
 
 def read(text: str, reference: str) -> Answer | None:
@@ -83,7 +82,7 @@ def same(value: str, reference: str) -> bool:
     decided = decide(value, reference)
     if isinstance(decided, bool):
         return decided
-    return bool(SYMBOLIC.answer(decided))
+    return bool(call_library(SYMBOLIC_EQUAL, decided))
 
 
 def decide(value: str, reference: str) -> bool | tuple[str, str]:
@@ -126,21 +125,13 @@ def number_of(text: str) -> float | None:
     return None
 
 
-def ahead(pairs: Sequence[tuple[str, str]]) -> None:
-    """Note what will have to be compared symbolically."""
-    readings = ((read(text, gold), gold) for text, gold in pairs)
-    decided = (decide(answer.value, gold) for answer, gold in readings if answer is not None)
-    SYMBOLIC.expect(rows for rows in decided if not isinstance(rows, bool))
-
-
 GSM8K = Scorer(
     name="qwen2.5-math/gsm8k",
     summary="a box, else all behind 'the answer is', else the last number; equal within 1e-4, or "
     "to a hundredth or the hundredfold, or symbolically",
     source="QwenLM/Qwen2.5-Math @ a45202bd, evaluation/parser.py and grader.py",
     reference=reference,
-    read=read,
-    same=same,
+    extract=read,
+    compare=same,
     extra=MATH_VERIFY,
-    ahead=ahead,
 )

@@ -12,8 +12,7 @@ from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.scan import HAS_ANSWER, Scan, nothing
-from gradeschool.scorer import Claim, Scorer, always
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 SOURCE = "openai/simple-evals @ ee3b0318, mgsm_eval.py"
@@ -47,12 +46,6 @@ def same(value: str, reference: str) -> bool:
     return (value.rstrip("0").rstrip(".") if "." in value else value) == reference
 
 
-def behind_answer(scan: Scan) -> str:
-    """Return the text from the last "Answer" on."""
-    start = scan.text.rfind(PREFIX)
-    return "" if start < 0 else scan.text[start:]
-
-
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
     """Render the instruction and the question as one user message."""
     for problem in problems:
@@ -65,12 +58,8 @@ MGSM_SCORER = Scorer(
     summary="the last number (no sign) behind the last 'Answer', equal as a string",
     source=f"{SOURCE}, parse_answer and score_mgsm",
     reference=lambda problem: problem.gold.replace(",", ""),
-    read=read,
-    same=same,
-    claims=(
-        Claim(nothing, always, unless=HAS_ANSWER),
-        Claim(behind_answer, always, needs=HAS_ANSWER),
-    ),
+    extract=read,
+    compare=same,
 )
 
 MGSM_EN = Protocol(

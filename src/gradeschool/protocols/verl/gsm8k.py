@@ -9,20 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.search import ends, last_match
+from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.scan import number
-from gradeschool.scorer import HASHES_DECIDE, Claim, Scorer, ScorerFailure, verbatim
-from gradeschool.verdict import Answer, Outcome
+from gradeschool.scorer import Scorer, ScorerFailure, verbatim
+from gradeschool.verdict import Answer
 
 SOURCE = "verl 0.9.1, verl/utils/reward_score/gsm8k.py"
 CLIP = 300  # characters
 ANSWER = re.compile(r"#### (\-?[0-9\.\,]+)")
 NUMBER = re.compile(r"(\-?[0-9\.\,]+)")
-MARKER = "#### "
-CORRECT, WRONG, NO_ANSWER = Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER
+
 # A prompt that defines the protocol, to the letter.
 INSTRUCTION = 'Let\'s think step by step and output the final answer after "####".'
 
@@ -53,29 +51,6 @@ def read_flexible(text: str, reference: str) -> Answer | None:
     return Answer(found.group(), found.group(), _span(found, text), "the last number near the end")
 
 
-def strict_at_once(text: str, reference: str) -> Outcome:
-    """Return the strict outcome without the answer: the last "#### " with a number counts."""
-    end = text[-CLIP:]
-    at = len(end)
-    while (at := end.rfind(MARKER, 0, at)) >= 0:
-        found = ANSWER.match(end, at)
-        if found is not None:
-            return CORRECT if found[1].replace(",", "") == reference else WRONG
-    return NO_ANSWER
-
-
-def flexible_at_once(text: str, reference: str) -> Outcome:
-    """Return the flexible outcome without the answer, looked for from the end."""
-    end = text[-CLIP:]
-    for start in ends(end):
-        for run in reversed(NUMBER.findall(end, start)):
-            if run != ".":
-                return CORRECT if run == reference else WRONG
-    if "." not in end:
-        return NO_ANSWER
-    return CORRECT if reference == "." else WRONG
-
-
 def _span(found: re.Match[str], text: str) -> tuple[int, int]:
     offset = max(0, len(text) - CLIP)
     start, end = found.span(1)
@@ -101,10 +76,8 @@ STRICT = Scorer(
     summary="the last '#### N' of the last 300 characters, equal as a string",
     source=f"{SOURCE}, method strict",
     reference=reference,
-    read=read_strict,
-    at_once=strict_at_once,
-    same=verbatim,
-    claims=HASHES_DECIDE,
+    extract=read_strict,
+    compare=verbatim,
 )
 
 FLEXIBLE = Scorer(
@@ -112,10 +85,8 @@ FLEXIBLE = Scorer(
     summary="the last number of the last 300 characters, commas and periods kept, as a string",
     source=f"{SOURCE}, method flexible",
     reference=reference,
-    read=read_flexible,
-    at_once=flexible_at_once,
-    same=verbatim,
-    claims=(Claim(number, lambda part, answer: answer is not None and answer.value != "."),),
+    extract=read_flexible,
+    compare=verbatim,
 )
 
 GSM8K = Protocol(

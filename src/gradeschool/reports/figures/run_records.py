@@ -10,7 +10,7 @@ from gradeschool.reports.figures.records import DOUBLING, Figure, Panel, Point, 
 from gradeschool.reports.page.measures import Slices, samples_of, slices_of
 from gradeschool.reports.page.verdicts import Judged, Share, share_of
 from gradeschool.scoring.at_k import curve
-from gradeschool.scoring.matrix import CORRECT, ERROR, NO_ANSWER
+from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER
 
 MOST_SCORERS, MOST_AGREEING, MOST_CAUSES = 24, 12, 12
 

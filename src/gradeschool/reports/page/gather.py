@@ -13,11 +13,10 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.platinum import is_official_test, platinum_changes
 from gradeschool.formats.own_run import dataset_of, from_fields
 from gradeschool.formats.read import COMPLETIONS_FILE, read_samples
+from gradeschool.formats.tables import read_rows
 from gradeschool.problem import Problem
 from gradeschool.reports.page.token_values import TokenValues, token_values
-from gradeschool.scoring.load import DEFAULT_DATASET
-from gradeschool.scoring.select import Chosen, choose_runs
-from gradeschool.tables import read_rows
+from gradeschool.scoring.sources import DEFAULT_DATASET, Chosen, choose_runs
 from gradeschool.verifier.candidates import text_key
 
 RESULTS_FILE = "results.json"

@@ -11,7 +11,7 @@ from gradeschool.answers.numbers import normalize
 from gradeschool.problem import MARKER, Problem
 from gradeschool.reports.page.verdicts import Judged, Share, share_of, share_of_clusters
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.matrix import CORRECT, ERROR, OUTCOMES
+from gradeschool.scoring.table import OUTCOMES, tally_by_problem
 
 MARK = "<<"  # opens a calculator annotation in a reference solution: one for each step
 SIZES = ((10, "0 to 9"), (100, "10 to 99"), (1000, "100 to 999"), (10_000, "1,000 to 9,999"))
@@ -109,22 +109,19 @@ def platinum_of(
     """
     if not changes:
         return None
-    clusters: dict[str, list[int]] = {}
+    outcomes: list[tuple[str, int]] = []
     removed = revised = 0
     for codes, entry in zip(judged.codes, judged.run.entries, strict=True):
-        problem, code = entry.problem, codes[judged.headline]
+        problem, outcome = entry.problem, codes[judged.headline]
         if problem.id in changes and not entry.error:
             changed = changes[problem.id]
             if changed is None:
                 removed += 1
                 continue
             revised += 1
-            code = OUTCOMES.index(scorer.judge(entry.text, changed).outcome)
-        if code != ERROR:
-            cluster = clusters.setdefault(problem.id, [0, 0])
-            cluster[0] += code == CORRECT
-            cluster[1] += 1
-    share = share_of_clusters([(right, n) for right, n in clusters.values()])
+            outcome = OUTCOMES.index(scorer.judge(entry.text, changed).outcome)
+        outcomes.append((problem.id, outcome))
+    share = share_of_clusters(list(tally_by_problem(outcomes).values()))
     return Platinum(share, removed, revised)
 
 

@@ -73,7 +73,7 @@ def _families(scorers: Sequence[Scorer]) -> list[list[Scorer]]:
     """Group the scorers that read alike, whatever they compare: one reading serves them all."""
     families: dict[object, list[Scorer]] = {}
     for scorer in scorers:
-        families.setdefault((scorer.read, scorer.reference), []).append(scorer)
+        families.setdefault((scorer.extract, scorer.reference), []).append(scorer)
     return list(families.values())
 
 

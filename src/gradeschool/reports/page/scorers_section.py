@@ -9,7 +9,7 @@ from gradeschool.reports.page.figures import Axis, axis_over, dot_strip, moved_s
 from gradeschool.reports.page.markup import Html, el, join, link_to
 from gradeschool.reports.page.verdicts import Judged, Share, share_of
 from gradeschool.reports.page.words import count, percent
-from gradeschool.scoring.matrix import CORRECT, ERROR, NO_ANSWER
+from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER
 
 
 def scorers_section(judged: Judged) -> Html:

@@ -12,8 +12,8 @@ from gradeschool.reports.page.measures import Platinum
 from gradeschool.reports.page.verdicts import Judged, Rates, Share
 from gradeschool.reports.page.words import percent, scrolled
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.compare import Comparison, compare, outcomes_of
-from gradeschool.scoring.pairs import all_pairs, is_cheap
+from gradeschool.scoring.compare import Comparison, all_pairs, compare, is_cheap, outcomes_of
+from gradeschool.scoring.table import scored_table
 
 FEWEST, MOST = 3, 12  # runs of which every pair is compared
 ALPHA = 0.05
@@ -66,7 +66,7 @@ def _compared(
 ) -> tuple[Mapping[int, Comparison], Pairs, str]:
     """Return the comparisons with the first run, those of every pair where that is cheap, words."""
     try:
-        outcomes = [outcomes_of(judged.run.chosen.run, scorer) for judged in runs]
+        outcomes = [outcomes_of(scored_table(judged.run.chosen.run, [scorer])) for judged in runs]
         several = FEWEST <= len(runs) <= MOST and is_cheap(outcomes)
         pairs = all_pairs(outcomes) if several else {}
         return dict(enumerate(compare(outcomes), start=1)), pairs, ""

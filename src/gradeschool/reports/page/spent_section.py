@@ -10,7 +10,7 @@ from gradeschool.reports.page.markup import Html, el, join
 from gradeschool.reports.page.verdicts import Judged
 from gradeschool.reports.page.words import percent, scrolled, span
 from gradeschool.scoring.at_k import AtK
-from gradeschool.scoring.matrix import CORRECT
+from gradeschool.scoring.table import CORRECT
 
 
 def curves_section(curve: Sequence[AtK]) -> Html:

@@ -7,7 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
-from gradeschool.verifier.scores_file import ScoreRow, read_scores, scores_path
+from gradeschool.verifier.scores import ScoreRow, read_scores, scores_path
 
 MOST_TOKENS = 5_000  # of a completion; a longer one is shown without its values
 TORN = "\ufffd"  # stands in a token that holds a part of a character

@@ -13,8 +13,16 @@ from gradeschool.reports.page.gather import Entry, PageRun
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.at_k import Ballot
 from gradeschool.scoring.causes import explain_verdict, view
-from gradeschool.scoring.matrix import CORRECT, ERROR, NO_ANSWER, OUTCOMES, Matrix
 from gradeschool.scoring.statistics import Interval, clustered_wilson
+from gradeschool.scoring.table import (
+    CORRECT,
+    ERROR,
+    NO_ANSWER,
+    OUTCOMES,
+    ScoredTable,
+    ScorerSet,
+    tally_by_problem,
+)
 from gradeschool.verdict import Answer, Verdict
 
 
@@ -58,26 +66,24 @@ class Share(NamedTuple):
 
 
 def judge_run(
-    run: PageRun, matrix: Matrix, headline: int, changes: Mapping[str, Problem | None]
+    run: PageRun, scorers: ScorerSet, headline: int, changes: Mapping[str, Problem | None]
 ) -> Judged:
-    """Apply a matrix of scorers to a run; the headline scorer's misses get a cause.
+    """Apply scorers to a run; the headline scorer's misses get a cause.
 
     changes: problems whose labels are disputed (`platinum_changes`).
     """
-    judged = Judged(run, tuple(scorer.name for scorer in matrix.scorers), headline)
-    matrix.expect((entry.text, entry.problem) for entry in run.entries if not entry.error)
-    silent = bytes([ERROR]) * len(matrix.scorers)
-    scorer = matrix.scorers[headline]
+    judged = Judged(run, scorers.names, headline)
+    scorer = scorers.scorers[headline]
+    outcomes_of_samples = iter(ScoredTable(run.chosen.run, scorers).outcomes)
     for entry in run.entries:
-        codes, answer, cause = silent, None, ""
+        outcomes, answer, cause = bytes([ERROR]) * len(scorers.names), None, ""
         if not entry.error:
-            groups = matrix.codes(entry.text, entry.problem)
-            codes = bytes(groups[at] for at in matrix.group_of)
+            outcomes = next(outcomes_of_samples)
             answer = read_by(scorer, entry)
-            if codes[headline] not in (CORRECT, ERROR):
-                verdict = Verdict(scorer.name, OUTCOMES[codes[headline]], answer, "")
+            if outcomes[headline] not in (CORRECT, ERROR):
+                verdict = Verdict(scorer.name, OUTCOMES[outcomes[headline]], answer, "")
                 cause = cause_of(entry, verdict, changes)
-        judged.codes.append(codes)
+        judged.codes.append(outcomes)
         judged.answers.append(answer)
         judged.causes.append(cause)
     return judged
@@ -86,7 +92,7 @@ def judge_run(
 def read_by(scorer: Scorer, entry: Entry) -> Answer | None:
     """Return what a scorer reads in a completion; nothing where the published code fails on it."""
     try:
-        return scorer.read(entry.text, scorer.reference(entry.problem))
+        return scorer.extract(entry.text, scorer.reference(entry.problem))
     except ScorerFailure:
         return None
 
@@ -100,16 +106,12 @@ def cause_of(entry: Entry, verdict: Verdict, changes: Mapping[str, Problem | Non
 
 def share_of(judged: Judged, scorer: int, only: Sequence[int] | None = None) -> Share:
     """Return a scorer's accuracy over a run, or over the entries with these numbers."""
-    clusters: dict[str, list[int]] = {}
-    places = range(len(judged.codes)) if only is None else only
-    for at in places:
-        code = judged.codes[at][scorer]
-        if code == ERROR:
-            continue
-        cluster = clusters.setdefault(judged.run.entries[at].problem.id, [0, 0])
-        cluster[0] += code == CORRECT
-        cluster[1] += 1
-    return share_of_clusters([(right, n) for right, n in clusters.values()])
+    entries = judged.run.entries
+    tallies = tally_by_problem(
+        (entries[index].problem.id, judged.codes[index][scorer])
+        for index in (range(len(entries)) if only is None else only)
+    )
+    return share_of_clusters(list(tallies.values()))
 
 
 def share_of_clusters(clusters: Sequence[tuple[int, int]]) -> Share:

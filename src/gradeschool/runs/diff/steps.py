@@ -2,8 +2,8 @@
 
 The steps begin at A's completions as A judges them and end at B's as B does, so that their points
 add up to the whole difference. Their order is fixed and matters where two of them meet in one
-completion: labels, rule, stop strings, limit, then the texts that no rule of thumb turns into one
-another, first those with another prompt, then the rest.
+completion: labels, scorer, stop strings, limit, then the texts that none of these explains, first
+those with another prompt, then the rest.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from gradeschool.formats.settings import LIMIT
 from gradeschool.problem import Problem
-from gradeschool.runs.diff.pairs import Pair, Paired
-from gradeschool.runs.diff.side import LIMIT, Side
+from gradeschool.runs.diff.pairs import PairedSamples, SamplePair
+from gradeschool.runs.diff.sides import DiffSide
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.matrix import CORRECT, ERROR, Matrix
+from gradeschool.scoring.table import CORRECT, ERROR, ScorerSet
 
 SET, LABELS, SCORER = "problems, samples and errors of one alone", "labels", "scorer"
 STOP, LIMITS = "stop strings", "texts cut short"
@@ -27,7 +28,7 @@ STEPS_OF_TEXTS = (PROMPTS, TEXTS, UNPROMPTED)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DiffStep:
     """One change on the way from A to B.
 
     points: of accuracy, B minus A. texts: completions that it replaces. gained, lost: verdicts that
@@ -46,7 +47,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class DiffAccount:
     """The whole account. judged: pairs that every step can judge; correct: of them, A's and B's.
 
     turned: A's completions whose verdict the other's scorer turns to correct and from it, then B's.
@@ -56,39 +57,37 @@ class Ledger:
     accuracy_b: float
     judged: int
     correct: tuple[int, int]
-    steps: tuple[Step, ...]
+    steps: tuple[DiffStep, ...]
     turned: tuple[tuple[int, int], tuple[int, int]]
 
 
-class State(NamedTuple):
-    """What stands for a pair after a step: a text, read by A's (0) or B's scorer, with a gold."""
+class ReadText(NamedTuple):
+    """The text of a pair after a step, read by A's (0) or B's scorer, with its problem."""
 
     text: str
     scorer: int
     problem: Problem
 
 
-Change = Callable[[Pair, State], State]
+Change = Callable[[SamplePair, ReadText], ReadText]
 
 
 class Judges:
     """The scorers of both sides; a problem with other labels is never taken for the other."""
 
     def __init__(self, scorers: tuple[Scorer, Scorer]) -> None:
-        self.matrices = (Matrix(scorers), Matrix(scorers))
+        self.sets = (ScorerSet(scorers), ScorerSet(scorers))
 
-    def code(self, state: State, labels: int) -> int:
+    def code(self, state: ReadText, labels: int) -> int:
         """Return the outcome of a state under A's (0) or B's labels."""
-        matrix = self.matrices[labels]
-        return matrix.codes(state.text, state.problem)[matrix.group_of[state.scorer]]
+        return self.sets[labels].outcomes(state.text, state.problem)[state.scorer]
 
 
-def ledger(a: Side, b: Side, paired: Paired, scorers: tuple[Scorer, Scorer]) -> Ledger:
+def account_of(
+    a: DiffSide, b: DiffSide, paired: PairedSamples, scorers: tuple[Scorer, Scorer]
+) -> DiffAccount:
     """Return where the difference of two sides comes from, each read by its own scorer."""
     judges = Judges(scorers)
-    for matrix in judges.matrices:
-        matrix.expect((one.text, one.problem) for one in (*a.run.samples, *b.run.samples)
-                      if one.problem is not None and not one.error)  # fmt: skip
     changes = _changes(a, b)
     walks = [_walk(pair, changes, judges) for pair in paired.pairs]
     kept = [walk for walk in walks if all(code != ERROR for code, _ in walk)]
@@ -99,30 +98,30 @@ def ledger(a: Side, b: Side, paired: Paired, scorers: tuple[Scorer, Scorer]) -> 
     gap = whole[1] - whole[0] - ((common[1] - common[0]) / n if n else 0.0)
     gap = gap if abs(gap) > ROUNDING else 0.0
     lone = len(a.run.samples) + len(b.run.samples) - 2 * n
-    return Ledger(
+    return DiffAccount(
         accuracy_a=whole[0],
         accuracy_b=whole[1],
         judged=n,
         correct=(common[0], common[1]),
-        steps=(Step(SET, 100 * gap, lone, 0, 0), *steps),
+        steps=(DiffStep(SET, 100 * gap, lone, 0, 0), *steps),
         turned=(_turned(a, judges, 0), _turned(b, judges, 1)),
     )
 
 
-def _changes(a: Side, b: Side) -> list[tuple[str, Change]]:
+def _changes(a: DiffSide, b: DiffSide) -> list[tuple[str, Change]]:
     limits = a.settings.get(LIMIT), b.settings.get(LIMIT)
     same_limit = limits[0] is not None and limits[0] == limits[1]
 
-    def stopped(pair: Pair, state: State) -> State:
+    def stopped(pair: SamplePair, state: ReadText) -> ReadText:
         if stop_acts(pair, a.stops, b.stops):
             return state._replace(text=pair.b.text)
         return state._replace(text=cut_at(pair.a.text, b.stops))
 
-    def limited(pair: Pair, state: State) -> State:
+    def limited(pair: SamplePair, state: ReadText) -> ReadText:
         return state._replace(text=pair.b.text) if pair.cut and not same_limit else state
 
     def when(wanted: bool | None) -> Change:
-        def texts(pair: Pair, state: State) -> State:
+        def texts(pair: SamplePair, state: ReadText) -> ReadText:
             return state._replace(text=pair.b.text) if pair.prompts_equal is wanted else state
 
         return texts
@@ -144,7 +143,7 @@ def cut_at(text: str, stops: Sequence[str]) -> str:
     return text[: min(places, default=len(text))]
 
 
-def stop_acts(pair: Pair, stops_a: Sequence[str], stops_b: Sequence[str]) -> bool:
+def stop_acts(pair: SamplePair, stops_a: Sequence[str], stops_b: Sequence[str]) -> bool:
     """Tell whether stop strings alone make two texts differ: cut at all of them, they are equal."""
     if pair.texts_equal:
         return False
@@ -153,10 +152,10 @@ def stop_acts(pair: Pair, stops_a: Sequence[str], stops_b: Sequence[str]) -> boo
 
 
 def _walk(
-    pair: Pair, changes: Sequence[tuple[str, Change]], judges: Judges
+    pair: SamplePair, changes: Sequence[tuple[str, Change]], judges: Judges
 ) -> list[tuple[int, bool]]:
     """Return the outcome after each step, and whether the step put another text there."""
-    state = State(pair.a.text, 0, pair.problem_a)
+    state = ReadText(pair.a.text, 0, pair.problem_a)
     walked = [(judges.code(state, 0), False)]
     for _, change in changes:
         after = change(pair, state)
@@ -167,27 +166,27 @@ def _walk(
     return walked
 
 
-def _step(name: str, at: int, walks: Sequence[Sequence[tuple[int, bool]]]) -> Step:
+def _step(name: str, at: int, walks: Sequence[Sequence[tuple[int, bool]]]) -> DiffStep:
     gained = sum(walk[at - 1][0] != CORRECT == walk[at][0] for walk in walks)
     lost = sum(walk[at - 1][0] == CORRECT != walk[at][0] for walk in walks)
     points = 100 * (gained - lost) / len(walks) if walks else 0.0
-    return Step(name, points, sum(walk[at][1] for walk in walks), gained, lost)
+    return DiffStep(name, points, sum(walk[at][1] for walk in walks), gained, lost)
 
 
-def _codes(side: Side, judges: Judges, labels: int, scorer: int) -> list[int]:
+def _codes(side: DiffSide, judges: Judges, labels: int, scorer: int) -> list[int]:
     return [
-        judges.code(State(one.text, scorer, one.problem), labels)
+        judges.code(ReadText(one.text, scorer, one.problem), labels)
         for one in side.run.samples
         if one.problem is not None and not one.error
     ]
 
 
-def _accuracy(side: Side, judges: Judges, at: int) -> float:
+def _accuracy(side: DiffSide, judges: Judges, at: int) -> float:
     codes = [code for code in _codes(side, judges, at, at) if code != ERROR]
     return codes.count(CORRECT) / len(codes) if codes else 0.0
 
 
-def _turned(side: Side, judges: Judges, at: int) -> tuple[int, int]:
+def _turned(side: DiffSide, judges: Judges, at: int) -> tuple[int, int]:
     """Return how many of a side's verdicts the other's scorer turns to correct, and from it."""
     own, other = (_codes(side, judges, at, scorer) for scorer in (at, 1 - at))
     both = [pair for pair in zip(own, other, strict=True) if ERROR not in pair]

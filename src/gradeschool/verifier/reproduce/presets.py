@@ -100,18 +100,18 @@ TINY = replace(
     replay=False,
     gguf=True,
 )  # fmt: skip
-PRESETS = {one.name: one for one in (LAPTOP, GPU, TINY)}
+PRESETS = {preset.name: preset for preset in (LAPTOP, GPU, TINY)}
 
 
 def stages_of(preset: Preset) -> list[Stage]:
     """Return all stages of a recipe, each after what it needs."""
-    found = list(_problems(preset))
+    stages = list(_problems(preset))
     for seed in preset.seeds:
-        found += _training(preset, seed)
+        stages += _training(preset, seed)
         for split in SPLITS:
-            found += _testing(preset, seed, split)
-        found += _written(preset, seed)
-    return found
+            stages += _testing(preset, seed, split)
+        stages += _written(preset, seed)
+    return stages
 
 
 def folder(what: str, seed: int) -> str:

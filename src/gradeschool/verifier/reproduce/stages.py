@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from gradeschool.atomic import write_file
-from gradeschool.errors import InputError
+from gradeschool.errors import GradeschoolError, InputError, StoreError
+from gradeschool.runs.store import FolderLock
+from gradeschool.signals import StopFlag, stop_flag
+from gradeschool.worker import python_command, python_environment
 
 STAGES_FOLDER = "stages"
 
@@ -42,20 +50,20 @@ def digests(stages: Sequence[Stage]) -> dict[str, str]:
 
     Raises ValueError where a stage needs one that does not come before it.
     """
-    found: dict[str, str] = {}
+    by_stage: dict[str, str] = {}
     for stage in stages:
-        late = [need for need in stage.needs if need not in found]
-        if late or stage.name in found:
+        late = [need for need in stage.needs if need not in by_stage]
+        if late or stage.name in by_stage:
             raise ValueError(f"the stage {stage.name!r} needs {late} before it, once")
-        parts = [*stage.command, *(found[need] for need in stage.needs)]
-        found[stage.name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-    return found
+        parts = [*stage.command, *(by_stage[need] for need in stage.needs)]
+        by_stage[stage.name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    return by_stage
 
 
 def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, Done]:
     """Return the stages that are done; raises InputError where one was done with other settings."""
     expected = digests(stages)
-    done: dict[str, Done] = {}
+    results: dict[str, Done] = {}
     for stage in stages:
         path = folder / STAGES_FOLDER / f"{stage.name}.json"
         try:
@@ -69,49 +77,209 @@ def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, Done]:
                 f"the stage {stage.name!r} in {str(folder)!r} was done with other settings; give "
                 "another folder with -o, or the settings as they were"
             )
-        done[stage.name] = Done(fields["digest"], fields["seconds"], fields["cpu_seconds"])
-    return done
+        results[stage.name] = Done(fields["digest"], fields["seconds"], fields["cpu_seconds"])
+    return results
 
 
-def mark(folder: Path, stage: Stage, done: Done) -> None:
+def mark(folder: Path, stage: Stage, result: Done) -> None:
     """Write down that a stage is done."""
-    fields = {"command": ["gradeschool", *stage.command], **done._asdict()}
+    fields = {"command": ["gradeschool", *stage.command], **result._asdict()}
     path = folder / STAGES_FOLDER / f"{stage.name}.json"
     write_file(path, (json.dumps(fields, indent=2) + "\n").encode())
 
 
-def wanted(stages: Sequence[Stage], names: Iterable[str]) -> list[Stage]:
+def stages_for(stages: Sequence[Stage], names: Iterable[str]) -> list[Stage]:
     """Return the named stages and all that they need, in order."""
     needs = {stage.name: stage.needs for stage in stages}
-    found: set[str] = set()
+    needed: set[str] = set()
     ahead = list(names)
     while ahead:
         name = ahead.pop()
-        if name not in found:
-            found.add(name)
+        if name not in needed:
+            needed.add(name)
             ahead.extend(needs[name])
-    return [stage for stage in stages if stage.name in found]
+    return [stage for stage in stages if stage.name in needed]
 
 
-def ready(stages: Sequence[Stage], done: Mapping[str, Done], begun: Iterable[str]) -> list[Stage]:
+def ready(
+    stages: Sequence[Stage], results: Mapping[str, Done], running: Iterable[str]
+) -> list[Stage]:
     """Return the stages that can begin: all that they need is done, the longest way ahead first.
 
     So the chains of several training seeds end at the same time, not one after the other.
     """
-    out = set(begun) | set(done)
+    out = set(running) | set(results)
     ahead = ways_ahead(stages)
     can = [
         stage
         for stage in stages
-        if stage.name not in out and all(need in done for need in stage.needs)
+        if stage.name not in out and all(need in results for need in stage.needs)
     ]
     return sorted(can, key=lambda stage: -ahead[stage.name])
 
 
 def ways_ahead(stages: Sequence[Stage]) -> dict[str, int]:
     """Return by stage how many stages follow it on its longest way to an end."""
-    found = {stage.name: 0 for stage in stages}
+    lengths = {stage.name: 0 for stage in stages}
     for stage in reversed(stages):
         for need in stage.needs:
-            found[need] = max(found[need], found[stage.name] + 1)
-    return found
+            lengths[need] = max(lengths[need], lengths[stage.name] + 1)
+    return lengths
+
+
+# The command line, for a process that ends with the one that started it.
+STAGE_PROGRAM = "from gradeschool.cli.stage import run; run()"
+POLL_SECONDS = 0.1
+LOG_TAIL = 1500  # characters of a failed stage's log that its error shows
+INTERRUPTED = 130
+STOP_SECONDS = 60.0
+# Told to keep freed memory, glibc makes training on a CPU a fifth faster (docs/log.md).
+ALLOCATOR = {
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": "8000000000",
+    "MALLOC_TOP_PAD_": "200000000",
+}
+
+
+class StageError(GradeschoolError):
+    """A stage's command failed; the recipe stops, and continues from there when it runs again."""
+
+
+class Running(NamedTuple):
+    """A stage whose process runs."""
+
+    stage: Stage
+    process: subprocess.Popen[bytes]
+    since: float
+    log: Path
+
+
+class Watcher(Protocol):
+    """Progress callbacks: stages begin, run and end."""
+
+    def show(self, running: Sequence[Running], finished: int, of: int) -> None:
+        """See what runs; called often."""
+
+    def ended(self, stage: Stage, result: Done) -> None:
+        """Learn of a stage that is done."""
+
+
+def run(stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher) -> dict[str, Done]:
+    """Run what is not done yet, at most `jobs` at once; return every stage as done.
+
+    SIGINT and SIGTERM let the stages that run end in order, then raise KeyboardInterrupt; a second
+    one ends all at once, as the death of this process does. The same call continues from there.
+    Raises StageError where a command fails, InputError where a stage was done with other settings,
+    StoreError where the folder cannot be used or is in use.
+    """
+    with _locked(folder / STAGES_FOLDER), stop_flag() as stop:
+        return _run(stages, folder, jobs, watcher, stop)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other recipes out of the folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FolderLock(folder)
+        lock.take()
+    except OSError as error:
+        raise StoreError(f"cannot use {str(folder)!r}: {error.strerror}; give another") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _run(
+    stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher, stop: StopFlag
+) -> dict[str, Done]:
+    results = finished(folder, stages)
+    codes = digests(stages)
+    running: dict[str, Running] = {}
+    try:
+        while len(results) < len(stages):
+            if stop.requested:
+                raise KeyboardInterrupt
+            for stage in ready(stages, results, running)[: jobs - len(running)]:
+                running[stage.name] = _begin(stage, folder, jobs)
+            watcher.show(list(running.values()), len(results), len(stages))
+            time.sleep(POLL_SECONDS)
+            for process in list(running.values()):
+                ended = _ended(process, codes[process.stage.name])
+                if ended is not None:
+                    del running[process.stage.name]
+                    mark(folder, process.stage, ended)
+                    results[process.stage.name] = ended
+                    watcher.ended(process.stage, ended)
+    except BaseException:
+        _stop(list(running.values()))
+        raise
+    return results
+
+
+def _begin(stage: Stage, folder: Path, jobs: int) -> Running:
+    log = folder / STAGES_FOLDER / f"{stage.name}.log"
+    threads = str(max(1, (os.cpu_count() or 1) // jobs))
+    (folder / stage.stdout).parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        out = (folder / f"{stage.stdout}.part").open("wb") if stage.stdout else None
+        process = subprocess.Popen(  # noqa: S603 (our own command line)
+            python_command(STAGE_PROGRAM, *stage.command),
+            cwd=folder,
+            stdin=subprocess.PIPE,  # closes with this process, and the stage ends
+            process_group=0,  # a terminal's Ctrl-C reaches this process alone, which passes it on
+            stdout=out or output,
+            stderr=output,
+            env={
+                "OMP_NUM_THREADS": threads,
+                "TOKENIZERS_PARALLELISM": "false",
+                **ALLOCATOR,
+                **python_environment({}),
+            },
+        )
+        if out is not None:
+            out.close()
+    return Running(stage, process, time.monotonic(), log)
+
+
+def _ended(running: Running, digest: str) -> Done | None:
+    """Return what a process took if it ended well, None where it runs; raise where it failed."""
+    pid, status, usage = os.wait4(running.process.pid, os.WNOHANG)
+    if not pid:
+        return None
+    code = running.process.returncode = os.waitstatus_to_exitcode(status)
+    _close(running.process)
+    if code in {INTERRUPTED, -signal.SIGINT}:
+        raise KeyboardInterrupt
+    if code:
+        tail = running.log.read_text("utf-8", "replace")[-LOG_TAIL:].strip()
+        raise StageError(
+            f"the stage {running.stage.name!r} ended with status {code}: {tail}\n"
+            f"(its whole output: {str(running.log)!r}); the same command continues from there"
+        )
+    if running.stage.stdout:
+        target = running.log.parents[1] / running.stage.stdout
+        target.with_name(f"{target.name}.part").replace(target)
+    seconds = round(time.monotonic() - running.since, 1)
+    return Done(digest, seconds, round(usage.ru_utime + usage.ru_stime, 1))
+
+
+def _stop(running: Sequence[Running]) -> None:
+    """Let what runs end in order, as at an interrupt, and wait for it."""
+    alive = [stage.process for stage in running if stage.process.returncode is None]
+    for process in alive:
+        process.send_signal(signal.SIGINT)
+    for process in alive:
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        _close(process)
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """Close our end of the pipe that a process holds on to."""
+    if process.stdin is not None:
+        process.stdin.close()

@@ -1,0 +1,154 @@
+"""A run as other tools' formats need it, and the files of an export."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from gradeschool.atomic import replacing
+from gradeschool.completion import Completion, Prompt
+from gradeschool.errors import InputError
+from gradeschool.problem import Problem
+from gradeschool.scorer import Scorer
+from gradeschool.verdict import Verdict
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+REPLACEMENT = "\ufffd"
+
+
+class ExportedScore(NamedTuple):
+    """The score of a run under one scorer, in the two ways that it is published.
+
+    accuracy, interval, judged: over completions, with the 95 % interval. mean, stderr: over
+    problems, as lm-eval and inspect_ai give them; stderr is None for a single problem. problems:
+    (correct, judged) by the problem's id; failures of the scorer are not judged.
+    """
+
+    scorer: Scorer
+    accuracy: float
+    interval: tuple[float, float]
+    judged: int
+    mean: float
+    stderr: float | None
+    problems: Mapping[str, tuple[int, int]]
+
+
+class ExportedSample(NamedTuple):
+    """One sample with its verdicts, in the order of the scorers; none where it failed.
+
+    place: the row of its problem in the dataset, from 0. stored: the row of the run folder, None
+    for other files. prompt: what was sent, None where that cannot be known. cause: why the
+    headline scorer does not call it correct.
+    """
+
+    problem: Problem
+    place: int
+    sample: int
+    text: str
+    error: str
+    finish: str
+    stored: Completion | None
+    prompt: Prompt | None
+    verdicts: tuple[Verdict, ...]
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedRun:
+    """A run with what any format needs; the first scorer is the headline.
+
+    task: the protocol, or the dataset of a file that names none. size: problems in the dataset.
+    begun, ended: of the run; of a file without a run.json, when it was last changed.
+    """
+
+    model: str
+    task: str
+    dataset: str
+    size: int
+    scores: tuple[ExportedScore, ...]
+    samples: tuple[ExportedSample, ...]
+    manifest: Mapping[str, Any]
+    begun: datetime
+    ended: datetime
+    faults: int
+
+    def facts(self, name: str) -> Mapping[str, Any]:
+        """Return an object of run.json, {} where it has none of that name."""
+        value = self.manifest.get(name)
+        return value if isinstance(value, Mapping) else {}
+
+    def answered(self) -> tuple[ExportedSample, ...]:
+        """Return the samples that have a completion."""
+        return tuple(sample for sample in self.samples if not sample.error)
+
+    def is_whole(self) -> bool:
+        """Tell whether every sample of the run is stored, failed ones included."""
+        planned = (self.manifest.get("problems"), self.manifest.get("samples"))
+        counts = [count for count in planned if isinstance(count, int)]
+        return len(counts) < 2 or len(self.samples) >= counts[0] * counts[1]
+
+
+class ExportedFile(NamedTuple):
+    """A file of an export: its path below the target, "" for the target itself, and its content."""
+
+    path: str
+    write: Callable[[BinaryIO], None]
+
+
+def lines_file(path: str, lines: Iterable[bytes]) -> ExportedFile:
+    """Return a file of these lines."""
+    return ExportedFile(path, lambda file: file.writelines(lines))
+
+
+def storable(text: str) -> str:
+    """Replace lone surrogates, which UTF-8 and most readers refuse, by U+FFFD.
+
+    A text keeps its length, so that places in it stay right.
+    """
+    return text if text.isascii() else SURROGATE.sub(REPLACEMENT, text)
+
+
+def encoded(value: Any, indent: int | None = None) -> bytes:
+    r"""Return a value as JSON in ASCII; lone surrogates are U+FFFD.
+
+    ASCII, because some readers of JSON lines split at U+2028 too.
+    """
+    text = json.dumps(value, indent=indent)
+    if "\\ud" in text:
+        whole = storable(json.dumps(value, ensure_ascii=False))
+        text = json.dumps(json.loads(whole), indent=indent)
+    return text.encode("ascii")
+
+
+def require_free(target: Path, files: Sequence[ExportedFile], overwrite: bool) -> None:
+    """Raise InputError where the export would replace a file and `overwrite` is False."""
+    for file in files:
+        path = target / file.path
+        if path.is_dir():
+            raise InputError(f"{str(path)!r} is a folder; give the path of a file with -o")
+        if path.exists() and not overwrite:
+            raise InputError(f"{str(path)!r} exists; give --force to replace it, or another -o")
+
+
+def save(target: Path, files: Sequence[ExportedFile]) -> int:
+    """Write the files of an export, all or none; return their bytes. Raises InputError."""
+    size = 0
+    try:
+        with ExitStack() as stack:
+            for file in files:
+                path = target / file.path
+                path.parent.mkdir(parents=True, exist_ok=True)
+                part = stack.enter_context(replacing(path))
+                with part.open("wb") as stream:
+                    file.write(stream)
+                size += part.stat().st_size
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"cannot write {str(target)!r}: {reason}; give another -o") from error
+    return size

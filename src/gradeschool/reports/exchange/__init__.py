@@ -1,1 +1,0 @@
-"""Runs in the file formats of other tools: one file for each format."""

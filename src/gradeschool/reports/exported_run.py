@@ -1,0 +1,167 @@
+"""Make a run ready for export: its prompts, verdicts, scores and dates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+from gradeschool.completion import Completion, Prompt
+from gradeschool.datasets.load import load_dataset
+from gradeschool.datasets.sources import ALIASES, SOURCES
+from gradeschool.errors import InputError
+from gradeschool.formats.export import ExportedRun, ExportedSample, ExportedScore
+from gradeschool.formats.own_run import COMPLETIONS_FILE, dataset_of, from_fields
+from gradeschool.formats.tables import read_rows
+from gradeschool.problem import Problem
+from gradeschool.reports.page.gather import Entry, PageRun, gather
+from gradeschool.reports.page.verdicts import cause_of, share_of_clusters
+from gradeschool.runs.manifest import plan_of
+from gradeschool.scorer import Scorer
+from gradeschool.scoring.samples import Warn
+from gradeschool.scoring.sources import DEFAULT_DATASET
+from gradeschool.scoring.table import OUTCOMES, scored_table, tally_by_problem
+from gradeschool.verdict import Outcome, Verdict
+
+
+def one_run(spec: str, dataset: str | None, warn: Warn) -> PageRun:
+    """Return the run that FILE or FILE#RUN names; raises InputError unless there is just one."""
+    runs = gather([spec], dataset, warn)
+    if len(runs) > 1:
+        names = ", ".join(repr(f"{spec}#{run.name}") for run in runs[:5])
+        more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
+        raise InputError(
+            f"{spec!r} holds {len(runs)} runs, an export is of one; give {names}{more}"
+        )
+    if all(entry.error for entry in runs[0].entries):
+        count = len(runs[0].entries)
+        raise InputError(f"{spec!r} has nothing to export: its {count} samples have no completion")
+    return runs[0]
+
+
+def exported_run(
+    run: PageRun, scorers: Sequence[Scorer], dataset: str | None, warn: Warn
+) -> ExportedRun:
+    """Return a run with the verdicts of these scorers, the first of which is the headline."""
+    name = dataset or dataset_of(run.path) or DEFAULT_DATASET
+    problems = load_dataset(name).problems
+    places = {problem.id: place for place, problem in enumerate(problems)}
+    protocol = run.manifest.get("protocol")
+    task = protocol.get("name") if isinstance(protocol, Mapping) else None
+    shown = dataset_name(name)
+    begun, ended = _dates(run)
+    samples = _samples(run, scorers, places, warn)
+    return ExportedRun(
+        model=run.name,
+        task=str(task or shown),
+        dataset=shown,
+        size=len(problems),
+        scores=tuple(_score(samples, index, scorer) for index, scorer in enumerate(scorers)),
+        samples=tuple(samples),
+        manifest=run.manifest,
+        begun=begun,
+        ended=ended,
+        faults=run.faults,
+    )
+
+
+def dataset_name(name: str) -> str:
+    """Return a dataset's name; of a file its name without folders, which are of one machine."""
+    return ALIASES.get(name, name) if name in SOURCES or name in ALIASES else Path(name).name
+
+
+def _samples(
+    run: PageRun, scorers: Sequence[Scorer], places: Mapping[str, int], warn: Warn
+) -> list[ExportedSample]:
+    verdicts_of_samples = iter(scored_table(run.chosen.run, scorers).verdicts)
+    run_samples = (sample for sample in run.chosen.run.samples if sample.problem is not None)
+    stored, prompts = _stored(run.path), _prompts(run.manifest, warn)
+    others: dict[str, int] = {}
+    exported = []
+    for entry, sample in zip(run.entries, run_samples, strict=True):
+        row = stored.get(sample.row)
+        id = entry.problem.id
+        place = places.get(id)
+        if place is None:  # a problem that the file brings itself
+            place = others.setdefault(id, len(places) + len(others))
+        verdicts = () if entry.error else next(verdicts_of_samples)
+        exported.append(
+            ExportedSample(
+                problem=entry.problem,
+                place=place,
+                sample=entry.sample,
+                text=entry.text,
+                error=entry.error,
+                finish=str(sample.finish),
+                stored=row,
+                prompt=prompts.get(row.key) if row else None,
+                verdicts=verdicts,
+                cause=_cause(entry, verdicts, run.disputed),
+            )
+        )
+    return exported
+
+
+def _score(samples: Sequence[ExportedSample], index: int, scorer: Scorer) -> ExportedScore:
+    outcomes = (
+        (sample.problem.id, OUTCOMES.index(sample.verdicts[index].outcome))
+        for sample in samples
+        if sample.verdicts
+    )
+    problems = tally_by_problem(outcomes)
+    share = share_of_clusters(list(problems.values()))
+    shares = [correct / judged for correct, judged in problems.values()]
+    mean = sum(shares) / len(shares) if shares else 0.0
+    stderr = None
+    if len(shares) > 1:
+        variance = sum((value - mean) ** 2 for value in shares) / (len(shares) - 1)
+        stderr = sqrt(variance / len(shares))
+    return ExportedScore(
+        scorer, share.accuracy, share.interval, share.judged, mean, stderr, problems
+    )
+
+
+def _cause(
+    entry: Entry, verdicts: Sequence[Verdict], disputed: Mapping[str, Problem | None]
+) -> str:
+    """Return why the headline scorer misses, "" where it does not."""
+    missed = bool(verdicts) and verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)
+    return cause_of(entry, verdicts[0], disputed) if missed else ""
+
+
+def _stored(path: Path) -> dict[int, Completion]:
+    """Return the rows of a run folder by number; none of other files."""
+    file = path / COMPLETIONS_FILE if path.is_dir() else path
+    if file.name != COMPLETIONS_FILE:
+        return {}
+    rows = ((row.number, from_fields(row.fields)) for row in read_rows(file))
+    return {number: completion for number, completion in rows if completion is not None}
+
+
+def _prompts(manifest: Mapping[str, Any], warn: Warn) -> dict[str, Prompt]:
+    """Return the prompts by key, rendered again; the key is their digest and proves them."""
+    if "protocol" not in manifest:
+        return {}
+    try:
+        requests = plan_of(manifest).requests(str(manifest.get("model")))
+    except InputError as error:
+        warn(f"the export has no prompts, because they cannot be rendered here: {error}")
+        return {}
+    return {request.key: request.prompt for request in requests}
+
+
+def _dates(run: PageRun) -> tuple[datetime, datetime]:
+    file = run.path / COMPLETIONS_FILE if run.path.is_dir() else run.path
+    changed = datetime.fromtimestamp(int(file.stat().st_mtime), UTC)
+    begun = _date(run.manifest.get("created"), changed)
+    return begun, max(begun, _date(run.manifest.get("updated"), changed))
+
+
+def _date(written: object, default: datetime) -> datetime:
+    try:
+        date = datetime.fromisoformat(str(written))
+    except ValueError:
+        return default
+    return date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)

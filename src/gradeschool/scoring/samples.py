@@ -1,0 +1,290 @@
+"""Samples with their problems: what a score is made of, and messages about unusable rows."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import NamedTuple
+
+from gradeschool.completion import Finish
+from gradeschool.errors import InputError
+from gradeschool.formats.samples import FileSample
+from gradeschool.problem import Problem
+from gradeschool.scoring.matching import Matcher
+
+Warn = Callable[[str], None]
+SHOWN = 5
+
+
+@dataclass(slots=True)
+class _Kind:
+    """Messages of one kind about one run; `first` holds the earliest, with their order."""
+
+    count: int = 0
+    first: list[tuple[int, str]] = field(default_factory=list)
+
+
+class Notes:
+    """Collects messages in bounded memory."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, defaultdict[tuple[str, bool], _Kind]] = {}
+        self._order = 0
+
+    def add(
+        self, kind: str, message: Callable[[], str], run: str = "", unnumbered: bool = False
+    ) -> None:
+        """Note something about a row of a run; the message is only made where it may be shown.
+
+        unnumbered: the row does not number its sample, so that `tell` may be asked to pass it over.
+        """
+        runs = self._kinds.setdefault(kind, defaultdict(_Kind))
+        notes = runs[run, unnumbered]
+        notes.count += 1
+        self._order += 1
+        if len(notes.first) < SHOWN:
+            notes.first.append((self._order, message()))
+
+    def tell(self, warn: Warn, sampled: Collection[str] = ()) -> None:
+        """Hand on the first messages of each kind and the number of the others.
+
+        sampled: runs whose rows without a number are samples, of which there is nothing to say.
+        """
+        for kind, runs in self._kinds.items():
+            told = [
+                notes
+                for (run, unnumbered), notes in runs.items()
+                if not (unnumbered and run in sampled)
+            ]
+            first = sorted(message for notes in told for message in notes.first)[:SHOWN]
+            for _, message in first:
+                warn(message)
+            if (more := sum(notes.count for notes in told) - len(first)) > 0:
+                warn(f"... and {more} more rows of this kind ({kind})")
+
+
+GAP = 1024  # sample numbers that are further ahead than this are kept in a dictionary
+SORTED = 2**16  # more texts of one problem than this are kept in a set
+
+
+class Placement(NamedTuple):
+    """The number of a sample, or of the earlier sample whose text it repeats to the letter."""
+
+    number: int
+    repeats: bool
+
+
+class Repeats:
+    """The samples of a file so far: their texts' digests by run, problem and number."""
+
+    def __init__(self) -> None:
+        self._samples: defaultdict[tuple[str, str], _Samples] = defaultdict(_Samples)
+
+    def place(self, run: str, problem: str, sample: int | None, digest: int) -> Placement:
+        """Return where a completion belongs, and remember it.
+
+        A number that another text has already gives the next one that is free. A row without a
+        number is tried as number 0.
+        """
+        samples = self._samples[run, problem]
+        samples.unnumbered += sample is None
+        return samples.place(sample or 0, digest)
+
+    def sampled_runs(self) -> set[str]:
+        """Return the runs that leave samples without numbers and have several of most problems.
+
+        Their samples may repeat each other: a model that is asked twice may say the same.
+        """
+        several: dict[str, list[bool]] = defaultdict(list)
+        for (run, _), samples in self._samples.items():
+            if samples.unnumbered:
+                several[run].append(samples.unnumbered > 1)
+        return {run for run, found in several.items() if sum(found) > len(found) / 2}
+
+
+class _Samples:
+    """The samples of one problem in one run. A digest of 0 is a number that is free."""
+
+    __slots__ = ("ends", "far", "known", "texts", "unnumbered")
+
+    def __init__(self) -> None:
+        self.texts = array("Q")
+        self.far: dict[int, int] | None = None  # beyond the array, and negative numbers
+        self.known: array[int] | set[int] | None = None  # all digests, once a number was taken
+        self.ends: dict[int, int] | None = None  # first free number found behind a taken one
+        self.unnumbered = 0
+
+    def place(self, number: int, digest: int) -> Placement:
+        taken = self._at(number)
+        if not taken:
+            self._put(number, digest)
+            return Placement(number, False)
+        if taken == digest:
+            return Placement(number, True)
+        end = self._end(number)
+        earlier = self._find(digest, number, end) if self._knows(digest) else None
+        if earlier is None:
+            self._put(end, digest)
+        return Placement(end if earlier is None else earlier, earlier is not None)
+
+    def _at(self, number: int) -> int:
+        near = self.texts[number] if 0 <= number < len(self.texts) else 0
+        return near or (self.far.get(number, 0) if self.far else 0)
+
+    def _find(self, digest: int, start: int, end: int) -> int | None:
+        """Return the number in [start, end) that has a text."""
+        far = self.far.items() if self.far else ()
+        for number, text in far:
+            if text == digest and start <= number < end:
+                return number
+        try:
+            return self.texts.index(digest, max(start, 0), max(end, 0))
+        except ValueError:
+            return None
+
+    def _put(self, number: int, digest: int) -> None:
+        ahead = number - len(self.texts)
+        if number < 0 or ahead > GAP:
+            self.far = self.far or {}
+            self.far[number] = digest
+        elif ahead >= 0:
+            self.texts.extend([0] * ahead + [digest])
+        else:
+            self.texts[number] = digest
+        if isinstance(self.known, set):
+            self.known.add(digest)
+        elif self.known is not None:
+            self.known.insert(bisect_left(self.known, digest), digest)
+            if len(self.known) > SORTED:
+                self.known = set(self.known)
+
+    def _knows(self, digest: int) -> bool:
+        if self.known is None:
+            self.known = array("Q", sorted(filter(None, (*self.texts, *(self.far or {}).values()))))
+        if isinstance(self.known, set):
+            return digest in self.known
+        at = bisect_left(self.known, digest)
+        return at < len(self.known) and self.known[at] == digest
+
+    def _end(self, number: int) -> int:
+        """Return the first free number behind a taken one."""
+        self.ends = self.ends or {}
+        end = self.ends.get(number, number + 1)
+        while self._at(end):
+            end += 1
+        self.ends[number] = end
+        return end
+
+
+class Sample(NamedTuple):
+    """One completion of one problem; problem is None and error is set where there is no text."""
+
+    problem: Problem | None
+    sample: int
+    text: str
+    error: str
+    row: int
+    finish: str = Finish.UNKNOWN
+
+
+@dataclass(slots=True)
+class Run:
+    """The samples of one run, in the order of the file; `faults` counts unusable rows."""
+
+    name: str
+    samples: list[Sample] = field(default_factory=list)
+    faults: int = 0
+
+
+def collect(
+    recordings: Iterable[FileSample], matcher: Matcher, source: str, warn: Warn
+) -> list[Run]:
+    """Group recorded completions by run and find their problems.
+
+    A row that cannot be used is a sample with an error, told to `warn` with its number. A row that
+    repeats another one to the letter is counted once; one that gives the same sample another text
+    is kept as a further sample. Rows that do not number their samples may repeat each other where
+    most problems of their run have several. Raises InputError where no row can be used.
+    """
+    notes, repeats = Notes(), Repeats()
+    runs: dict[str, Run] = {}
+    places: list[tuple[Run, Sample, FileSample, Placement | None]] = []
+    for recorded in recordings:
+        problem, fault = find_problem(recorded, matcher)
+        run = runs.setdefault(recorded.run, Run(recorded.run))
+        row, text = recorded.row, recorded.text
+        if problem is None:
+            run.faults += 1
+            notes.add("cannot be used", partial("row {} of {!r} {}".format, row, source, fault))
+            places.append((run, Sample(None, 0, "", fault, row), recorded, None))
+            continue
+        place = repeats.place(run.name, problem.id, recorded.sample, digest(text))
+        if place.repeats or place.number != (recorded.sample or 0):
+            note_place(notes, place, run.name, problem.id, recorded.sample, row, source)
+        sample = Sample(problem, place.number, text, recorded.error, row, recorded.finish)
+        places.append((run, sample, recorded, place))
+    sampled = repeats.sampled_runs()
+    notes.tell(warn, sampled)
+    _fill(places, sampled)
+    if all(sample.problem is None for run in runs.values() for sample in run.samples):
+        raise InputError(f"no row of {source!r} can be used; see the messages above")
+    return list(runs.values())
+
+
+def _fill(
+    places: Iterable[tuple[Run, Sample, FileSample, Placement | None]], sampled: Collection[str]
+) -> None:
+    """Put the samples into their runs: repetitions only where a run is sampled."""
+    counters: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
+    for run, sample, recorded, place in places:
+        if sample.problem is not None and recorded.sample is None and run.name in sampled:
+            number = next(counters[run.name, sample.problem.id])
+            run.samples.append(sample._replace(sample=number))
+        elif place is None or not place.repeats:
+            run.samples.append(sample)
+
+
+def find_problem(sample: FileSample, matcher: Matcher) -> tuple[Problem | None, str]:
+    """Return the problem of a sample, or None and why there is none."""
+    if sample.fault:
+        return None, sample.fault
+    try:
+        return matcher.find(sample.reference), ""
+    except InputError as missing:
+        return None, str(missing)
+
+
+def digest(text: str) -> int:
+    """Return 64 bits of a text's SHA-256, never 0: whether two texts of a problem are the same."""
+    whole = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(whole[:8], "little") or 1
+
+
+def note_place(
+    notes: Notes, place: Placement, run: str, problem: str, sample: int | None, row: int, file: str
+) -> None:
+    """Note that a completion repeats another, or is not the sample that its row says."""
+    where = f"row {row} of {file!r}"
+    if place.repeats:
+        kind, said = (
+            "repeats a row",
+            lambda: (
+                f"{where} repeats sample {place.number} of problem {problem!r} to the letter; "
+                "counted once"
+            ),
+        )
+    else:
+        kind, said = (
+            "a further sample",
+            lambda: (
+                f"{where} holds problem {problem!r} of run {run!r} again, with another text; "
+                f"counted as sample {place.number}"
+            ),
+        )
+    notes.add(kind, said, run, sample is None)

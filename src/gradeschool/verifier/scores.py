@@ -1,0 +1,232 @@
+"""verifier-scores.jsonl: what verifiers said of completions, appended row by row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gradeschool.errors import InputError, StoreError
+from gradeschool.formats.tables import parse_line
+from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates
+from gradeschool.verifier.examples import QuestionSolution
+from gradeschool.verifier.scorers import CandidateScorer
+
+SCORES_FILE = "verifier-scores.jsonl"
+
+
+class ScoreRow(NamedTuple):
+    """One completion's score by one verifier.
+
+    key: the completion's. verifier: whose score it is, by name and digest. length: tokens of the
+    solution, as the generator reads it where one was asked. logprob: their mean log-probability by
+    the generator of that name, None where none was asked. values, tokens: at each token, where they
+    were wanted.
+    """
+
+    key: str
+    verifier: str
+    score: float
+    length: int
+    logprob: float | None = None
+    generator: str | None = None
+    values: list[float] | None = None
+    tokens: list[str] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields that are known."""
+        return {name: value for name, value in self._asdict().items() if value is not None}
+
+
+def scores_path(source: Path) -> Path:
+    """Return where the scores of a run folder or a file of completions lie."""
+    if source.is_dir():
+        return source / SCORES_FILE
+    return source.with_name(f"{source.stem}.{SCORES_FILE}")
+
+
+def read_scores(path: Path) -> Iterator[ScoreRow]:
+    """Yield the rows of a file of scores; a torn one is passed over. No file holds no rows."""
+    if not path.exists():
+        return
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                fields, fault = parse_line(line)
+                if not fault and (row := _row(fields)) is not None:
+                    yield row
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
+
+
+def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
+    """Append rows; a line that a killed process left half written is ended first."""
+    try:
+        with path.open("ab+") as file:
+            if file.seek(0, 2) and (file.seek(-1, 2), file.read(1))[1] != b"\n":
+                file.write(b"\n")
+            file.write(b"".join(json.dumps(row.as_json()).encode() + b"\n" for row in rows))
+    except OSError as error:
+        raise StoreError(f"cannot write {str(path)!r}: {error.strerror}") from error
+
+
+def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, ScoreRow]]:
+    """Return the name of a verifier and its rows by key, the last of each.
+
+    verifier: the beginning of its name; None where the file holds only one. Raises InputError where
+    none or several are meant.
+    """
+    by_verifier: dict[str, dict[str, ScoreRow]] = {}
+    for row in read_scores(path):
+        if verifier is None or row.verifier.startswith(verifier):
+            by_verifier.setdefault(row.verifier, {})[row.key] = row
+    if len(by_verifier) == 1:
+        return next(iter(by_verifier.items()))
+    if by_verifier:
+        names = ", ".join(map(repr, by_verifier))
+        raise InputError(f"{str(path)!r} holds scores of {names}; choose one with --verifier")
+    whose = f" of {verifier!r}" if verifier else ""
+    raise InputError(
+        f"{str(path)!r} holds no scores{whose}; give a verifier's folder with --verifier, or "
+        "score first: gradeschool verifier score"
+    )
+
+
+def _row(fields: Mapping[str, Any]) -> ScoreRow | None:
+    key, verifier = fields.get("key"), fields.get("verifier")
+    score = _finite(fields.get("score"))
+    if not (isinstance(key, str) and isinstance(verifier, str)) or score is None:
+        return None
+    length = fields.get("length")
+    return ScoreRow(
+        key=key,
+        verifier=verifier,
+        score=score,
+        length=length if isinstance(length, int) else 0,
+        logprob=_finite(fields.get("logprob")),
+        generator=str(fields["generator"]) if fields.get("generator") else None,
+        values=fields.get("values") if isinstance(fields.get("values"), list) else None,
+        tokens=fields.get("tokens") if isinstance(fields.get("tokens"), list) else None,
+    )
+
+
+def _finite(value: Any) -> float | None:
+    """Return a JSON number as a float; None for anything else, NaN and what no float holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
+
+
+# Completions that are scored between two writes: enough for full batches, few enough to lose.
+CHUNK = 2048
+
+
+class ScoringProgress(NamedTuple):
+    """How far a scoring is: completions of all, of which so many were there before."""
+
+    scored: int
+    total: int
+    before: int
+
+
+def score_held(
+    sampled: CandidateRun,
+    scorer: CandidateScorer,
+    *,
+    path: Path | None = None,
+    tokens: bool = False,
+    tell: Callable[[ScoringProgress], None] | None = None,
+) -> Path:
+    """Append the scores of completions that have none by this verifier; return the file.
+
+    path: the file, by default the one beside the completions. tokens: write the values and texts of
+    all tokens too. A row that lacks the tokens or the generator's log-probability that are asked
+    for now is written anew; the last row of a completion counts.
+    """
+    target = path or scores_path(sampled.path)
+    name = scorer.verifier.name
+    generator = scorer.generator.name if scorer.generator else None
+    scored = {
+        row.key
+        for row in read_scores(target)
+        if row.verifier == name
+        and (row.values is not None or not tokens)
+        and (generator is None or row.generator == generator)
+    }
+    of = sampled.total
+    before = sum(
+        candidate.key in scored for problem in sampled.answered for candidate in problem.candidates
+    )
+    finished = before
+    for chunk in _chunks(sampled.answered, scored):
+        append_scores(target, _rows(chunk, scorer, tokens))
+        finished += sum(len(candidate.candidates) for candidate in chunk)
+        if tell is not None:
+            tell(ScoringProgress(finished, of, before))
+    return target
+
+
+def _chunks(
+    answered: Sequence[ProblemCandidates], scored: set[str]
+) -> Iterator[list[ProblemCandidates]]:
+    """Yield problems with the completions that are not done, about CHUNK of them at a time."""
+    chunk: list[ProblemCandidates] = []
+    size = 0
+    for problem in answered:
+        missing = [candidate for candidate in problem.candidates if candidate.key not in scored]
+        if not missing:
+            continue
+        chunk.append(ProblemCandidates(problem.problem, missing))
+        size += len(missing)
+        if size >= CHUNK:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _rows(
+    chunk: Sequence[ProblemCandidates], scorer: CandidateScorer, tokens: bool
+) -> list[ScoreRow]:
+    name = scorer.verifier.name
+    keys = [candidate.key for answered in chunk for candidate in answered.candidates]
+    pairs = [
+        QuestionSolution(answered.problem.question, candidate.text, candidate.finished)
+        for answered in chunk
+        for candidate in answered.candidates
+    ]
+    results = scorer.verifier.score(pairs)
+    if scorer.generator is not None:
+        spoken = scorer.generator.logprobs(pairs)
+        results = [
+            candidate._replace(logprobs=logprobs)
+            for candidate, logprobs in zip(results, spoken, strict=True)
+        ]
+    rows = []
+    for key, scored in zip(keys, results, strict=True):
+        if not isfinite(scored.last):
+            raise InputError(
+                f"the verifier {name!r} gives a completion the score {scored.last!r}; "
+                "train it again with a smaller learning rate"
+            )
+        texts = [scorer.verifier.text(token) for token in scored.tokens] if tokens else None
+        values = [round(value, 6) for value in scored.values] if tokens else None
+        rows.append(
+            ScoreRow(
+                key=key,
+                verifier=name,
+                score=scored.last,
+                length=len(scored.logprobs or scored.tokens),
+                logprob=scored.logprob,
+                generator=scorer.generator.name if scorer.generator else None,
+                values=values,
+                tokens=texts,
+            )
+        )
+    return rows

@@ -1,0 +1,287 @@
+"""One answer out of many completions of a problem: by rank, by vote, by both; over subsets.
+
+Every function takes the completions of one problem and says how likely the answer that it picks is
+right. For fewer completions than there are, it is the mean over subsets: of all of them where that
+has a closed form (the best by a score), of random ones for votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb
+from random import Random
+from typing import NamedTuple
+
+from gradeschool.scoring.at_k import pass_at_k
+
+NO_ANSWER = -1
+LEAST_WEIGHT = 1e-6  # of a vote whose score is not above 0
+
+
+class Option(NamedTuple):
+    """One completion of a problem.
+
+    answer: as the scorer compares it, None where it read none; such a completion does not vote.
+    score: the verifier's. logprob: the mean over `tokens` tokens, by the generator.
+    """
+
+    answer: str | None
+    right: bool
+    score: float = 0.0
+    logprob: float = 0.0
+    tokens: int = 0
+
+
+class Votes(NamedTuple):
+    """How likely votes among n completions are right; lists run over the requested ns.
+
+    top: for each n, over the numbers of voters that are not above n.
+    """
+
+    majority: list[float]
+    weighted: list[float]
+    frequency: list[float]
+    top: list[list[float]]
+
+
+@lru_cache(256)
+def rank_weights(count: int, n: int) -> tuple[float, ...]:
+    """Return how likely each rank of `count` is the best one of n drawn without replacement."""
+    return tuple(comb(count - 1 - rank, n - 1) / comb(count, n) for rank in range(count))
+
+
+def best_of(options: Sequence[Option], scores: Sequence[float], n: int) -> float:
+    """Return the chance that the best by these scores is right, over all subsets of n.
+
+    Of equal scores the earlier completion is the better one.
+    """
+    order = sorted(range(len(options)), key=lambda index: -scores[index])
+    weights = rank_weights(len(options), n)
+    return sum(weights[rank] for rank, index in enumerate(order) if options[index].right)
+
+
+def votes(
+    options: Sequence[Option],
+    ns: Sequence[int],
+    voters: Sequence[int],
+    *,
+    share_weight: float,
+    draws: int,
+    source: Random,
+) -> Votes:
+    """Return the votes among n of the completions.
+
+    majority: the most frequent answer. weighted: the one whose completions' scores sum to most.
+    frequency: that of the completion with the highest score + `favour` x its answer's share. top:
+    the majority among the best k by score, for each k of `voters`. Of equals the first seen wins:
+    in the order of the samples, among the best k in that of their scores. n = all is one vote;
+    for fewer the mean of `draws` random subsets is taken, the same ones for every kind of vote.
+    """
+    table = _vote_table(options)
+    everyone = list(range(len(options)))
+    result = Votes([], [], [], [])
+    orders = [source.sample(everyone, len(everyone)) for _ in range(draws)]
+    for n in ns:
+        drawn = _subsets(everyone, orders, n)
+        counts = [k for k in voters if k <= n]
+        tops = [_top(table, chosen, counts) for chosen in drawn]
+        result.majority.append(_mean([table.right[_majority(table, chosen)] for chosen in drawn]))
+        result.weighted.append(_mean([table.right[_weighted(table, chosen)] for chosen in drawn]))
+        result.frequency.append(
+            _mean([table.right[_frequent(table, chosen, share_weight)] for chosen in drawn])
+        )
+        result.top.append([_mean([top[index] for top in tops]) for index in range(len(counts))])
+    return result
+
+
+class _VoteTable(NamedTuple):
+    """Completions by number: answer's number, score, rank; and whether answers are right."""
+
+    answers: list[int]
+    scores: list[float]
+    ranks: list[int]
+    by_rank: list[int]
+    right: list[bool]  # by answer's number; the last is of no answer
+
+
+def _vote_table(options: Sequence[Option]) -> _VoteTable:
+    numbers: dict[str, int] = {}
+    right: list[bool] = []
+    answers = []
+    for option in options:
+        if option.answer is None:
+            answers.append(NO_ANSWER)
+            continue
+        if option.answer not in numbers:
+            numbers[option.answer] = len(numbers)
+            right.append(option.right)
+        answers.append(numbers[option.answer])
+    by_rank = sorted(range(len(options)), key=lambda index: -options[index].score)
+    ranks = [0] * len(options)
+    for rank, index in enumerate(by_rank):
+        ranks[index] = rank
+    return _VoteTable(
+        answers, [option.score for option in options], ranks, by_rank, [*right, False]
+    )
+
+
+def _majority(table: _VoteTable, chosen: Sequence[int]) -> int:
+    counts: dict[int, int] = {}
+    for index in chosen:
+        answer = table.answers[index]
+        if answer != NO_ANSWER:
+            counts[answer] = counts.get(answer, 0) + 1
+    return max(counts, key=counts.__getitem__, default=NO_ANSWER)  # of equals the first
+
+
+def _weighted(table: _VoteTable, chosen: Sequence[int]) -> int:
+    sums: dict[int, float] = {}
+    for index in chosen:
+        answer = table.answers[index]
+        if answer != NO_ANSWER:
+            sums[answer] = sums.get(answer, 0.0) + max(table.scores[index], LEAST_WEIGHT)
+    return max(sums, key=sums.__getitem__, default=NO_ANSWER)
+
+
+def _frequent(table: _VoteTable, chosen: Sequence[int], share_weight: float) -> int:
+    counts: dict[int, int] = {}
+    best: dict[int, float] = {}
+    for index in chosen:
+        answer, score = table.answers[index], table.scores[index]
+        counts[answer] = counts.get(answer, 0) + (answer != NO_ANSWER)
+        if answer not in best or score > best[answer]:
+            best[answer] = score
+    return max(best, key=lambda answer: best[answer] + share_weight * counts[answer] / len(chosen))
+
+
+def _top(table: _VoteTable, chosen: Sequence[int], voters: Sequence[int]) -> list[bool]:
+    """Return whether the majority among the best k of the chosen is right, for each k."""
+    counts: dict[int, int] = {}
+    outcomes = []
+    sizes = iter(sorted(voters))
+    k = next(sizes, 0)
+    for seat, rank in enumerate(sorted([table.ranks[index] for index in chosen]), start=1):
+        answer = table.answers[table.by_rank[rank]]
+        if answer != NO_ANSWER:
+            counts[answer] = counts.get(answer, 0) + 1
+        if seat == k:
+            outcomes.append(table.right[max(counts, key=counts.__getitem__, default=NO_ANSWER)])
+            k = next(sizes, 0)
+            if not k:
+                break
+    return outcomes
+
+
+def _subsets(everyone: list[int], orders: Sequence[list[int]], n: int) -> list[list[int]]:
+    """Return subsets of n that stand for all of them: random ones, or all where they are few."""
+    if n >= len(everyone):
+        return [everyone]
+    if n == 1:
+        return [[index] for index in everyone]
+    return [order[:n] for order in orders]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+VOTERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100, 128, 200, 256, 400)
+MEAN, MAJORITY, COVERAGE, BEST = "mean", "majority", "coverage", "best"
+# name -> the words that tables print, and what it needs.
+STRATEGIES = {
+    MEAN: "one completion (mean test@1)",
+    MAJORITY: "majority vote",
+    BEST: "best by verifier",
+    "top": "vote of the verifier's top {voters}",
+    "weighted": "verifier-weighted vote",
+    "frequency": "score + {share_weight} x answer's share",
+    "logprob": "best by mean logprob",
+    "sum": "best by summed logprob",
+    COVERAGE: "any right (coverage)",
+}
+SCORES: dict[str, Callable[[Option], float]] = {
+    "verifier": lambda option: option.score,
+    "logprob": lambda option: option.logprob,
+    "sum": lambda option: option.logprob * option.tokens,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionSettings:
+    """How answers are selected.
+
+    voters: k of the headline's vote among the top k. share_weight: of an answer's share beside the
+    score. draws: random subsets a problem, for votes among fewer than all.
+    """
+
+    voters: int = 5
+    share_weight: float = 0.2
+    draws: int = 20
+    seed: int = 0
+
+
+class RankedProblem(NamedTuple):
+    """A problem with its completions, in the order of their numbers, and its family.
+
+    unique: how many different texts its completions are.
+    """
+
+    problem: str
+    family: str
+    options: Sequence[Option]
+    unique: int = 0
+
+
+class ProblemResult(NamedTuple):
+    """One problem: by strategy, how likely it is right for each number of completions it has.
+
+    ns: those numbers, all of its completions last. top: for each n, for each number of voters.
+    """
+
+    case: RankedProblem
+    ns: Sequence[int]
+    by_strategy: Mapping[str, Sequence[float]]
+    top: Sequence[Sequence[float]]
+
+
+def pick(
+    case: RankedProblem, has_logprob: bool, settings: SelectionSettings, ns: Sequence[int]
+) -> ProblemResult:
+    """Return the results of every strategy on one problem."""
+    options = case.options
+    count = len(options)
+    sizes = sorted({n for n in ns if n < count} | {count})
+    voters = _voters(count, settings)
+    source = Random(f"{settings.seed} {case.problem}")  # noqa: S311  (statistics, no secret)
+    cast = votes(
+        options,
+        sizes,
+        voters,
+        share_weight=settings.share_weight,
+        draws=settings.draws,
+        source=source,
+    )
+    right = sum(option.right for option in options)
+    by_strategy: dict[str, Sequence[float]] = {
+        MEAN: [right / count] * len(sizes),
+        MAJORITY: cast.majority,
+        BEST: [best_of(options, [option.score for option in options], n) for n in sizes],
+        "top": [
+            shares[sum(k <= min(settings.voters, n) for k in voters) - 1]
+            for n, shares in zip(sizes, cast.top, strict=True)
+        ],
+        "weighted": cast.weighted,
+        "frequency": cast.frequency,
+    }
+    if has_logprob:
+        for name in ("logprob", "sum"):
+            scores = [SCORES[name](option) for option in options]
+            by_strategy[name] = [best_of(options, scores, n) for n in sizes]
+    by_strategy[COVERAGE] = [float(pass_at_k(count, right, n)) for n in sizes]
+    return ProblemResult(case, sizes, by_strategy, cast.top)
+
+
+def _voters(count: int, settings: SelectionSettings) -> list[int]:
+    return sorted({k for k in (*VOTERS, settings.voters) if k < count} | {count})

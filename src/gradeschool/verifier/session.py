@@ -1,0 +1,288 @@
+"""One training command: from its settings to the model in its folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gradeschool.atomic import remove_parts, write_file
+from gradeschool.errors import StoreError
+from gradeschool.runs.store import LOCK_FILE, FolderLock
+from gradeschool.verifier.parallel import ALONE, World
+from gradeschool.verifier.training import (
+    LOSSES,
+    After,
+    Loss,
+    Trained,
+    TrainingBatches,
+    TrainingSettings,
+    TrainingUpdate,
+    train,
+)
+
+FINAL = "model"
+
+
+class Listener(NamedTuple):
+    """What is called while it goes: a note in words, every update, every row of the curves."""
+
+    note: Callable[[str], None] = lambda _: None
+    update: Callable[[TrainingUpdate], None] = lambda _: None
+    row: Callable[[dict[str, Any]], None] = lambda _: None
+
+
+QUIET = Listener()
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Where a command trains, in which processes, and what is called as it goes.
+
+    save_every: updates between checkpoints.
+    """
+
+    output: Path
+    world: World = ALONE
+    command: str = ""
+    listener: Listener = QUIET
+    save_every: int = 200
+
+    @property
+    def work(self) -> Path:
+        """The folder of what only the training needs."""
+        return self.output / WORK
+
+    def note(self, text: str) -> None:
+        """Tell something in words, once for all processes."""
+        if self.world.first:
+            self.listener.note(text)
+
+
+class Prepared(NamedTuple):
+    """All that a training needs, ready to begin.
+
+    save: writes the trained model into a folder. left_out: ids of problems that are not used.
+    after, marks: see `training.train`.
+    """
+
+    model: Any
+    batches: TrainingBatches
+    loss: Loss
+    settings: TrainingSettings
+    save: Callable[[Trained, Path], None]
+    left_out: Sequence[str]
+    after: After | None = None
+    marks: Collection[int] = ()
+
+
+def run(
+    session: Session, facts: Callable[[], Mapping[str, Any]], prepare: Callable[[], Prepared]
+) -> Mapping[str, Any]:
+    """Train what `prepare` returns into the session's folder, from its checkpoint if there is one.
+
+    facts: all that decides the model. Only the first process has the folder. Returns
+    training.json's fields, with the status "running" where a signal ended it early, and of the
+    other processes the status alone. A start without an update leaves no files. Raises
+    StoreError for a folder that holds another training or cannot be written.
+    """
+    if not session.world.first:
+        return _go(session, prepare, None)
+    with opened(session.output, facts()) as folder:
+        return _go(session, prepare, folder)
+
+
+def _go(
+    session: Session, prepare: Callable[[], Prepared], folder: TrainingFolder | None
+) -> Mapping[str, Any]:
+    world = session.world
+    (finished,) = world.any(folder is not None and folder.finished)
+    if finished:
+        return {"status": "finished"} if folder is None else folder.fields
+    ready = prepare()
+
+    def tell(update: TrainingUpdate) -> None:
+        if folder is not None and not folder.begun:
+            folder.begin(session.command, world.describe())
+        session.listener.update(update)
+
+    trained = train(
+        ready.model,
+        ready.batches,
+        ready.loss,
+        ready.settings,
+        session.work,
+        world=world,
+        save_every=session.save_every,
+        after=ready.after,
+        marks=ready.marks,
+        tell=tell if world.first else None,
+    )
+    if folder is None:
+        return {"status": "running" if trained.stopped else "finished"}
+    if trained.stopped:
+        return {**folder.fields, "updates": trained.updates}
+    _finish(folder, ready, trained)
+    return folder.fields
+
+
+def _finish(folder: TrainingFolder, ready: Prepared, trained: Trained) -> None:
+    """Write the model, then say that it is finished."""
+    files = folder.work / FINAL
+    shutil.rmtree(files, ignore_errors=True)
+    ready.save(trained, files)
+    (folder.work / LOSSES).replace(files / LOSSES)
+    result = {
+        "updates": trained.updates,
+        "tokens": trained.tokens,
+        "seconds": round(trained.seconds, 2),
+        "losses": dict(trained.losses),
+        "left_out": list(ready.left_out),
+    }
+    folder.finish(files, result)
+
+
+SCHEMA = 1
+TRAINING = "training.json"
+WORK = "training"
+PACKAGES = ("gradeschool", "torch", "transformers", "tokenizers", "safetensors")
+
+
+class TrainingFolder:
+    """A folder that holds one training; `asked` decides whether a command means the same one.
+
+    new: it held none before. begun: this command has made an update. Raises StoreError where the
+    folder holds another training, or anything else.
+    """
+
+    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
+        self.path, self.work = path, path / WORK
+        self.settings = json.loads(json.dumps(settings))
+        earlier = self._earlier()
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self.fields: dict[str, Any] = earlier or {"schema": SCHEMA, "created": now}
+        self.new, self.begun = earlier is None, False
+        self.finished = self.fields.get("status") == "finished"
+
+    def begin(self, command: str, processes: str) -> None:
+        """Write training.json: from now on the folder is this training's."""
+        self.begun = True
+        self._write(
+            status="running",
+            command=command,
+            processes=processes,
+            asked=self.settings,
+            digest=digest_of(self.settings),
+            versions=_versions(),
+        )
+
+    def finish(self, files: Path, result: Mapping[str, Any]) -> None:
+        """Move a model's files into the folder, remove what only the training needed."""
+        for file in sorted(files.iterdir()):
+            file.replace(self.path / file.name)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._write(status="finished", finished=now, **result)
+        self.finished = True
+
+    def _write(self, **fields: Any) -> None:
+        self.fields |= fields
+        body = json.dumps(self.fields, indent=2) + "\n"
+        write_file(self.path / TRAINING, body.encode())
+
+    def _earlier(self) -> dict[str, Any] | None:
+        """Return training.json, None where the folder is new; raises StoreError."""
+        file = self.path / TRAINING
+        if not file.exists():
+            if self.path.exists() and (not self.path.is_dir() or _names(self.path) - {WORK}):
+                raise StoreError(
+                    f"{str(self.path)!r} is there already and holds no training of ours; "
+                    "nothing was written: give another folder with -o"
+                )
+            return None
+        try:
+            fields: dict[str, Any] = json.loads(file.read_bytes())
+            settings: dict[str, Any] = fields["asked"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(
+                f"{str(file)!r} is damaged ({error!r}); give another folder with -o"
+            ) from error
+        for name in {**settings, **self.settings}:
+            if settings.get(name) != self.settings.get(name):
+                raise StoreError(
+                    f"{str(self.path)!r} holds another training: its {name} is "
+                    f"{settings.get(name)!r}, requested is {self.settings.get(name)!r}; "
+                    "nothing was changed: give another folder with -o"
+                )
+        return fields
+
+
+@contextmanager
+def opened(path: Path, facts: Mapping[str, Any]) -> Iterator[TrainingFolder]:
+    """Yield the folder of a training, kept from other commands; nothing is written before a check.
+
+    What only the training needed is removed once it is finished, and all that was made where it did
+    not begin. Raises StoreError where the folder holds something else, cannot be made, or is in
+    use.
+    """
+    TrainingFolder(path, facts)
+    work = path / WORK
+    missing = [folder_made for folder_made in (path, *path.parents) if not folder_made.exists()]
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+        lock = FolderLock(work)
+        lock.take()
+    except OSError as error:
+        raise StoreError(
+            f"cannot use the folder {str(path)!r}: {error.strerror}; give another one with -o"
+        ) from error
+    try:
+        folder = TrainingFolder(path, facts)  # another command may have ended meanwhile
+        remove_parts(work)
+        if folder.new:
+            _clear(work)
+        try:
+            yield folder
+        finally:
+            unused = folder.new and not folder.begun
+            if folder.finished or unused:
+                shutil.rmtree(work, ignore_errors=True)
+            for folder_made in missing if unused else ():
+                with suppress(OSError):  # somebody else has put something there
+                    folder_made.rmdir()
+    finally:
+        lock.release()
+
+
+def _clear(work: Path) -> None:
+    """Remove what a training that is not there any more has left."""
+    for file in work.iterdir():
+        if file.is_file() and file.name != LOCK_FILE:
+            file.unlink()
+
+
+def _names(folder: Path) -> set[str]:
+    return {file.name for file in folder.iterdir()}
+
+
+def digest_of(value: Any) -> str:
+    """Return the SHA-256 of a JSON value."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of Python and of what trains."""
+    versions = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions

@@ -1,0 +1,99 @@
+"""`gradeschool sample`: labelled completions in a run folder, resumed and topped up."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+PROBLEMS = 6
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that knows nothing, and problems."""
+    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
+    pytest.importorskip("transformers")
+    from tests.support.trainees import sums, tokenizer_of, trainee, write_problems
+
+    folder = tmp_path_factory.mktemp("sample")
+    tokenizer = tokenizer_of(sums(40))
+    trainee(tokenizer).save_pretrained(folder / "model")
+    tokenizer.save_pretrained(folder / "model")
+    write_problems(folder / "sums.jsonl", PROBLEMS)
+    return folder
+
+
+def words(folder: Path, output: Path, samples: int) -> list[object]:
+    return ["sample", "-m", f"transformers/{folder / 'model'}", "-d", folder / "sums.jsonl",
+            "-k", samples, "--max-tokens", 12, "-o", output, "--quiet"]  # fmt: skip
+
+
+def rows_of(output: Path) -> dict[str, dict[str, Any]]:
+    lines = (output / "completions.jsonl").read_bytes().splitlines()
+    return {row["key"]: row for row in map(json.loads, lines)}
+
+
+def test_a_killed_sampling_goes_on_and_more_can_be_added(
+    folder: Path, tmp_path: Path, gradeschool: Command
+) -> None:
+    output = tmp_path / "run"
+    assert gradeschool(*words(folder, output, 3)).status == 0
+    first = rows_of(output)
+    assert len(first) == 3 * PROBLEMS
+    assert len({row["completion"] for row in first.values()}) > 2 * PROBLEMS
+    lines = (output / "completions.jsonl").read_bytes().splitlines(keepends=True)
+    (output / "completions.jsonl").write_bytes(b"".join(lines[:7]) + lines[7][:30])
+    assert gradeschool(*words(folder, output, 3)).status == 0
+    assert rows_of(output) == first
+    assert gradeschool(*words(folder, output, 5)).status == 0
+    more = rows_of(output)
+    assert len(more) == 5 * PROBLEMS
+    assert {key: more[key] for key in first} == first
+
+
+def test_labels_lie_beside_the_samples(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
+    output = tmp_path / "run"
+    ended = gradeschool(*words(folder, output, 2), "--json")
+    assert ended.status == 0, ended.err
+    summary = ended.json()
+    assert (summary["problems"], summary["completions"]) == (PROBLEMS, 2 * PROBLEMS)
+    labels = [json.loads(line) for line in (output / "labels.jsonl").read_text().splitlines()]
+    assert {row["key"] for row in labels} == rows_of(output).keys()
+    assert sum(row["label"] == "correct" for row in labels) == summary["right"]
+    manifest = json.loads((output / "run.json").read_text())
+    assert manifest["decoding"]["temperature"] == 0.7
+    assert manifest["model"].endswith("with the calculator")
+    scored = gradeschool("score", output)
+    assert scored.status == 0
+    assert "openai/2021" in scored.out
+
+
+def test_processes_write_the_same_samples(
+    folder: Path, tmp_path: Path, gradeschool: Command
+) -> None:
+    single, two = tmp_path / "one", tmp_path / "two"
+    assert gradeschool(*words(folder, single, 2)).status == 0
+    ended = gradeschool(*words(folder, two, 2), "--processes", 2)
+    assert ended.status == 0, ended.err
+    texts = [
+        {key: row["completion"] for key, row in rows_of(folder_written).items()}
+        for folder_written in (single, two)
+    ]
+    assert texts[0] == texts[1]
+
+
+def test_another_model_is_another_run(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
+    output = tmp_path / "run"
+    assert gradeschool(*words(folder, output, 1)).status == 0
+    ended = gradeschool(*words(folder, output, 1), "--no-calculator")
+    assert ended.status == 2
+    assert "holds another run: its model is" in ended.err
+    greedy = gradeschool(*words(folder, tmp_path / "greedy", 1), "--temperature", 0)
+    assert greedy.status == 0
+    several = gradeschool(*words(folder, tmp_path / "two", 2), "--temperature", 0)
+    assert several.status == 2
+    assert "would all be the same" in several.err

@@ -1,0 +1,260 @@
+"""The doctor on a real llama.cpp server, and on a server with every fault that it looks for."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from click.testing import CliRunner
+
+from gradeschool.cli.doctor_verb import command
+from gradeschool.models.doctor import LONG_WORDS, PENALTIES, examine
+from gradeschool.models.probe import FindingState, Probe, ServerFinding
+from gradeschool.models.requirements import obstacles
+from gradeschool.protocols.registry import get_protocol
+
+WORDS = "Each of the five boxes holds twelve eggs so there are sixty eggs in all of them"
+
+
+class BadCitizen:
+    """A server that takes every field and obeys none but the temperature 0."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """Answer chat and completions alike."""
+        self.calls += 1
+        body = json.loads(await request.read())
+        chat = request.path.endswith("/chat/completions")
+        text = self.text(body)
+        message: dict[str, Any] = {"message": {"role": "assistant", "content": text}}
+        choice = {"index": 0, **(message if chat else {"text": text}), "finish_reason": "stop"}
+        return web.json_response({"model": body["model"], "choices": [choice]})
+
+    def text(self, body: dict[str, Any]) -> str:
+        """Leave stop strings in; without a neutral value, let a penalty act."""
+        penalised = "repetition_penalty" not in body
+        text = WORDS + (" penalised" if penalised and "prompt" in body else "")
+        for stop in body.get("stop") or ():
+            text = text[: text.find(stop) + len(stop)] if stop in text else text
+        return text
+
+
+class Counting(BadCitizen):
+    """One that counts tokens and shows those of a chat, as vLLM does or as llama.cpp does."""
+
+    def __init__(self, chat: list[int], plain: int, llama_cpp: bool) -> None:
+        super().__init__()
+        self.chat, self.plain, self.llama_cpp = chat, plain, llama_cpp
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """Answer as a server that counts, and at the addresses of its tokens."""
+        body = json.loads(await request.read())
+        if request.path == "/apply-template" and self.llama_cpp:
+            return web.json_response({"prompt": f"<s>{body['messages'][0]['content']}"})
+        if request.path == "/tokenize":
+            shown = body.get("content", "").startswith("<s>") == self.llama_cpp
+            return web.json_response({"tokens": self.chat if shown else []})
+        if not request.path.startswith("/v1"):
+            return web.json_response({}, status=404)
+        reply = json.loads((await super().answer(request)).text or "")
+        count = len(self.chat) if "messages" in body else self.plain
+        return web.json_response(reply | {"usage": {"prompt_tokens": count}})
+
+
+@asynccontextmanager
+async def serving(answer: Callable[..., Any]) -> AsyncIterator[str]:
+    """Serve both forms, and the addresses of tokens, at a free port."""
+    app = web.Application(client_max_size=2**24)
+    for path in ("/v1/chat/completions", "/v1/completions", "/tokenize", "/apply-template"):
+        app.router.add_post(path, answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    finally:
+        await runner.cleanup()
+
+
+async def findings_of(answer: Callable[..., Any]) -> dict[str, ServerFinding]:
+    """What the doctor says of a server."""
+    async with serving(answer) as url, Probe(url, "bad", "", 30.0) as probe:
+        return {finding.name: finding for finding in await examine(probe)}
+
+
+def test_a_server_that_obeys_nothing() -> None:
+    by_name = asyncio.run(findings_of(BadCitizen().answer))
+    states = {name: finding.state for name, finding in by_name.items()}
+    assert states == {
+        "forms": FindingState.FINE,
+        "usage": FindingState.DEVIATES,
+        "chat template": FindingState.UNKNOWN,
+        "double BOS": FindingState.UNKNOWN,
+        "greedy": FindingState.FINE,
+        "hidden penalty": FindingState.DEVIATES,
+        "temperature": FindingState.DEVIATES,
+        "seed": FindingState.FINE,
+        "n": FindingState.DEVIATES,
+        "stop": FindingState.DEVIATES,
+        "max_tokens": FindingState.DEVIATES,
+        "prefix": FindingState.DEVIATES,
+        "logprobs": FindingState.DEVIATES,
+        "model name": FindingState.DEVIATES,
+        "context limit": FindingState.DEVIATES,
+    }
+    assert "left in the text" in by_name["stop"].says
+    assert "ignored" in by_name["prefix"].says
+    (why,) = obstacles(get_protocol("olmes/gsm8k-tulu"), list(by_name.values()))
+    assert "continue_final_message" in why
+    assert not obstacles(get_protocol("lm-eval/gsm8k"), list(by_name.values()))
+    (why,) = obstacles(get_protocol("simple-evals/mgsm-en"), list(by_name.values()))
+    assert "temperature" in why
+
+
+@pytest.mark.parametrize("llama_cpp", [False, True])
+@pytest.mark.parametrize(
+    ("chat", "plain", "template", "begins"),
+    [
+        ([1, 5, 6, 7], 2, FindingState.FINE, FindingState.FINE),
+        ([1, 1, 5, 6], 4, FindingState.DEVIATES, FindingState.DEVIATES),
+    ],
+)
+def test_the_template_and_the_first_token(
+    chat: list[int], plain: int, template: FindingState, begins: FindingState, llama_cpp: bool
+) -> None:
+    by_name = asyncio.run(findings_of(Counting(chat, plain, llama_cpp).answer))
+    assert (by_name["chat template"].state, by_name["double BOS"].state) == (template, begins)
+
+
+def test_tokens_that_were_not_counted_are_not_believed() -> None:
+    class Other(Counting):
+        async def answer(self, request: web.Request) -> web.Response:
+            if request.path == "/tokenize":
+                return web.json_response({"tokens": [1, 1, 5]})
+            return await super().answer(request)
+
+    by_name = asyncio.run(findings_of(Other([1, 5, 6, 7], 2, False).answer))
+    assert by_name["double BOS"].state is FindingState.UNKNOWN
+
+
+def obedient(body: dict[str, Any]) -> web.Response:
+    """An answer in the form that was asked for."""
+    words = {"message": {"content": WORDS}} if "messages" in body else {"text": WORDS}
+    return web.json_response({"choices": [words]})
+
+
+@pytest.mark.parametrize(
+    ("refuses", "state"),
+    [
+        ((), FindingState.FINE),
+        (("repeat_penalty",), FindingState.FINE),
+        (("repeat_penalty", "repetition_penalty"), FindingState.UNKNOWN),
+        (PENALTIES, FindingState.UNKNOWN),
+    ],
+)
+def test_a_penalty_that_cannot_be_turned_off_is_not_known(
+    refuses: tuple[str, ...], state: FindingState
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        if wrong := set(refuses) & set(body):
+            return web.json_response({"error": f"unexpected {wrong}"}, status=422)
+        return obedient(body)
+
+    assert asyncio.run(findings_of(answer))["hidden penalty"].state is state
+
+
+def test_texts_that_change_by_themselves_show_no_penalty() -> None:
+    calls = 0
+
+    async def answer(request: web.Request) -> web.Response:
+        nonlocal calls
+        calls += 1
+        return web.json_response({"choices": [{"text": f"{WORDS} {calls}"}]})
+
+    assert asyncio.run(findings_of(answer))["hidden penalty"].state is FindingState.UNKNOWN
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_long_prompt_that_is_worked_on(monkeypatch: pytest.MonkeyPatch, reads: bool) -> None:
+    monkeypatch.setattr("gradeschool.models.doctor.LONG_SECONDS", 0.5)
+
+    async def answer(request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        if len(json.dumps(body)) < LONG_WORDS:
+            return obedient(body)
+        if not reads:
+            await asyncio.sleep(1)
+        return web.json_response({"usage": {"prompt_tokens": LONG_WORDS + 2}})
+
+    finding = asyncio.run(findings_of(answer))["context limit"]
+    assert finding.state is FindingState.UNKNOWN
+    assert ("are read" if reads else "nor answered") in finding.says
+
+
+def test_a_server_that_a_long_prompt_would_keep_busy_is_spared() -> None:
+    longest = 0
+
+    async def answer(request: web.Request) -> web.Response:
+        nonlocal longest
+        longest = max(longest, len(await request.read()))
+        choice = {"text": WORDS, "message": {"content": WORDS}}
+        return web.json_response({"model": "bad@main", "choices": [choice]})
+
+    assert "not asked" in asyncio.run(findings_of(answer))["context limit"].says
+    assert 0 < longest < 1000
+
+
+def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(tmp_path: Path) -> None:
+    citizen, folder = BadCitizen(), tmp_path / "run"
+
+    async def evaluated() -> tuple[int, str]:
+        async with serving(citizen.answer) as url:
+            command = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{url}/bad", "-n", "3"]
+            command += ["-p", "olmes/gsm8k-zs-cot-r1", "-d", "sample", "-o", str(folder)]
+            process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+            _, errors = await process.communicate()
+            return process.returncode or 0, errors.decode()
+
+    status, errors = asyncio.run(evaluated())
+    assert status != 0
+    assert "continue_final_message is ignored" in errors
+    assert citizen.calls == 3
+    assert (
+        not (folder / "completions.jsonl").exists()
+        or not (folder / "completions.jsonl").stat().st_size
+    )
+
+
+def test_a_server_without_completions() -> None:
+    citizen = BadCitizen()
+
+    async def chat_only(request: web.Request) -> web.Response:
+        if not request.path.endswith("/chat/completions"):
+            return web.json_response({"error": {"message": "no such route"}}, status=404)
+        return await citizen.answer(request)
+
+    by_name = asyncio.run(findings_of(chat_only))
+    assert by_name["forms"].says == "chat answered; completions is refused (HTTP 404)"
+    assert obstacles(get_protocol("lm-eval/gsm8k"), list(by_name.values()))
+
+
+@pytest.mark.parametrize("protocol", ["olmes/gsm8k-tulu", "lm-eval/gsm8k"])
+def test_the_real_server(llama_url: str, protocol: str) -> None:
+    result = CliRunner().invoke(command, [llama_url, "-p", protocol, "--json"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    deviates = {finding["name"] for finding in report["findings"] if finding["state"] == "deviates"}
+    assert deviates == {"prefix", "model name"}
+    fine = {finding["name"] for finding in report["findings"] if finding["state"] == "fine"}
+    assert {"chat template", "double BOS"} <= fine
+    assert report["obstacles"] == []
+    assert report["requests"] < 30

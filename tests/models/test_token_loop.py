@@ -1,0 +1,316 @@
+"""The token loop: the tokens of `generate`, in any batch; forced tokens; log-probabilities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradeschool.calculator import evaluate, forced
+from gradeschool.errors import InputError
+from tests.support.fixtures import MODEL_NEEDS, skip_without
+from tests.support.tiny_corpus import load_problems
+
+skip_without(MODEL_NEEDS, "the token loop")
+
+import torch  # noqa: E402
+import transformers  # noqa: E402
+
+from gradeschool.models.token_loop import Draw, Loop, Sampled, SampleTask, sample  # noqa: E402
+from gradeschool.models.tokens.annotations import Annotations, Override  # noqa: E402
+from gradeschool.models.tokens.cache_step import CacheStep  # noqa: E402
+from gradeschool.models.tokens.draw import nucleus, uniforms  # noqa: E402
+from gradeschool.models.tokens.llama_step import LlamaStep  # noqa: E402
+from gradeschool.models.tokens.row_batch import (  # noqa: E402
+    GenerationBatch,
+    KeyValues,
+    barred,
+)
+from tests.support.greedy import compare_with_generate  # noqa: E402
+
+LIMIT = 70
+ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
+SMALL = {"num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 300}
+GROUPED = {"num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 48, "hidden_size": 32}
+KINDS: dict[str, dict[str, Any]] = {
+    "llama": {**SMALL, **GROUPED},
+    "qwen2": {**SMALL, **GROUPED},
+    "qwen3": {**SMALL, **GROUPED},
+    "gemma": {**SMALL, **GROUPED},
+    "gpt2": {"n_layer": 2, "n_head": 4, "n_embd": 32, "vocab_size": 300},
+    "gpt_neox": {**SMALL, "hidden_size": 32, "intermediate_size": 48},
+}
+
+
+class Loaded:
+    """The tiny model, its tokenizer, and prompts of uneven length."""
+
+    def __init__(self, folder: Path) -> None:
+        self.model: Any = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+        self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
+        questions = [problem.question for problem in load_problems()][:20]
+        self.prompts = [self.tokenizer(f"Question: {q}\nAnswer:")["input_ids"] for q in questions]
+        self.ends = [0, 2]
+
+    def written(self, prompts: Sequence[Sequence[int]], **settings: Any) -> list[Sampled]:
+        """What the loop writes, in the order of prompts and samples."""
+        settings = {"ends": self.ends, "max_tokens": LIMIT, **settings}
+        return sorted(sample(self.model, self.tokenizer, prompts, **settings))
+
+
+@pytest.fixture(scope="module")
+def loaded(tiny_model: Path) -> Loaded:
+    return Loaded(tiny_model)
+
+
+@pytest.mark.parametrize("rows", [5, 64])
+def test_greedy_is_generate(loaded: Loaded, rows: int) -> None:
+    compared = compare_with_generate(
+        loaded.model, loaded.tokenizer, loaded.prompts, loaded.ends, LIMIT, rows
+    )
+    assert len({len(row.ids) for row in compared.rows}) > 3  # rows ended at different times
+
+
+def _positions_off_by_one(batch: GenerationBatch) -> torch.Tensor:
+    return batch.begins + batch.written - 1
+
+
+def _rows_kept_in_their_old_places(batch: GenerationBatch, kept: Any) -> None:
+    """Drop rows without moving the keys and values of those that take their places."""
+    blocks = [KeyValues(keys.clone(), values.clone()) for keys, values in batch.suffixes]
+    KEEP(batch, kept)
+    for (keys, values), (old_keys, old_values) in zip(batch.suffixes, blocks, strict=True):
+        keys.copy_(old_keys[: len(keys), :, :, -keys.shape[3] :])
+        values.copy_(old_values[: len(values), :, -values.shape[2] :])
+
+
+def _nothing_barred(where: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    return BARRED(torch.zeros_like(where), keys)
+
+
+KEEP, BARRED = GenerationBatch.keep, barred
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("GenerationBatch.positions", _positions_off_by_one),
+        ("GenerationBatch.keep", _rows_kept_in_their_old_places),
+        ("barred", _nothing_barred),
+    ],
+)
+def test_the_comparison_finds_faults(
+    loaded: Loaded, monkeypatch: pytest.MonkeyPatch, name: str, fault: Any
+) -> None:
+    """A position, a row's memory, a mask: each of these faults shows in the logits."""
+    monkeypatch.setattr(f"gradeschool.models.tokens.row_batch.{name}", fault)
+    with pytest.raises(AssertionError, match="a logit differs by"):
+        compare_with_generate(
+            loaded.model, loaded.tokenizer, loaded.prompts[:8], loaded.ends, LIMIT, 5
+        )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_architectures_write_what_generate_writes(loaded: Loaded, kind: str) -> None:
+    config = transformers.AutoConfig.for_model(kind, **KINDS[kind])
+    torch.manual_seed(0)
+    model: Any = transformers.AutoModelForCausalLM.from_config(config).eval()
+    for weight in model.parameters():
+        if weight.ndim > 1:
+            torch.nn.init.normal_(weight, 0, 0.3)
+    assert LlamaStep.fits(model) == (kind in {"llama", "qwen2"})
+    prompts = [[3 + (5 * number + size) % 290 for number in range(size)]
+               for size in (1, 4, 9, 9, 15)]  # fmt: skip
+    implementation = model.config._attn_implementation
+    compare_with_generate(model, loaded.tokenizer, prompts, ends=[2], limit=20, rows=3)
+    assert model.config._attn_implementation == implementation
+
+
+def test_the_two_steps_write_the_same(loaded: Loaded) -> None:
+    written = []
+    for kind in (LlamaStep, CacheStep):
+        loop = Loop(loaded.model, loaded.tokenizer, Draw(0.7, 1.0), loaded.ends, True)
+        loop.step = kind(loaded.model)
+        tasks = [
+            SampleTask(index, n, tuple(loaded.prompts[index]))
+            for index in range(6)
+            for n in range(3)
+        ]
+        written.append(sorted(loop.run(tasks, LIMIT, 0, rows=7)))
+    for lean, whole in zip(*written, strict=True):
+        assert lean[:4] == whole[:4]
+        assert np.allclose(lean.logprobs, whole.logprobs, atol=1e-4)
+
+
+def test_a_sample_does_not_depend_on_the_batch(loaded: Loaded) -> None:
+    """Neither on how many rows there are, nor on the other prompts, nor on their order."""
+    prompts = loaded.prompts[:8]
+    settings: dict[str, Any] = {"samples": 3, "temperature": 0.8, "seed": 3, "max_tokens": 50}
+    whole = {row[:2]: row.ids for row in loaded.written(prompts, rows=64, **settings)}
+    few = {row[:2]: row.ids for row in loaded.written(prompts, rows=5, **settings)}
+    turned = {(7 - row.prompt, row.sample): row.ids
+              for row in loaded.written(prompts[::-1], rows=9, **settings)}  # fmt: skip
+    alone = {(6, row.sample): row.ids for row in loaded.written(prompts[6:7], **settings)}
+    assert set(whole) == set(product(range(8), range(3)))
+    assert whole == few == turned
+    assert alone.items() <= whole.items()
+    assert len(set(map(tuple, whole.values()))) > 18
+    other = loaded.written(prompts, rows=64, **{**settings, "seed": 4})
+    assert sum(row.ids == whole[row[:2]] for row in other) < 8
+
+
+def test_forced_tokens_are_those_of_a_loop_without_cache(loaded: Loaded) -> None:
+    """One row, one token at a time, the text decoded whole each time: nothing shared with ours."""
+    for row in loaded.written(loaded.prompts[:6]):
+        prompt = loaded.prompts[row.prompt]
+        ids: list[int] = []
+        mask: list[bool] = []
+        due: list[int] = []
+        while len(ids) < LIMIT and not (ids and ids[-1] in loaded.ends):
+            with torch.inference_mode():
+                logits = loaded.model(torch.tensor([[*prompt, *ids]])).logits[0, -1]
+            mask.append(bool(due))
+            ids.append(due.pop(0) if due else int(logits.argmax()))
+            if not due and not mask[-1]:
+                text = loaded.tokenizer.decode(ids)
+                due = loaded.tokenizer(forced(text))["input_ids"]
+        assert (row.ids, row.forced) == (ids, mask)
+
+
+def test_annotations_are_right(loaded: Loaded) -> None:
+    prompts = loaded.prompts[:8]
+    settings = {"samples": 4, "temperature": 1.0, "max_tokens": 80}
+    rights = []
+    for calculator in (True, False):
+        texts = [loaded.tokenizer.decode(row.ids)
+                 for row in loaded.written(prompts, calculator=calculator, **settings)]  # fmt: skip
+        pairs = [pair for text in texts for pair in ANNOTATION.findall(text) if evaluate(pair[0])]
+        assert len(pairs) > 10
+        rights.append(
+            sum(str(right) == _plain(expression) for expression, right in pairs) / len(pairs)
+        )
+    assert rights[0] == 1
+    assert rights[1] < 0.9  # it cannot do this by itself
+
+
+def _plain(expression: str) -> str:
+    value = evaluate(expression) or Fraction(0)
+    exact = value.denominator == 1
+    return str(value.numerator) if exact else f"{float(value):.6f}".rstrip("0")
+
+
+def test_logprobs_are_those_of_a_plain_forward(loaded: Loaded) -> None:
+    written = loaded.written(loaded.prompts[:6], samples=3, temperature=0.7, rows=7)
+    assert any(any(row.forced) for row in written)
+    for row in written:
+        prompt = loaded.prompts[row.prompt]
+        with torch.inference_mode():
+            logits = loaded.model(torch.tensor([[*prompt, *row.ids]])).logits[0]
+        every = logits.log_softmax(-1)[len(prompt) - 1 : -1]
+        exact = every.gather(1, torch.tensor(row.ids)[:, None])[:, 0]
+        assert np.allclose(row.logprobs, exact.numpy(), atol=1e-4)
+
+
+def test_limits_and_stops(loaded: Loaded) -> None:
+    prompts = loaded.prompts[:6]
+    short = loaded.written(prompts, max_tokens=1)
+    assert [len(row.ids) for row in short] == [1] * 6
+    loop = Loop(loaded.model, loaded.tokenizer, Draw(0, 1), loaded.ends, False, ["\n", "####"])
+    tasks = [SampleTask(index, 0, tuple(prompt)) for index, prompt in enumerate(prompts)]
+    stopped = sorted(loop.run(tasks, LIMIT, 0))
+    free = loaded.written(prompts, calculator=False)
+    for row, whole in zip(stopped, free, strict=True):
+        assert whole.ids[: len(row.ids)] == row.ids
+        text = loaded.tokenizer.decode(row.ids)
+        assert ("\n" in text or "####" in text) == row.finished
+        assert "\n" not in loaded.tokenizer.decode(row.ids[:-1])
+    assert any(
+        row.finished and len(row.ids) < len(w.ids) for row, w in zip(stopped, free, strict=True)
+    )
+    assert list(sample(loaded.model, loaded.tokenizer, [], ends=[0])) == []
+
+
+def test_what_the_loop_cannot_run_is_said(loaded: Loaded) -> None:
+    config = transformers.BloomConfig(vocab_size=300, hidden_size=32, n_layer=1, n_head=4)
+    model = transformers.BloomForCausalLM(config).eval()
+    with pytest.raises(InputError, match="'bloom': it has an attention of its own"):
+        list(sample(model, loaded.tokenizer, [[3]], ends=[2]))
+    sizes: dict[str, Any] = {**SMALL, **GROUPED}
+    capped = transformers.Gemma2ForCausalLM(transformers.Gemma2Config(**sizes)).eval()
+    with pytest.raises(InputError, match="soft cap"):
+        list(sample(capped, loaded.tokenizer, [[3, 4]], ends=[2]))
+
+
+class Merging:
+    """A tokenizer whose tokens join "=" with what is beside it; one for each string."""
+
+    def __init__(self, *tokens: str) -> None:
+        self.tokens = [*"<0123456789+*>=", *tokens]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str]:
+        return [self.tokens[token] for token in ids]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return "".join(self.convert_ids_to_tokens(ids))
+
+    def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
+        return {"input_ids": [self.tokens.index(character) for character in text]}
+
+
+def test_tokens_that_join_the_equals_sign_with_others() -> None:
+    tokenizer = Merging("=2", "=24>", "=7", "*2=", "=24>>24")
+    annotations = Annotations(tokenizer, 30)
+    before = tokenizer("<<8*3")["input_ids"]
+
+    def after(token: str, text: str = "") -> tuple[str, bool]:
+        ids = tokenizer(text)["input_ids"] if text else before
+        tokens, instead = annotations.override(ids, tokenizer.tokens.index(token))
+        return tokenizer.decode(tokens), instead
+
+    assert after("=") == ("24>>", False)
+    assert after("=2") == ("4>>", False)
+    assert after("=24>") == (">", False)
+    assert after("=24>>24") == ("", False)
+    assert after("=7") == ("=24>>", True)  # the token chosen is not written
+    assert after("*2=") == ("48>>", False)
+    assert after("=", "8*3") == ("", False)
+    assert after("=7", "<<8*3=24>>+1") == ("", False)
+    assert annotations.watched.sum() == 6
+    assert annotations.override([], 0 + tokenizer.tokens.index("=")) == Override(())
+
+
+def test_draws_follow_the_distribution() -> None:
+    logits = torch.tensor([[1.0, -3.0, 2.0, float("-inf"), 0.0]])
+    drawn = torch.from_numpy(uniforms([1, 2], 0, 0, 20_000))
+    tokens = Draw(0.5, 1.0)(logits.expand(20_000, -1), drawn)
+    shares = torch.bincount(tokens, minlength=5) / 20_000
+    assert torch.allclose(shares, torch.softmax(logits[0] / 0.5, -1), atol=0.01)
+    edges = Draw(1.0, 1.0)(logits.expand(2, -1), torch.tensor([0.0, 1.0 - 2**-24]))
+    assert edges.tolist() == [0, 4]
+    last = torch.tensor([[0.0, float("-inf")]])
+    assert Draw(1.0, 1.0)(last, torch.tensor([1.0])).tolist() == [0]
+
+
+@pytest.mark.parametrize("top_p", [0.05, 0.5, 0.9, 0.999])
+def test_the_nucleus_is_that_of_transformers(top_p: float) -> None:
+    logits = torch.randn(50, 40, generator=torch.Generator().manual_seed(0)) * 3
+    warper = transformers.TopPLogitsWarper(top_p)
+    theirs = warper(torch.zeros(1, 1, dtype=torch.long), logits).isfinite()
+    assert torch.equal(nucleus(logits.softmax(-1), top_p) > 0, theirs)
+
+
+def test_random_numbers_are_fixed() -> None:
+    """A sample stays what it is in the next version."""
+    numbers = uniforms([5, 6, 7], 2, 11, 3).tolist()
+    assert numbers == pytest.approx([0.50094026, 0.02723455, 0.86110449])
+    assert uniforms([5, 6, 7], 2, 11, 5).tolist()[:3] == numbers
+    assert uniforms([5, 6, 7], 3, 11, 3).tolist() != numbers

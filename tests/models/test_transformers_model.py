@@ -1,0 +1,123 @@
+"""A model run here by transformers: the served model's text, stops, limits, failures."""
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gradeschool import Problem
+from gradeschool.completion import Decoding, Finish, Message, Prompt
+from gradeschool.errors import InputError, ModelError
+from gradeschool.models.base import BulkModel, Model, Reply, Request
+from gradeschool.models.choose import choose_model
+from gradeschool.models.local import fingerprint
+from gradeschool.models.transformers_model import TransformersModel
+from tests.support.fixtures import MODEL_NEEDS, skip_without
+from tests.support.tiny_corpus import load_problems
+
+PROMPTS = 60
+GREEDY = Decoding(max_tokens=40)
+CHAT = Decoding(max_tokens=40, stop=("\n\n",))
+
+
+def requests(prompts: Sequence[Prompt], decoding: Decoding) -> list[Request]:
+    """A request for each prompt."""
+    problem = Problem.from_gold("18")
+    return [
+        Request(str(number), problem, prompt, decoding, 0) for number, prompt in enumerate(prompts)
+    ]
+
+
+def answers(model: Model, requests: Sequence[Request]) -> list[Reply | BaseException]:
+    """What a model answers to all requests at once."""
+
+    async def ask() -> list[Reply | BaseException]:
+        async with model:
+            if not isinstance(model, BulkModel):
+                replies = await asyncio.gather(*map(model.answer, requests), return_exceptions=True)
+                return list(replies)
+            by_request = {
+                id(request): reply
+                async for results in model.answer_all(requests)
+                for request, reply in results
+            }
+            assert len(by_request) == len(requests)
+            return [by_request[id(request)] for request in requests]
+
+    return asyncio.run(ask())
+
+
+def texts(replies: Sequence[Reply | BaseException]) -> list[str]:
+    """The texts of replies that are no failures."""
+    return [reply.text if isinstance(reply, Reply) else repr(reply) for reply in replies]
+
+
+def prompts(form: str) -> list[Prompt]:
+    """Prompts of uneven length, so that a batch is padded."""
+    questions = [problem.question for problem in load_problems()][:PROMPTS]
+    if form == "text":
+        return [Prompt(text=f"Question: {question}\nAnswer:") for question in questions]
+    prefix = "Answer:" if form == "prefix" else None
+    return [Prompt(messages=(Message("user", question),), prefix=prefix) for question in questions]
+
+
+@pytest.mark.parametrize("form", ["text", "chat", "prefix"])
+def test_greedy_text_is_that_of_the_served_model(
+    tiny_model: Path, tiny_url: str, form: str
+) -> None:
+    same_requests = requests(prompts(form), GREEDY if form == "text" else CHAT)
+    served = texts(answers(choose_model(tiny_url, (), ""), same_requests))
+    assert len(set(served)) > PROMPTS / 2
+    assert texts(answers(TransformersModel(str(tiny_model)), same_requests)) == served
+
+
+def test_finish_and_usage(tiny_model: Path) -> None:
+    mixed = requests(prompts("text")[:2], Decoding(max_tokens=5))
+    mixed += requests(prompts("text")[2:4], Decoding(max_tokens=300))
+    mixed += requests(prompts("text")[4:6], Decoding(max_tokens=300, stop=(" ",)))
+    replies = answers(TransformersModel(str(tiny_model)), mixed)
+    assert all(isinstance(reply, Reply) for reply in replies)
+    finishes = [reply.finish for reply in replies if isinstance(reply, Reply)]
+    assert finishes == [Finish.LENGTH] * 2 + [Finish.STOP] * 4
+    used = [reply.usage.completion_tokens for reply in replies if isinstance(reply, Reply)]
+    assert used[:2] == [5, 5]
+    assert not any(" " in text for text in texts(replies[4:]))
+
+
+def test_a_seed_repeats_a_sample_and_another_sample_differs(tiny_model: Path) -> None:
+    prompt = prompts("text")[0]
+    drawn = Decoding(temperature=1.0, max_tokens=30, seed=7)
+    repeated = [
+        Request(str(number), Problem.from_gold("18"), prompt, drawn, number % 2)
+        for number in range(4)
+    ]
+    first, second, again, twice = texts(answers(TransformersModel(str(tiny_model)), repeated))
+    assert (first, second) == (again, twice)
+    assert first != second
+
+
+def test_a_prompt_that_does_not_fit_fails_alone(tiny_model: Path) -> None:
+    long = Prompt(text="How many apples are there? " * 2_000)
+    fits, fails = answers(
+        TransformersModel(str(tiny_model)), requests([prompts("text")[0], long], GREEDY)
+    )
+    assert isinstance(fits, Reply)
+    assert isinstance(fails, ModelError)
+    assert fails.cause == "context length"
+
+
+def test_other_weights_are_another_model(tiny_model: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(tiny_model, tmp_path / "copy")
+    assert fingerprint(copy) == fingerprint(tiny_model)
+    weights = copy / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\1")
+    assert fingerprint(copy) != fingerprint(tiny_model)
+
+
+@pytest.mark.parametrize("spec", ["no/such-model", "..", "a b"])
+def test_what_is_no_model_is_said(spec: str) -> None:
+    skip_without(MODEL_NEEDS, "a model run here")
+    with pytest.raises(InputError, match=r"give a folder|holds no model"):
+        TransformersModel(spec)

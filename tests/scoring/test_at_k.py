@@ -1,0 +1,116 @@
+"""maj@k and pass@k: exact, and as the published estimators count them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool.answers.parse import majority_vote
+from gradeschool.errors import InputError
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import get_scorer
+from gradeschool.scoring.at_k import Ballot, ballots_of, curve, pass_at_k, steps, vote
+from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.statistics import wilson
+from gradeschool.scoring.table import scored_table
+
+BALLOTS = st.lists(
+    st.sampled_from([None, "1", "2", "3"]).map(lambda answer: Ballot(answer, answer == "1")),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(n=st.integers(1, 9), correct=st.integers(0, 9), k=st.integers(1, 9))
+def test_pass_at_k_is_the_share_of_all_draws_that_hold_a_right_one(
+    n: int, correct: int, k: int
+) -> None:
+    if correct > n or k > n:
+        with pytest.raises(InputError, match="is not defined"):
+            pass_at_k(n, correct, k)
+        return
+    draws = list(combinations([True] * correct + [False] * (n - correct), k))
+    assert pass_at_k(n, correct, k) == Fraction(sum(map(any, draws)), len(draws))
+
+
+def test_pass_at_k_is_exact_where_floats_are_not() -> None:
+    assert pass_at_k(200, 1, 100) == Fraction(1, 2)
+    assert 1 - pass_at_k(10_000, 1, 9_999) == Fraction(1, 10_000)
+
+
+@given(BALLOTS)
+def test_a_vote_is_that_of_majority_vote_and_right_where_its_answer_is(
+    ballots: list[Ballot],
+) -> None:
+    won = vote(ballots)
+    assert won.answer == majority_vote([ballot.answer for ballot in ballots])
+    assert won.correct == (won.answer == "1")
+    counted = vote(ballots, invalid_votes=True)
+    texts = [ballot.answer or "[invalid]" for ballot in ballots]
+    assert counted.answer == majority_vote(texts)
+    assert counted.tied == (sorted(map(texts.count, set(texts)))[-2:].count(
+        texts.count(str(counted.answer))) == 2)  # fmt: skip
+
+
+def test_invalid_samples_win_only_where_they_vote() -> None:
+    ballots = [Ballot(None, False), Ballot(None, False), Ballot("1", True)]
+    assert vote(ballots) == ("1", True, False)
+    assert vote(ballots, invalid_votes=True) == ("[invalid]", False, False)
+    assert vote(ballots[:2]) == (None, False, False)
+    assert vote([Ballot("2", False), Ballot("1", True)]) == ("2", False, True)
+
+
+def test_steps_are_powers_of_two_and_the_last() -> None:
+    assert steps(1) == [1]
+    assert steps(8) == [1, 2, 4, 8]
+    assert steps(100) == [1, 2, 4, 8, 16, 32, 64, 100]
+    assert steps(0) == []
+
+
+@given(st.dictionaries(st.text(max_size=2), BALLOTS, min_size=1, max_size=5))
+def test_a_curve_is_between_0_and_1_and_pass_grows_with_k(
+    ballots: dict[str, list[Ballot]],
+) -> None:
+    same = {name: (cast * 12)[:12] for name, cast in ballots.items()}
+    found = curve(same)
+    assert [one.k for one in found] == [1, 2, 4, 8, 12]
+    for one in found:
+        assert one.problems == len(same)
+        assert one.maj_ci95.low - 1e-9 <= one.maj <= one.maj_ci95.high + 1e-9
+        assert one.pass_ci95.low - 1e-9 <= one.pass_any <= one.pass_ci95.high + 1e-9
+    shares = [one.pass_any for one in found]
+    assert shares == sorted(shares)
+    # with one sample there is nothing to vote on
+    assert found[0].maj == pytest.approx(found[0].pass_any)
+
+
+def test_problems_with_fewer_samples_than_k_are_left_out_and_counted() -> None:
+    right, wrong = Ballot("1", True), Ballot("2", False)
+    found = curve({"a": [right] * 4, "b": [wrong] * 2})
+    assert [(one.k, one.problems) for one in found] == [(1, 2), (2, 2), (4, 1)]
+    assert [one.maj for one in found] == [0.5, 0.5, 1.0]
+    assert curve({}) == []
+
+
+def test_the_interval_of_one_sample_a_problem_is_wilsons() -> None:
+    ballots = {str(n): [Ballot("1", n < 30)] for n in range(40)}
+    (one,) = curve(ballots)
+    assert one.maj_ci95 == one.pass_ci95 == wilson(30, 40)
+
+
+def test_ballots_are_what_the_scorer_compares_in_the_order_of_samples() -> None:
+    problem = Problem.from_row("7", "Q?", "#### 1,000")
+    texts = ["#### 1,000", "nothing", "#### 1000", "#### 5"]
+    samples = [Sample(problem, number, text, "", number) for number, text in enumerate(texts)]
+    failed = Sample(problem, 9, "", "timeout", 9)
+    ballots = ballots_of(
+        scored_table(Run("r", [*reversed(samples), failed]), [get_scorer("openai/2021")])
+    )
+    assert ballots == {
+        "7": [Ballot("1000", True), Ballot(None, False), Ballot("1000", True), Ballot("5", False)]
+    }
+    assert vote(ballots["7"]).correct

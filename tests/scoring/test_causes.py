@@ -1,0 +1,301 @@
+"""Causes of verdicts, labels of GSM8K-Platinum and suspects: by scorer, and in the commands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradeschool import Problem, get_scorer
+from gradeschool.answers.failures import is_right
+from gradeschool.datasets.platinum import platinum_changes, platinum_problems
+from gradeschool.scoring.causes import Side, explain_verdict, view
+from gradeschool.scoring.forms import Forms, notes_from, words_of
+from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.suspects import suspects
+from tests.formats.test_read import jsonl
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+OLD_INSPECT, INSPECT = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.253"
+OLMES, FLEXIBLE, READER = "olmes/gsm8k-tulu", "lm-eval/gsm8k/flexible-extract", "gradeschool/reader"
+SAMPLE = ("-d", "sample")
+RUN_ON = "The answer is 18.\n\nQuestion: How many are 3 and 4?\nAnswer: 7 apples"
+# Each: scorer, text, gold, what it is put down to; None where scorer and reader agree that it is
+# right.
+VERDICTS = [
+    ("openai/2021", "#### 18", "18", None),
+    ("openai/2021", "The answer is 18.", "18", "right answer missed: format missing"),
+    ("openai/2021", "#### 18.", "18", "right answer missed: unit or zeros kept"),
+    (FLEXIBLE, "It costs #### 18.00", "18", "right answer missed: unit or zeros kept"),
+    (FLEXIBLE, RUN_ON, "18", "right answer missed: run-on"),
+    (FLEXIBLE, RUN_ON, "7", "wrong answer accepted: run-on"),
+    (FLEXIBLE, "**18 eggs** (in 7 days).", "18", "right answer missed: another number"),
+    ("opencompass/gsm8k", "The answer is 1,250.", "1250", "right answer missed: comma split"),
+    (OLMES, "The answer is -10.", "10", "wrong answer accepted: sign lost"),
+    (OLD_INSPECT, "The answer is 711", "11", "wrong answer accepted: suffix or prefix"),
+    (INSPECT, "ANSWER: 123457", "123456", "wrong answer accepted: rounding"),
+    ("qwen2.5-math/gsm8k", r"\boxed{1800}", "18", "wrong answer accepted: scale"),
+    (READER, "She has 8 * 4 = 36 eggs.\n#### 36", "32", "arithmetic slip"),
+    (READER, "#### 19", "18", "wrong value"),
+    (READER, " ", "18", "no response"),
+    ("multi-pattern", "#### " + "9" * 10_000, "18", "the scorer failed"),
+]
+
+
+@pytest.mark.parametrize(("scorer", "text", "gold", "expected"), VERDICTS)
+def test_what_a_verdict_is_put_down_to(
+    scorer: str, text: str, gold: str, expected: str | None
+) -> None:
+    problem = Problem.from_gold(gold)
+    found = explain_verdict(view(text, problem, None, {}), get_scorer(scorer).judge(text, problem))
+    assert (str(found) if found else None) == expected
+
+
+@given(
+    st.text(alphabet="0123456789.,-#$= \n*Aa:Q", max_size=60),
+    st.sampled_from(["18", "-10", "1,250", "0"]),
+    st.sampled_from(["openai/2021", FLEXIBLE, OLMES, OLD_INSPECT, READER, "multi-pattern"]),
+)
+def test_there_is_a_cause_exactly_where_a_scorer_or_the_text_is_not_right(
+    text: str, gold: str, name: str
+) -> None:
+    problem = Problem.from_gold(gold)
+    seen, verdict = view(text, problem, None, {}), get_scorer(name).judge(text, problem)
+    found, right = explain_verdict(seen, verdict), is_right(seen.reading, gold)
+    assert (found is None) is (right and verdict.correct)
+    if found is not None and found.side is not Side.SYSTEM:
+        sides = {
+            (True, False): Side.ACCEPTED,
+            (False, True): Side.MISSED,
+            (False, False): Side.TEXT,
+        }
+        assert found.side is sides[verdict.correct, right]
+
+
+def test_a_disputed_label_is_the_cause_where_the_text_holds_no_slip(
+    gsm8k_test: Sequence[Problem],
+) -> None:
+    changes = platinum_changes(gsm8k_test, "gsm8k")
+    texts = {"288": "#### 4", "4": "#### 1", "0": "#### 1"}
+    found = {}
+    for id, text in texts.items():
+        problem = gsm8k_test[int(id)]
+        found[id] = explain_verdict(
+            view(text, problem, None, changes), get_scorer(READER).judge(text, problem)
+        )
+    assert {id: str(one) for id, one in found.items()} == {
+        "288": "suspected label",
+        "4": "suspected label",
+        "0": "wrong value",
+    }
+    slipped = "2 + 2 = 5\n#### 1"
+    cause = view(slipped, gsm8k_test[4], None, changes).cause
+    assert cause is not None
+    assert cause.failure.value == "arithmetic slip"
+
+
+# The commands
+
+
+@pytest.fixture
+def run_of_four(tmp_path: Path) -> Path:
+    """Golds of the sample problems 0, 29 and 2 are 600, 13 and 0."""
+    rows = [
+        {"index": 0, "completion": "#### 600", "finish_reason": "stop"},
+        {"index": 29, "completion": "It is 13.", "finish_reason": "stop"},
+        {"index": 2, "completion": "So she has", "finish_reason": "length"},
+        {"index": 3, "completion": "", "finish_reason": "stop"},
+    ]
+    return jsonl(tmp_path / "four.jsonl", rows)
+
+
+def test_explain_takes_the_reader_where_no_scorer_is_given(
+    gradeschool: Command, run_of_four: Path
+) -> None:
+    done = gradeschool("explain", run_of_four, *SAMPLE)
+    first, second, third, *_ = done.out.splitlines()
+    assert first == "gradeschool/reader: 2 of 4 correct (50.00 %)"
+    assert {second.split("%")[1].strip(), third.split("%")[1].strip()} == {
+        "truncated",
+        "no response",
+    }
+    assert "→ truncated: the limit ended it before it stated an answer" in done.out
+
+
+def test_explain_one_scorer_in_json(gradeschool: Command, run_of_four: Path) -> None:
+    done = gradeschool("explain", run_of_four, *SAMPLE, "--scorer", "openai/2021", "--json")
+    found = done.json()
+    assert (found["completions"], found["correct"], found["scorer"]) == (4, 1, "openai/2021")
+    assert sum(found["causes"].values()) == len(found["cases"]) == 3
+    assert found["causes"]["right answer missed: format missing"] == 1
+
+
+def test_explain_takes_the_scorer_of_a_run_folder(gradeschool: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    jsonl(folder / "completions.jsonl", [{"index": 0, "completion": "#### 600"}])
+    manifest = {"protocol": {"scorers": ["openai/2021"]}, "dataset": {"name": "sample"}}
+    (folder / "run.json").write_text(json.dumps(manifest))
+    assert gradeschool("explain", folder).out == "openai/2021: 1 of 1 correct (100.00 %)\n"
+
+
+def test_explain_one_completion_under_every_scorer(gradeschool: Command, run_of_four: Path) -> None:
+    done = gradeschool("explain", run_of_four, *SAMPLE, "--problem", "29")
+    assert "problem 29, sample 0, row 2" in done.out
+    assert "scorers  correct: " in done.out
+    assert "scorers  no answer: " in done.out
+    assert "gradeschool/reader" in done.out
+    missing = gradeschool("explain", run_of_four, *SAMPLE, "--problem", "1")
+    assert (missing.status, missing.err[:41]) == (2, "gradeschool: no completion is of the prob")
+
+
+def test_explain_one_cause(gradeschool: Command, run_of_four: Path) -> None:
+    done = gradeschool("explain", run_of_four, *SAMPLE, "--cause", "truncated")
+    assert "no response" not in done.out
+    wrong = gradeschool("explain", run_of_four, *SAMPLE, "--cause", "tired")
+    assert wrong.status == 2
+    assert wrong.err.startswith("gradeschool: no cause holds the words 'tired'; known: provider")
+
+
+def test_forms_stand_beside_the_accuracy(gradeschool: Command, run_of_four: Path) -> None:
+    done = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER)
+    assert "four, 4 completions, 25.0 % empty, 25.0 % truncated" in done.out
+    [run] = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER, "--json").json()["runs"]
+    assert run["forms"] == {"n": 4, "empty": 1, "truncated": 1, "run_on": 0, "thinking": 0}
+
+
+def test_forms_are_kept_in_a_table_of_verdicts(
+    gradeschool: Command, run_of_four: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "verdicts.jsonl"
+    plain = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER, "-o", table, "--json")
+    merged = gradeschool("score", "--merge", table, "--json")
+    assert merged.json()["runs"][0]["forms"] == plain.json()["runs"][0]["forms"]
+
+
+@given(st.integers(0, 15))
+def test_the_words_of_a_form_are_read_back(bits: int) -> None:
+    assert notes_from(words_of(bytes([bits]))) == bytes([bits])
+
+
+def test_score_counts_causes(gradeschool: Command, run_of_four: Path) -> None:
+    words = ("score", run_of_four, *SAMPLE, "--scorer", READER, "openai/2021", "--causes")
+    [run] = gradeschool(*words, "--json").json()["runs"]
+    for scorer in run["scorers"].values():
+        assert sum(scorer["causes"].values()) == 4 - scorer["correct"]
+    assert run["scorers"]["openai/2021"]["causes"]["right answer missed: format missing"] == 1
+    assert "four: causes of misses and of wrong acceptances" in gradeschool(*words).out
+
+
+# Labels
+
+
+def test_scores_under_platinum_are_those_of_its_own_problems(
+    gradeschool: Command, data: Path, gsm8k_test: Sequence[Problem]
+) -> None:
+    """Counted apart: the problems of Platinum, each against its gold, by the scorer itself."""
+    path, name = data / "completions" / "tora.jsonl", FLEXIBLE
+    labels = {problem.id: problem for problem in platinum_problems(gsm8k_test)}
+    expected: dict[str, list[int]] = {}
+    with path.open(newline="\n") as lines:
+        for row in map(json.loads, lines):
+            problem = labels.get(str(row["index"]))
+            if problem is not None:
+                counts = expected.setdefault(row["model"], [0, 0])
+                counts[0] += get_scorer(name).judge(row["completion"], problem).correct
+                counts[1] += 1
+    done = gradeschool("score", path, "--scorer", name, "--labels", "platinum", "--json")
+    found = {run["run"]: run["platinum"] for run in done.json()["runs"]}
+    assert {
+        run: [score["scorers"][name]["correct"], score["n"]] for run, score in found.items()
+    } == expected
+    assert all(n == 1209 for _, n in expected.values())
+    official = gradeschool("score", path, "--scorer", name, "--json").json()["runs"]
+    assert all("platinum" not in run for run in official)
+
+
+@pytest.mark.official
+def test_explain_under_platinum_leaves_removed_problems_out(
+    gradeschool: Command, data: Path, tmp_path: Path
+) -> None:
+    rows = [{"index": 4, "completion": "1"}, {"index": 288, "completion": "4"}]
+    path = jsonl(tmp_path / "a.jsonl", rows)
+    plain = gradeschool("explain", path, "--json").json()
+    assert (plain["correct"], plain["causes"]) == (0, {"suspected label": 2})
+    layered = gradeschool("explain", path, "--labels", "platinum", "--json").json()
+    assert (layered["completions"], layered["correct"], layered["causes"]) == (1, 1, {})
+
+
+@pytest.mark.parametrize("verb", ["score", "explain"])
+def test_platinum_is_for_the_official_test_split_alone(
+    gradeschool: Command, run_of_four: Path, verb: str
+) -> None:
+    done = gradeschool(verb, run_of_four, *SAMPLE, "--labels", "platinum")
+    assert done.status == 2
+    assert done.err == (
+        "gradeschool: Platinum's labels are for the official test split of GSM8K, and 'sample' is "
+        "not that (48 problems); leave them out, or give -d gsm8k\n"
+    )
+
+
+# Suspects
+
+PROBLEMS = [Problem.from_row(str(at), f"Question {at}?", f"#### {at}") for at in range(10)]
+
+
+def runs_that_say(values: dict[str, Sequence[Any]]) -> list[Run]:
+    return [
+        Run(name, [Sample(PROBLEMS[at], 0, f"#### {said}", "", at) for at, said in enumerate(all_)])
+        for name, all_ in values.items()
+    ]
+
+
+def test_a_problem_that_strong_runs_miss_alike_is_a_suspect() -> None:
+    runs = runs_that_say(
+        {
+            "a": [0, 1, 2, 3, 4, 5, 6, 7, 8, 77],
+            "b": [0, 1, 2, 3, 4, 5, 6, 7, 66, 77],
+            "c": [0, 1, 2, 3, 4, 5, 6, 7, 55, 77],
+            "weak": [99] * 10,
+            "weaker": [99] * 10,
+        }
+    )
+    [found] = suspects(runs, {"9": None})
+    assert (found.problem.id, found.value, found.sayers) == ("9", "77", ("a", "b", "c"))
+    assert (found.right, found.runs, found.platinum) == (0, 3, "removed it")
+    assert found.strongest == 0.9
+    assert suspects(runs, {}, strong=0.95) == []
+
+
+def test_what_most_runs_have_right_is_no_suspect() -> None:
+    right = list(range(10))
+    runs = runs_that_say({"a": right, "b": right, "c": [*range(9), 77], "d": [*range(9), 77]})
+    assert suspects(runs, {}) == []
+
+
+@pytest.mark.official
+def test_suspects_of_real_runs_are_mostly_those_of_platinum(
+    gradeschool: Command, data: Path
+) -> None:
+    path = data / "completions" / "tora.jsonl"
+    done = gradeschool("data", "suspects", path, "--json")
+    found = done.json()["suspects"]
+    known = [one for one in found if one["platinum"] != "keeps it"]
+    assert len(found) > 20
+    assert len(known) > 0.2 * len(found)  # of all problems, 120 in 1,319 are
+    assert {"454", "823"} <= {one["problem"] for one in known}
+    shown = gradeschool("data", "suspects", path, "-n", "1").out
+    assert shown.count("GSM8K-Platinum") == 1
+
+
+def test_forms_of_no_known_form_are_none() -> None:
+    from gradeschool.scoring.forms import forms_of
+
+    assert forms_of({("0", b"\0", b""): 3}) is None
+    assert forms_of({("0", b"\0", b"\x03"): 3, ("0", b"\0", b"\xff"): 1}) == Forms(3, 3, 3, 0, 0)

@@ -1,0 +1,141 @@
+"""What runs in Ray's tasks, without Ray: stretches of files give what this machine gives."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as arrow
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from gradeschool.errors import InputError
+from gradeschool.scoring.cluster import (
+    Chunk,
+    ClusterSource,
+    OnRay,
+    Stretch,
+    cluster_sources,
+    in_order,
+    packed,
+    parts_of,
+    stretches,
+    unpacked,
+)
+from gradeschool.scoring.sources import choose_scorers, sources
+from gradeschool.scoring.stream import Part, score_sources
+from gradeschool.scoring.table import ScoredRow
+from tests.support.real_rows import NAMES
+
+SCORERS = choose_scorers(NAMES)
+TEXTS = ["#### 13", "It is 13.", "", "é #### 1,000", None]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three files of completions of the sample, one of them empty, some rows unusable."""
+    folder = tmp_path_factory.mktemp("parts")
+    rows: list[dict[str, Any]] = [
+        {"index": at % 60, "sample": at // 60, "model": f"m{at % 2}", "completion": TEXTS[at % 5]}
+        for at in range(137)
+    ]
+    table = arrow.Table.from_pylist(rows)
+    for at, (start, size) in enumerate([(0, 90), (0, 0), (90, 47)]):
+        parquet.write_table(table.slice(start, size), folder / f"{at}.parquet", row_group_size=20)
+    return folder
+
+
+def here(name: str) -> list[tuple[str, int, ScoredRow]]:
+    return placed(score_sources(sources([name], "sample"), SCORERS))
+
+
+def chunks(source: ClusterSource, found: Sequence[Stretch]) -> Iterator[Chunk]:
+    """Yield what `OnRay` answers for each stretch by itself."""
+    work = OnRay(source.dataset, NAMES, source.run, found)
+    for number in range(len(found)):
+        for table in work(arrow.table({"id": [number]})):
+            [values] = zip(*[column.to_pylist() for column in table.columns], strict=True)
+            yield Chunk(*values)
+
+
+def placed(parts: Iterator[Part]) -> list[tuple[str, int, ScoredRow]]:
+    return [(place.file, place.part, one) for place, scored in parts for one in scored]
+
+
+@settings(deadline=None)
+@given(size=st.integers(1, 100), chunk=st.integers(1, 40), batch=st.integers(1, 30))
+def test_stretches_of_any_size(folder: Path, size: int, chunk: int, batch: int) -> None:
+    """Verdicts, faults and the numbers of rows in their files are those of this machine."""
+    [source] = cluster_sources([f"{folder}/*.parquet"], "sample")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gradeschool.scoring.cluster.CHUNK_ROWS", chunk)
+        patch.setattr("gradeschool.scoring.cluster.BATCH_ROWS", batch)
+        divided = stretches(source.parts, size)
+        found = placed(parts_of(chunks(source, divided), source, divided, 1))
+    assert found == here(f"{folder}/*.parquet")
+    assert sum(one.problem is None for _, _, one in found) > 20
+
+
+@given(lasts=st.lists(st.integers(0, 4), max_size=8), data=st.data())
+def test_chunks_in_any_order(lasts: list[int], data: st.DataObject) -> None:
+    """Stretches come in their order, however those of different stretches are mixed on the way."""
+    whole = [
+        [Chunk(number, at == last, bytes([number, at])) for at in range(last + 1)]
+        for number, last in enumerate(lasts)
+    ]
+    left, mixed = [list(reversed(one)) for one in whole], []
+    while any(left):
+        mixed.append(data.draw(st.sampled_from([one for one in left if one])).pop())
+    assert list(in_order(mixed)) == [chunk for one in whole for chunk in one]
+
+
+def test_packed_completions_come_back() -> None:
+    """None, the empty text and bytes that are no UTF-8 too."""
+    some = [
+        ScoredRow(2**40, "m", "0", "é", None, "stop", 2**64 - 1, "", b"\xff\x00", b""),
+        ScoredRow(1, "", None, "", -3, "", 1, "no text", b"", b"\x01"),
+    ]
+    assert unpacked(packed(some)) == some
+    assert unpacked(packed([])) == []
+
+
+@pytest.mark.parametrize("name", ["*.parquet", "", "[02].parquet", "2.parquet"])
+def test_addresses_are_listed_as_paths_are(folder: Path, name: str) -> None:
+    """file:// stands for s3://, gs:// and others: the same files and the same name of the run."""
+    [there] = cluster_sources([f"file://{folder}/{name}".rstrip("/")], "sample")
+    [local] = cluster_sources([f"{folder}/{name}".rstrip("/")], "sample")
+    assert [part.removeprefix("file://") for part in there.parts] == list(local.parts)
+    assert there.run == local.run
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("file://{}/none/*.parquet", "cannot list 'file://"),
+        ("file://{}/*.csv", "no file matches"),
+        ("nowhere://a/b", "cannot list 'nowhere://a/b'"),
+        ("{}/*.csv", "no file matches the pattern"),
+        ("{}/none.parquet", "does not exist"),
+    ],
+)
+def test_addresses_of_nothing(folder: Path, name: str, message: str) -> None:
+    """Each is an error that shows the address."""
+    with pytest.raises(InputError, match=message.replace("*", r"\*")):
+        cluster_sources([name.format(folder)], "sample")
+
+
+def test_a_file_that_is_damaged(folder: Path, tmp_path: Path) -> None:
+    """It is told before a task starts, with its name, wherever it stands among the others."""
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 no PAR1")
+    with pytest.raises(InputError, match=r"a\.parquet' is not a readable Parquet file"):
+        stretches([str(folder / "0.parquet"), str(tmp_path / "a.parquet")])
+
+
+def test_no_row_leaves_the_tasks_with_its_text(folder: Path) -> None:
+    """What comes back is small: the bytes of a completion's verdicts."""
+    [source] = cluster_sources([str(folder)], "sample")
+    sent = list(chunks(source, stretches(source.parts)))
+    assert sum(len(unpacked(chunk.packed)) for chunk in sent) == 137
+    assert not any(b"####" in chunk.packed for chunk in sent)
+    assert sum(len(chunk.packed) for chunk in sent) / 137 < 120

@@ -1,0 +1,227 @@
+"""`gradeschool compare`: pairing, sets that differ, thresholds, what it prints."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+PROBLEMS = 40
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    """Problems whose gold is their number."""
+    path = tmp_path / "problems.jsonl"
+    rows = ({"question": f"What is {i}?", "answer": str(i)} for i in range(PROBLEMS))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a file of completions: right where `rights` says so."""
+
+    def written(name: str, rights: Sequence[bool], ids: Sequence[int] = (), **more: str) -> Path:
+        path = tmp_path / f"{name}.jsonl"
+        rows = (
+            {
+                "index": index,
+                "completion": f"The answer is {index if right else index + 1}.",
+                **more,
+            }
+            for index, right in zip(ids or range(len(rights)), rights, strict=True)
+        )
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return path
+
+    return written
+
+
+def rights(*wrong: int) -> list[bool]:
+    return [index not in wrong for index in range(PROBLEMS)]
+
+
+def test_the_pairs_and_the_flips(gradeschool: Command, write: Write, dataset: Path) -> None:
+    """Accuracies, difference, the problems by name, and the exact test."""
+    a, b = write("a", rights(*range(10))), write("b", rights(0, 1, 39))
+    done = gradeschool("compare", a, b, "-d", dataset, "--json")
+    assert done.status == 0
+    (found,) = done.json()["comparisons"]
+    assert [run["accuracy"] for run in done.json()["runs"]] == [0.75, 0.925]
+    assert found["difference"] == pytest.approx(0.175)
+    assert [change["problem"] for change in found["gained"]] == [str(i) for i in range(2, 10)]
+    assert found["lost"] == [{"problem": "39", "before": 1.0, "after": 0.0}]
+    assert found["p"] == pytest.approx(20 / 512)  # 1 of 9 flips the other way
+    assert found["ci95"][0] < 0.175 < found["ci95"][1]
+    shown = gradeschool("compare", a, b, "-d", dataset)
+    assert "+17.50" in shown.out
+    assert "better on: 2, 3, 4, 5, 6, 7, 8, 9" in shown.out
+    assert "worse on: 39" in shown.out
+
+
+def test_runs_of_different_protocols_are_told_apart(
+    gradeschool: Command, tmp_path: Path, dataset: Path
+) -> None:
+    runs = []
+    for protocol in ("openai/2021", "lm-eval/gsm8k"):
+        run = tmp_path / protocol.replace("/", "-")
+        run.mkdir()
+        row = {"index": 3, "completion": "#### 3"}
+        (run / "completions.jsonl").write_text(json.dumps(row) + "\n")
+        (run / "run.json").write_text(json.dumps({"protocol": {"name": protocol}}))
+        runs.append(run / "completions.jsonl")
+    same = gradeschool("compare", runs[0], runs[0], "-d", dataset)
+    assert "protocols" not in same.err
+    told = gradeschool("compare", *runs, "-d", dataset)
+    assert told.status == 0, told.err
+    assert "under different protocols: openai/2021, lm-eval/gsm8k;" in told.err
+
+
+def test_sets_that_differ_are_refused_until_told(
+    gradeschool: Command, write: Write, dataset: Path
+) -> None:
+    """The message counts and names them; --common and --unpaired say how to go on."""
+    a = write("a", rights()[:30])
+    b = write("b", [True] * 25, range(15, 40))
+    done = gradeschool("compare", a, b, "-d", dataset)
+    assert done.status == 2
+    assert "15 only in 'a' (0, 1, 2, 3, 4, ...) and 10 only in 'b'" in done.err
+    assert "--common to compare the 15" in done.err
+    common = gradeschool("compare", a, b, "-d", dataset, "--common", "--json").json()
+    assert common["comparisons"][0]["n"] == 15
+    alone = gradeschool("compare", a, b, "-d", dataset, "--unpaired", "--json").json()
+    assert alone["comparisons"][0]["n"] == 0
+    assert alone["comparisons"][0]["p_method"] == "unpaired z test"
+    both = gradeschool("compare", a, b, "-d", dataset, "--unpaired", "--common")
+    assert both.status == 2
+    apart = write("c", [True] * 5, range(35, 40))
+    none = gradeschool("compare", write("d", rights()[:5]), apart, "-d", dataset, "--common")
+    assert none.status == 2
+    assert "share no problem" in none.err
+
+
+def test_errors_are_left_out_and_never_wrong(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path
+) -> None:
+    """A sample that failed makes the sets differ; --common compares the others."""
+    a, b = write("a", rights(1)), tmp_path / "b.jsonl"
+    lines = write("b", rights(1)).read_text().splitlines()
+    lines[3] = json.dumps({"index": 3, "error": "http 500: overloaded"})
+    b.write_text("\n".join(lines) + "\n")
+    assert gradeschool("compare", a, b, "-d", dataset).status == 2
+    done = gradeschool("compare", a, b, "-d", dataset, "--common", "--json").json()
+    assert [run["errors"] for run in done["runs"]] == [0, 1]
+    assert done["comparisons"][0]["n"] == PROBLEMS - 1
+    assert done["comparisons"][0]["difference"] == 0
+
+
+def test_one_file_of_several_runs_and_one_run_of_it(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path
+) -> None:
+    """FILE is all its runs, FILE#RUN is one; p values of several are corrected."""
+    runs = {"base": rights(*range(20)), "small": rights(*range(19)), "large": rights()}
+    both = tmp_path / "runs.jsonl"
+    both.write_text("".join(write(name, r, run=name).read_text() for name, r in runs.items()))
+    done = gradeschool("compare", both, "-d", dataset, "--json").json()
+    assert [run["run"] for run in done["runs"]] == list(runs)
+    small, large = done["comparisons"]
+    assert small["p_holm"] == small["p"] == 1.0
+    assert large["p_holm"] == pytest.approx(2 * large["p"])
+    one = gradeschool("compare", f"{both}#large", f"{both}#small", "-d", dataset, "--json").json()
+    assert [run["run"] for run in one["runs"]] == ["large", "small"]
+    missing = gradeschool("compare", f"{both}#huge", "-d", dataset)
+    assert missing.status == 2
+    assert "holds no run 'huge'" in missing.err
+    assert "#base'" in missing.err
+
+
+def test_several_samples_are_clustered_by_problem(
+    gradeschool: Command, dataset: Path, tmp_path: Path
+) -> None:
+    """Samples of one problem count as one: ten copies do not make a difference surer."""
+    rows = {"once": 1, "ten": 10}
+    ps = []
+    for name, samples in rows.items():
+        path = tmp_path / f"{name}.jsonl"
+        with path.open("w") as file:
+            for run, wrong in (("a", range(12)), ("b", range(9, 14))):
+                for index in range(PROBLEMS):
+                    for sample in range(samples):
+                        text = f"#### {index + (index in wrong)}"
+                        row = {"index": index, "run": run, "sample": sample, "completion": text}
+                        file.write(json.dumps(row) + "\n")
+        (found,) = gradeschool("compare", path, "-d", dataset, "--json").json()["comparisons"]
+        ps.append(found["p"])
+        assert found["difference"] == pytest.approx(7 / PROBLEMS)
+    assert ps[0] == pytest.approx(ps[1])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "options", "status", "said"),
+    [
+        (range(4), ("--at-least", "0.9"), 0, "met: b: accuracy 90.00 %"),
+        (range(5), ("--at-least", "0.9"), 1, "MISSED: b: accuracy 87.50 %"),
+        (range(2), ("--not-worse-than", "a", "--margin", "12"), 0, "met: b against a"),
+        (range(2), ("--not-worse-than", "a", "--margin", "1"), 1, "MISSED: b against a"),
+        (range(5), ("--not-worse-than", "a", "--margin", "30", "--at-least", "0.9"), 1, "MISSED"),
+    ],
+)
+def test_thresholds_decide_the_exit_status(
+    gradeschool: Command,
+    write: Write,
+    dataset: Path,
+    wrong: Sequence[int],
+    options: tuple[str, ...],
+    status: int,
+    said: str,
+) -> None:
+    """1 where one is missed; the interval, not the estimate, must rule out a worse run."""
+    a, b = write("a", rights(0, 1)), write("b", rights(*wrong))
+    given = [str(a) if option == "a" else option for option in options]
+    done = gradeschool("compare", b, *given, "-d", dataset)
+    assert done.status == status
+    assert said in done.out
+
+
+def test_one_run_alone_needs_a_threshold(gradeschool: Command, write: Write, dataset: Path) -> None:
+    """Nothing to compare with is bad input."""
+    done = gradeschool("compare", write("a", rights()), "-d", dataset)
+    assert done.status == 2
+    assert "only one run is given: 'a'" in done.err
+
+
+def test_one_id_for_two_problems_is_refused(
+    gradeschool: Command, dataset: Path, tmp_path: Path
+) -> None:
+    """Runs that carry different problems of their own under one id are not paired."""
+    from gradeschool.errors import InputError
+    from gradeschool.problem import Problem
+    from gradeschool.scoring.compare import Outcomes, compare
+    from gradeschool.scoring.table import Tally
+
+    def run(gold: str) -> Outcomes:
+        problem = Problem("7", f"What is {gold}?", gold, f"#### {gold}")
+        return Outcomes(gold, {"7": problem}, {"7": Tally(1, 1)}, 0)
+
+    with pytest.raises(InputError, match="different problems by the id '7'"):
+        compare([run("1"), run("2")])
+
+
+@pytest.mark.official
+def test_the_published_solutions(gradeschool: Command, data: Path) -> None:
+    """6B verification against 175B fine-tuning: 4.3 points, which an unpaired test sees less of."""
+    solutions = data / "gsm8k" / "example_model_solutions.jsonl"
+    done = gradeschool(
+        "compare", f"{solutions}#175b_finetuning", f"{solutions}#6b_verification",
+        "--scorer", "openai/example-solutions", "--json",
+    ).json()  # fmt: skip
+    (found,) = done["comparisons"]
+    assert found["n"] == 1319
+    assert found["difference"] == pytest.approx((515 - 458) / 1319)
+    assert len(found["gained"]) - len(found["lost"]) == 515 - 458
+    assert found["p"] < 0.01 < found["p_unpaired"]

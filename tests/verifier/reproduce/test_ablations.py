@@ -1,0 +1,219 @@
+"""The figures of the paper: their stages are commands that parse; what they read, draw and say."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import pytest
+
+from gradeschool.cli import command as gradeschool_command
+from gradeschool.errors import DataError
+from gradeschool.reports.figures.paper import FIGURES
+from gradeschool.reports.reproduction_figures import write_figure
+from gradeschool.scoring.statistics import Interval, wilson
+from gradeschool.verifier.candidates import candidates_of
+from gradeschool.verifier.reproduce.ablations import (
+    PLANS,
+    AblationPlan,
+    Contrast,
+    Measured,
+    Spot,
+    measure,
+    merged,
+    plan,
+    verdicts,
+)
+from gradeschool.verifier.reproduce.presets import GPU, LAPTOP, Preset, stages_of
+from gradeschool.verifier.reproduce.stages import Stage, digests
+from gradeschool.verifier.scores import ScoreRow, append_scores
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+MICRO = replace(LAPTOP, name="micro", problems=40, labelled=60, tested=(24, 24), n=4)
+
+
+@pytest.mark.parametrize("preset", [LAPTOP, GPU, MICRO], ids=lambda ablation: ablation.name)
+def test_the_stages_of_all_figures_go_together_with_the_recipe(preset: Preset) -> None:
+    plans = {name: plan(name, preset) for name in FIGURES}
+    assert plans.keys() == PLANS.keys()
+    by_name = {ablation.name: ablation for ablation in stages_of(preset)}
+    for ablation in plans.values():
+        assert digests(ablation.stages)
+        for stage in ablation.stages:
+            assert by_name.setdefault(stage.name, stage) == stage
+    targets = [
+        _target(ablation)
+        for ablation in merged(plans.values())
+        if ablation.stdout or "-o" in ablation.command
+    ]
+    assert len(set(targets)) == len(targets)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_stages_of_a_figure_are_commands_that_parse(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ablation = plan(name, MICRO)
+    for stage in ablation.stages:
+        _parse(gradeschool_command, list(stage.command))
+        if target := _target(stage):  # later stages may ask that it exists
+            Path(target).mkdir(parents=True)
+    targets = {_target(stage) for stage in ablation.stages}
+    for spot in ablation.spots:
+        assert spot.run in targets
+        assert not spot.scores or spot.scores in targets
+    if ablation.curves:
+        assert str(Path(ablation.curves).parent) in targets
+
+
+def test_a_figure_needs_no_more_than_what_it_shows() -> None:
+    names = [stage.name for stage in plan("2", LAPTOP).stages]
+    assert not [name for name in names if "verifier" in name or "samples" in name]
+    seeds = {name[-1] for name in (stage.name for stage in plan("6a", LAPTOP).stages)}
+    assert {"0", "1", "2"} <= seeds
+    assert len(plan("5", LAPTOP).stages) < len(stages_of(LAPTOP))
+
+
+def test_the_stages_of_a_figure_are_printed(gradeschool: Command) -> None:
+    ended = gradeschool("reproduce", "--figure", "5b", "--figure", "5a", "--dry-run")
+    assert ended.status == 0, ended.err
+    assert ended.out.count("verifier train") == 9  # three epochs; joint at token level is shared
+    assert ended.out.count("--objective verification") == 3
+    assert gradeschool("reproduce", "--figure", "9").status == 2
+
+
+@pytest.mark.parametrize(
+    ("module", "preset", "extra"),
+    [("torch", "laptop", "train"), ("matplotlib", "laptop", "report"),
+     ("gguf", "tiny", "llama-cpp")],
+)  # fmt: skip
+def test_what_the_last_stage_needs_is_missed_before_the_first(
+    module: str, preset: str, extra: str, tmp_path: Path, gradeschool: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    pytest.importorskip("torch", reason="needs torch, which make test-all installs")
+    monkeypatch.setitem(sys.modules, module, None)
+    ended = gradeschool("reproduce", "--preset", preset, "-o", tmp_path / "all")
+    assert ended.status == 2
+    assert f"pip install 'gradeschool[{extra}]'" in ended.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_points_are_read_drawn_and_told(tmp_path: Path) -> None:
+    """Ten problems: the greedy run has 3 right; of two completions the verifier picks 9."""
+    _problems(tmp_path, 10)
+    _answers(tmp_path / "greedy.jsonl", [(index, 0, index < 3) for index in range(10)])
+    drawn = [(index, sample, sample == 1) for index in range(10) for sample in range(2)]
+    _answers(tmp_path / "test.jsonl", drawn)
+    sampled = candidates_of(
+        str(tmp_path / "test.jsonl"), str(tmp_path / "problems/test.jsonl"), lambda _: None
+    )[0]
+    rows = [
+        ScoreRow(candidate.key, "mine", float(candidate.right) if number else 0.0, 5)
+        for number, ablation in enumerate(sampled.answered)
+        for candidate in ablation.candidates
+    ]
+    append_scores(tmp_path / "scores.jsonl", rows)
+    spots = (
+        Spot(0, "joint", 1, "test.jsonl", "scores.jsonl"),
+        Spot(0, "verification only", 1, "greedy.jsonl"),
+    )
+    contrast = Contrast("one against the other", (0, "joint", 1), (0, "verification only", 1))
+    ablation = AblationPlan([], spots, (contrast,))
+    best, greedy = measure(tmp_path, ablation)
+    assert best.share == pytest.approx(0.9)  # equal scores: the first, which is wrong
+    assert greedy.share == pytest.approx(0.3)
+    assert greedy.ci95 == pytest.approx(wilson(3, 10))
+    report = "\n".join(write_figure(tmp_path, MICRO, "5b", ablation))
+    assert "| joint | 1 | 90.0 |" in report
+    assert "- one against the other: +60.0 (" in report
+    fields = json.loads((tmp_path / "figures/5b.json").read_text())
+    assert [point["share"] for point in fields["points"]] == pytest.approx([0.9, 0.3])
+    assert fields["verdicts"][0]["outcome"] == "holds"
+    assert "<svg" in (tmp_path / "figures/5b.svg").read_text()
+
+
+def test_the_curves_of_a_training_are_figure_3(tmp_path: Path) -> None:
+    path = tmp_path / "curves.jsonl"
+    shares = [(0.1, 0.5), (0.4, 0.9), (0.8, 0.3)]
+    rows = [
+        {"epoch": epoch, "problems": 100, "test@1": single, "test@k": many, "k": 4}
+        for epoch, (single, many) in enumerate(shares, 1)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ablation = AblationPlan([], curves="curves.jsonl", titles=("test@1", "test@4"))
+    report = "\n".join(write_figure(tmp_path, MICRO, "3", ablation))
+    assert "test@1: rises from 1 to 3: +70.0, holds" in report
+    assert "test@4: falls from 2 to 3: +60.0, holds" in report
+    path.write_text(json.dumps({"epoch": 1, "problems": 9, "test@1": 0.1}) + "\n")
+    with pytest.raises(DataError, match="without 'test@k'"):
+        measure(tmp_path, ablation)
+
+
+@pytest.mark.parametrize(
+    ("shares", "rise", "fall"),
+    [
+        ((0.2, 0.8, 0.4), "holds", "holds"),
+        ((0.2, 0.8, 0.79), "holds", "not decided"),
+        ((0.8, 0.5, 0.2), "does not hold", "holds"),
+        ((0.2, 0.5, 0.8), "holds", "does not hold"),
+    ],
+)
+def test_a_curve_rises_and_falls_where_its_intervals_lie_apart(
+    shares: tuple[float, ...], rise: str, fall: str
+) -> None:
+    points = [
+        Measured(0, "best by verifier", n, share, Interval(share - 0.05, share + 0.05))
+        for n, share in zip((1, 8, 32), shares, strict=True)
+    ]
+    results = verdicts("6a", AblationPlan([], titles=("test",)), points)
+    assert [result.outcome for result in results] == [rise, fall]
+
+
+def _target(stage: Stage) -> str:
+    """Return what a stage makes."""
+    if stage.stdout:
+        return stage.stdout
+    return stage.command[stage.command.index("-o") + 1] if "-o" in stage.command else ""
+
+
+def _parse(command: click.Command, words: list[str]) -> None:
+    """Parse a command line down to its last verb, without running it."""
+    context = command.make_context("gradeschool", words)
+    while isinstance(command, click.Group):
+        name, resolved, rest = command.resolve_command(context, [*context._protected_args,
+                                                              *context.args])  # fmt: skip
+        assert resolved is not None, words
+        command = resolved
+        context = command.make_context(name, rest, parent=context)
+
+
+def _problems(root: Path, count: int) -> None:
+    (root / "problems").mkdir()
+    rows = (
+        {"question": f"What is {index} + 1?", "answer": f"#### {index + 1}"}
+        for index in range(count)
+    )
+    _write(root / "problems/test.jsonl", rows)
+
+
+def _answers(path: Path, rows: Iterable[tuple[int, int, bool]]) -> None:
+    rows_written = (
+        {
+            "index": index,
+            "sample": sample,
+            "completion": f"It is\n#### {index + 1 if right else 99}",
+        }
+        for index, sample, right in rows
+    )
+    _write(path, rows_written)
+
+
+def _write(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -1,0 +1,90 @@
+"""What a recipe's findings say: pooled over seeds by problem, and the report's words for it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gradeschool.reports.reproduction import write_report
+from gradeschool.verifier.reproduce.findings import SELECTION, Findings, Seed, findings
+from gradeschool.verifier.reproduce.presets import LAPTOP
+from gradeschool.verifier.reproduce.stages import Done
+from gradeschool.verifier.selection import Option, RankedProblem, pick
+
+PROBLEMS = 60
+
+
+def seed(good: bool, solved: int) -> Seed:
+    """One seed: of four completions the last is right; the verifier knows it, or prefers another.
+
+    solved: how many problems the baseline's greedy answer solves; the control solves all.
+    """
+    cases = []
+    for number in range(PROBLEMS):
+        scores = (0.1, 0.2, 0.3, 0.9) if good else (0.9, 0.2, 0.3, 0.1)
+        options = [
+            Option(str(index if index == 3 else 0), index == 3, score, -score, 5)
+            for index, score in enumerate(scores)
+        ]
+        cases.append(RankedProblem(str(number), "ages" if number % 2 else "trips", options, 4))
+    greedy = {
+        "generator": {str(number): (int(number < solved), 1) for number in range(PROBLEMS)},
+        "control": {str(number): (1, 1) for number in range(PROBLEMS)},
+    }
+    return Seed([pick(case, True, SELECTION, (1, 2, 4)) for case in cases], greedy, True)
+
+
+def by_name(results: Findings) -> dict[str, float]:
+    return {strategy.name: strategy.accuracy for strategy in results.strategies}
+
+
+def test_seeds_are_pooled_by_problem() -> None:
+    first, second = seed(True, 30), seed(False, 30)
+    alone, both = findings([first]), findings([first, second])
+    assert by_name(alone)["best"] == 1
+    assert by_name(both)["best"] == 0.5
+    assert by_name(both)["mean"] == 0.25
+    best = next(strategy for strategy in both.strategies if strategy.name == "best")
+    assert list(best.by_seed) == [1, 0]
+    assert best.over["generator"].difference == pytest.approx(0)
+    assert best.over["majority"].problems == PROBLEMS
+    assert set(both.families) == {"ages", "trips"}
+    assert next(row for row in alone.separations if row.score == "verifier").within == 1
+
+
+@pytest.mark.parametrize(("good", "words"), [(True, "claim holds here"), (False, "does not hold")])
+def test_the_report_says_whether_the_claim_holds(good: bool, words: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    preset = replace(LAPTOP, seeds=(0,))
+    by_split = {"test": findings([seed(good, 15)])}
+    path = write_report(tmp_path, preset, by_split, {"a": Done("", 1.0, 12.0)})
+    text = path.read_text()
+    assert words in text
+    assert "The fair control" in text
+    assert "| the baseline: the fully fine-tuned generator, greedy | 25.0 % |" in text
+    assert (tmp_path / "figures" / "6a-test.svg").stat().st_size > 1000
+
+
+def test_the_report_tells_what_the_figures_say_that_were_made(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    preset = replace(LAPTOP, seeds=(0,))
+    by_split = {"test": findings([seed(True, 15)])}
+    (tmp_path / "figures").mkdir()
+    verdict = {
+        "words": "one against two",
+        "difference": 0.1,
+        "ci95": [0.02, 0.18],
+        "outcome": "holds",
+    }
+    figure = tmp_path / "figures/5a.json"
+    figure.write_text(json.dumps({"verdicts": [verdict, {**verdict, "ci95": None}]}))
+    lines = write_report(tmp_path, preset, by_split, {}).read_text().splitlines()
+    line = next(line for line in lines if line.startswith("| 5a |"))
+    words = "one against two: +10.0 (+2.0 to +18.0), holds; one against two: +10.0, holds"
+    assert line.endswith(f"| {words} (one training seed) |")
+    assert "![Figure 5a](figures/5a.svg)" in lines
+    other = next(line for line in lines if line.startswith("| 5b |"))
+    assert "--figure 5b" in other

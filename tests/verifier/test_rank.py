@@ -1,0 +1,321 @@
+"""Picking one of many completions: against brute force, scipy and published figures."""
+
+import itertools
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from gradeschool.errors import InputError
+from gradeschool.scoring.at_k import Ballot, pass_at_k, vote
+from gradeschool.verifier.rank import auc, calibration, rank, within
+from gradeschool.verifier.scores import (
+    SCORES_FILE,
+    ScoreRow,
+    append_scores,
+    choose_scores,
+    read_scores,
+)
+from gradeschool.verifier.selection import (
+    LEAST_WEIGHT,
+    Option,
+    RankedProblem,
+    SelectionSettings,
+    Votes,
+    best_of,
+    votes,
+)
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+# An answer's rightness follows from the answer; few scores, so that there are ties.
+ANSWERS = {"18": True, "19": False, "20": False, None: False}
+SCORES = st.sampled_from([-0.2, 0.0, 0.25, 0.5, 0.75, 1.1])
+
+
+@st.composite
+def options(draw: st.DrawFn, most: int = 7) -> list[Option]:
+    answers = draw(st.lists(st.sampled_from(list(ANSWERS)), min_size=1, max_size=most))
+    return [
+        Option(
+            answer_text,
+            ANSWERS[answer_text],
+            draw(SCORES),
+            draw(SCORES) - 2,
+            draw(st.integers(1, 9)),
+        )
+        for answer_text in answers
+    ]
+
+
+def all_votes(cast: Sequence[Option], ns: Sequence[int], voters: Sequence[int]) -> Votes:
+    return votes(cast, ns, voters, share_weight=0.2, draws=3, source=random.Random(0))
+
+
+# The best by a score
+
+
+@given(options(), st.data())
+def test_the_best_of_n_is_the_mean_over_all_subsets(
+    cast: list[Option], data: st.DataObject
+) -> None:
+    n = data.draw(st.integers(1, len(cast)))
+    picks = [
+        cast[max(subset, key=lambda index: (cast[index].score, -index))].right
+        for subset in itertools.combinations(range(len(cast)), n)
+    ]
+    exact = sum(picks) / len(picks)
+    assert best_of(cast, [option.score for option in cast], n) == pytest.approx(exact)
+
+
+@given(options())
+def test_the_best_of_one_is_the_share_that_is_right(cast: list[Option]) -> None:
+    share = sum(option.right for option in cast) / len(cast)
+    assert best_of(cast, [option.logprob for option in cast], 1) == pytest.approx(share)
+    assert all_votes(cast, [1], [1]).majority == [pytest.approx(share)]
+
+
+# Votes among all completions, by their definitions
+
+
+@given(options())
+def test_the_majority_is_that_of_maj_at_k(cast: list[Option]) -> None:
+    ballots = [Ballot(option.answer, option.right) for option in cast]
+    assert all_votes(cast, [len(cast)], [1]).majority == [vote(ballots).correct]
+
+
+@given(options())
+def test_the_top_k_vote_is_the_majority_of_the_best_k(cast: list[Option]) -> None:
+    count = len(cast)
+    in_order = sorted(cast, key=lambda option: -option.score)
+    expected = [
+        float(vote([Ballot(option.answer, option.right) for option in in_order[:k]]).correct)
+        for k in range(1, count + 1)
+    ]
+    assert all_votes(cast, [count], range(1, count + 1)).top == [expected]
+    assert expected[0] == best_of(cast, [option.score for option in cast], count)
+
+
+@given(options())
+def test_the_weighted_vote_sums_scores_that_are_above_0(cast: list[Option]) -> None:
+    weights = {
+        answer: sum(max(option.score, LEAST_WEIGHT) for option in cast if option.answer == answer)
+        for answer in dict.fromkeys(option.answer for option in cast)
+        if answer is not None
+    }
+    winner = max(weights, key=weights.__getitem__, default=None)
+    assert all_votes(cast, [len(cast)], [1]).weighted == [ANSWERS[winner]]
+
+
+@given(options())
+def test_the_frequent_answer_is_favoured(cast: list[Option]) -> None:
+    def worth(index: int) -> float:
+        option = cast[index]
+        same = sum(voter.answer == option.answer for voter in cast) if option.answer else 0
+        return option.score + 0.2 * same / len(cast)
+
+    best = max(map(worth, range(len(cast))))
+    may_win = {cast[index].right for index in range(len(cast)) if worth(index) >= best - 1e-12}
+    assert all_votes(cast, [len(cast)], [1]).frequency[0] in may_win
+
+
+def test_votes_among_fewer_completions_are_the_mean_over_random_subsets() -> None:
+    source = random.Random(3)
+    cast = [
+        Option(answer, ANSWERS[answer], source.random())
+        for answer in source.choices(list(ANSWERS), k=9)
+    ]
+    sampled = votes(cast, [4], [2, 4], share_weight=0.2, draws=5000, source=source)
+    subsets = [[cast[index] for index in drawn] for drawn in itertools.permutations(range(9), 4)]
+    all_subsets = [all_votes(subset, [4], [2, 4]) for subset in subsets]
+    for name in ("majority", "weighted", "frequency"):
+        exact = sum(getattr(drawn, name)[0] for drawn in all_subsets) / len(all_subsets)
+        assert getattr(sampled, name)[0] == pytest.approx(exact, abs=0.03), name
+    exact_top = [
+        sum(drawn.top[0][index] for drawn in all_subsets) / len(all_subsets) for index in (0, 1)
+    ]
+    assert sampled.top[0] == pytest.approx(exact_top, abs=0.03)
+
+
+# How scores separate
+
+
+@given(st.lists(st.tuples(SCORES, st.booleans()), min_size=2, max_size=40))
+def test_the_auc_is_scipys(pairs: list[tuple[float, bool]]) -> None:
+    scores, right = [is_right for is_right, _ in pairs], [is_right for _, is_right in pairs]
+    above = [score for score, is_right in pairs if is_right]
+    below = [score for score, is_right in pairs if not is_right]
+    area = auc(scores, right)
+    if not above or not below:
+        assert area is None
+        return
+    statistic = stats.mannwhitneyu(above, below, method="asymptotic").statistic
+    assert area == pytest.approx(statistic / (len(above) * len(below)))
+
+
+def test_within_problems_only_those_with_both_kinds_count() -> None:
+    hard_or_easy = [([0.1, 0.2], [False, False]), ([0.9, 0.8], [True, True])]
+    assert within(hard_or_easy).auc is None
+    mixed = [([0.3, 0.4], [True, False]), ([0.6, 0.5, 0.1], [True, False, False])]
+    areas = within([*hard_or_easy, *mixed])
+    assert (areas.auc, areas.problems) == (0.5, 2)
+    scores = [score for problem, _ in hard_or_easy for score in problem]
+    assert auc(scores, [False, False, True, True]) == 1.0
+
+
+@given(st.lists(st.tuples(st.floats(-1, 2), st.booleans()), max_size=60))
+def test_calibration_puts_every_completion_into_one_bucket(pairs: list[tuple[float, bool]]) -> None:
+    buckets = calibration([score for score, _ in pairs], [is_right for _, is_right in pairs])
+    assert sum(bucket.completions for bucket in buckets) == len(pairs)
+    assert sum(bucket.right * bucket.completions for bucket in buckets) == pytest.approx(
+        sum(is_right for _, is_right in pairs)
+    )
+    for bucket in buckets:
+        assert bucket.low is None or bucket.low <= bucket.mean_score
+        assert bucket.high is None or bucket.mean_score < bucket.high
+
+
+# A whole ranking
+
+
+def cases(problems: int, samples: int, seed: int = 0) -> list[RankedProblem]:
+    """Problems of which the verifier knows something."""
+    source = random.Random(seed)
+    ranked = []
+    for problem in range(problems):
+        chance = source.random()
+        cast = []
+        for _ in range(samples):
+            right = source.random() < chance
+            answer = "18" if right else source.choice(["19", "20", None])
+            cast.append(Option(answer, right, source.random() + 0.4 * right, -source.random(), 9))
+        ranked.append(RankedProblem(str(problem), "ab"[problem % 2], cast, samples))
+    return ranked
+
+
+def test_a_ranking_agrees_with_itself() -> None:
+    ranked = cases(40, 8)
+    ranking = rank(ranked, has_logprob=True, settings=SelectionSettings(voters=3))
+    whole = ranking.whole
+    by_name = {result.name: result for result in whole.results}
+    assert by_name["coverage"].accuracy == sum(any(o.right for o in c.options) for c in ranked) / 40
+    assert by_name["mean"].accuracy == pytest.approx(
+        sum(result.right for case in ranked for result in case.options) / 320
+    )
+    for name, points in ranking.curves.items():
+        assert [point.n for point in points] == [1, 2, 4, 8]
+        assert points[0].accuracy == pytest.approx(by_name["mean"].accuracy), name
+        assert points[-1].accuracy == pytest.approx(by_name[name].accuracy), name
+        for point in points:
+            assert point.ci95.low <= point.accuracy <= point.ci95.high
+    voters = {point.n: point for point in ranking.top[8]}
+    assert voters[1].accuracy == by_name["best"].accuracy
+    assert voters[3].accuracy == by_name["top"].accuracy
+    pooled = [pass_at_k(8, sum(o.right for o in c.options), 4) for c in ranked]
+    assert ranking.curves["coverage"][2].accuracy == pytest.approx(float(sum(pooled) / 40))
+    assert [part.family for part in ranking.families] == ["a", "b"]
+    for result in whole.results:
+        parts = [part.result(result.name) for part in ranking.families]
+        assert sum(part.accuracy for part in parts if part) / 2 == pytest.approx(result.accuracy)
+
+
+def test_differences_are_paired_by_problem() -> None:
+    right, wrong = Option("18", True, 0.9), Option("19", False, 0.1)
+    ranked = [
+        RankedProblem("0", "all", [wrong, wrong, right]),
+        RankedProblem("1", "all", [wrong, right, right]),
+    ]
+    baseline = {"0": (0, 1), "1": (0, 1), "elsewhere": (1, 1)}
+    ranking = rank(ranked, has_logprob=False, baselines={"greedy": baseline})
+    best = ranking.whole.result("best")
+    assert best is not None
+    assert best.accuracy == 1.0
+    assert best.against["majority"].difference == 0.5
+    assert best.against["greedy"].difference == 1.0
+    assert best.against["greedy"].problems == 2
+    assert ranking.whole.result("logprob") is None
+
+
+def test_problems_may_have_different_numbers_of_completions() -> None:
+    ranked = [*cases(6, 8), *(case._replace(problem=f"x{case.problem}") for case in cases(4, 3))]
+    ranking = rank(ranked, has_logprob=False)
+    assert [point.problems for point in ranking.curves["best"]] == [10, 10, 6, 6]
+    assert ranking.whole.problems == 10
+
+
+def test_nothing_to_rank_is_an_error() -> None:
+    with pytest.raises(InputError, match="score the run first"):
+        rank([RankedProblem("0", "all", [])], has_logprob=False)
+
+
+# The file of scores
+
+
+def test_scores_survive_a_torn_line(tmp_path: Path) -> None:
+    path = tmp_path / SCORES_FILE
+    append_scores(path, [ScoreRow("a", "v@1", 0.25, 3, values=[0.5, 0.25], tokens=["x", "y"])])
+    with path.open("ab") as file:
+        file.write(b'{"key": "b", "verif')
+    append_scores(path, [ScoreRow("c", "v@1", 1.0, 2, -0.5, "g@2"), ScoreRow("a", "w@2", 0.0, 3)])
+    assert [row.key for row in read_scores(path)] == ["a", "c", "a"]
+    name, rows = choose_scores(path, "v")
+    assert (name, rows["c"].logprob, rows["a"].tokens) == ("v@1", -0.5, ["x", "y"])
+    with pytest.raises(InputError, match=r"'v@1', 'w@2'; choose one"):
+        choose_scores(path, None)
+    with pytest.raises(InputError, match="no scores of 'z'"):
+        choose_scores(path, "z")
+
+
+# Real completions: the solutions that the paper's authors published
+
+
+@pytest.mark.official
+def test_rank_reads_the_published_solutions(
+    data: Path, gradeschool: Command, tmp_path: Path
+) -> None:
+    """6B verification has 515 of 1,319 right, 6B fine-tuning 286 (shared specification)."""
+    from gradeschool.verifier.candidates import candidates_of
+
+    source = data / "completions" / "openai_example.jsonl"
+    by_run = {
+        candidate.run: candidate for candidate in candidates_of(str(source), None, lambda _: None)
+    }
+    picks, baseline = by_run["6b_verification"], by_run["6b_finetuning"]
+    scores = tmp_path / "scores.jsonl"
+    append_scores(
+        scores,
+        [
+            ScoreRow(candidate.key, "published", 0.5, 9)
+            for problem in picks.answered
+            for candidate in problem.candidates
+        ],
+    )
+    ended = gradeschool("rank", f"{source}#6b_verification", "--verifier", scores,
+                        "--baseline", f"{source}#6b_finetuning", "--json")  # fmt: skip
+    assert ended.status == 0, ended.err
+    report = ended.json()
+    right = sum(candidate.right for problem in picks.answered for candidate in problem.candidates)
+    before = sum(
+        candidate.right for problem in baseline.answered for candidate in problem.candidates
+    )
+    assert (right, before) == (515, 286)
+    assert report["strategies"]["best"]["accuracy"] == pytest.approx(515 / 1319)
+    over = report["strategies"]["best"]["over"]["6b_finetuning"]
+    assert over["difference"] == pytest.approx((515 - 286) / 1319)
+    assert over["ci95"][0] > 0.14
+    assert {part["family"] for part in report["families"]} >= {"2 steps", "3 steps", "8 steps"}
+
+
+def test_rank_says_what_is_missing(gradeschool: Command, tmp_path: Path) -> None:
+    rows = [{"index": 0, "sample": sample, "completion": f"#### {sample}"} for sample in range(3)]
+    file = tmp_path / "answers.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ended = gradeschool("rank", file, "-d", "sample")
+    assert ended.status == 2
+    assert "holds no scores" in ended.err
+    assert "verifier score" in ended.err

@@ -1,0 +1,177 @@
+"""Verifiers as GGUF files, without torch: the scores of the folder, the shipped one, bad files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool import load_dataset
+from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
+from gradeschool.verifier.examples import QuestionSolution
+from gradeschool.verifier.reproduce.presets import TINY, stages_of
+from gradeschool.verifier.reproduce.stages import digests
+from gradeschool.verifier.scorers import Side, load_scorer
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.fixtures import SERVER_NEEDS, skip_without
+
+NEEDS = (*SERVER_NEEDS, "gguf")
+SHA256 = re.compile(r"\| (\S+\.gguf) \| SHA-256 ([0-9a-f]{64}) \|")
+PAIRS = [
+    QuestionSolution("Tom has 3 apples and buys 4. How many?", "He has 3+4=<<3+4=7>>7.\n#### 7"),
+    QuestionSolution(
+        "Tom has 3 apples and buys 4. How many?", "He has 12.\n#### 12", finished=False
+    ),
+    QuestionSolution("Tom has 3 apples and buys 4. How many?", "He has 3+4=<<3+4=7>>7.\n#### 7"),
+    QuestionSolution("Wie viel sind 1.234 €?", "é\u2028½ <eos> <ver> 12\t\n#### -3"),
+    QuestionSolution("Nothing?", ""),
+]
+
+
+@pytest.fixture(scope="module", params=["logit", "likelihood"])
+def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a verifier with random weights, and beside it its GGUF file."""
+    skip_without(("torch", "transformers", *NEEDS), "a verifier as a GGUF file")
+    from gradeschool.models.gguf_file import write_gguf
+    from gradeschool.verifier.base_model import build_tokenizer, new_model
+    from gradeschool.verifier.head import Likelihood, Verifier
+
+    folder: Path = tmp_path_factory.mktemp(request.param) / "model"
+    tokenizer = build_tokenizer([pair.question + pair.solution for pair in PAIRS], vocabulary=300)
+    model = new_model(tokenizer, "0.05M", seed=3)
+    for layer in model.model.layers:  # zero in a new model, which would leave attention out
+        layer.self_attn.o_proj.weight.data.normal_(std=0.1)
+        layer.mlp.down_proj.weight.data.normal_(std=0.1)
+    kind = {"logit": Verifier, "likelihood": Likelihood}[request.param]
+    kind(model, 2, -1.5, 0.7).save(folder, tokenizer)
+    write_gguf(folder, folder.with_suffix(".gguf"))
+    return folder
+
+
+def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
+    here = load_scorer(verifier, verifier)
+    there = load_scorer(verifier.with_suffix(".gguf"), verifier.with_suffix(".gguf"))
+    for score, other in zip(here.verifier.score(PAIRS), there.verifier.score(PAIRS), strict=True):
+        assert score.tokens == other.tokens
+        assert score.values == pytest.approx(other.values, abs=1e-4)
+        assert score.last == other.values[-1] or score.last == pytest.approx(other.last, abs=1e-4)
+        assert [here.verifier.text(token) for token in score.tokens if token > 2] == [
+            there.verifier.text(token) for token in score.tokens if token > 2
+        ]
+    assert here.generator is not None and there.generator is not None
+    spoken = zip(here.generator.logprobs(PAIRS), there.generator.logprobs(PAIRS), strict=True)
+    for logprobs, again in spoken:
+        assert logprobs == pytest.approx(again, abs=1e-3)
+
+
+def test_the_shipped_verifier_prefers_right_solutions() -> None:
+    skip_without(NEEDS, "the built-in verifier")
+    scorer = load_scorer("tiny", "tiny")
+    problems = [
+        problem
+        for problem in load_dataset("fresh:1").problems
+        if problem.meta["family"] == "harvest"
+    ]
+    right = [QuestionSolution(problem.question, problem.solution) for problem in problems[:12]]
+    wrong = [
+        QuestionSolution(problem.question, _spoiled(problem.solution)) for problem in problems[:12]
+    ]
+    assert len(right) == 12
+    wins = sum(
+        better.last > worse.last
+        for better, worse in zip(_scores(scorer.verifier, right), _scores(scorer.verifier, wrong),
+                                 strict=True)
+    )  # fmt: skip
+    assert wins >= 11
+    assert scorer.verifier.name.startswith("tiny-verifier@")
+
+
+def _scores(side: Side, pairs: list[QuestionSolution]) -> list[Any]:
+    return list(side.score(pairs))
+
+
+def _spoiled(solution: str) -> str:
+    """Return a solution whose last result is another one."""
+    start, _, answer = solution.rpartition("#### ")
+    other = str(int(answer) + 7)
+    return f"{start.replace(answer, other)}#### {other}"
+
+
+def test_a_run_of_tiny_is_ranked_by_its_verifier(tmp_path: Path, gradeschool: Command) -> None:
+    skip_without(NEEDS, "the built-in verifier")
+    run = tmp_path / "run"
+    arguments = ("-m", "tiny", "-d", "fresh:1", "-n", "6", "-k", "3", "--temperature", "0.8")
+    assert gradeschool("eval", *arguments, "-o", run, "--quiet").status == 0
+    ended = gradeschool("rank", run, "--verifier", "tiny", "--generator", "tiny", "--json")
+    assert ended.status == 0
+    assert ended.json()["verifier"].startswith("tiny-verifier@")
+    rows = [json.loads(line) for line in (run / "verifier-scores.jsonl").read_text().splitlines()]
+    assert len(rows) == 18
+    assert all(0 <= row["score"] <= 1 and row["logprob"] < 0 for row in rows)
+    again = gradeschool("verifier", "score", run, "--verifier", "tiny", "--generator", "tiny")
+    assert again.status == 0
+    assert len((run / "verifier-scores.jsonl").read_text().splitlines()) == 18
+
+
+def test_what_is_no_verifier_is_an_error_in_words(tmp_path: Path) -> None:
+    skip_without(NEEDS, "a verifier as a GGUF file")
+    with pytest.raises(InputError, match=r"generator\.gguf' is no verifier"):
+        load_scorer(TINY_FILE).verifier.score(PAIRS[:1])
+    with pytest.raises(InputError, match="there is no verifier 'nothing'; give a folder"):
+        load_scorer("nothing")
+    (tmp_path / "broken.gguf").write_bytes(b"GGUF and no more")
+    with pytest.raises(InputError, match=r"broken\.gguf"):
+        load_scorer(tmp_path / "broken.gguf")
+    with pytest.raises(InputError, match=r"has 3.* tokens, more than the 1024"):
+        load_scorer("tiny").verifier.score([QuestionSolution("Why?", "7 " * 1500)])
+
+
+@pytest.mark.parametrize("module", NEEDS)
+def test_without_an_extra_the_pip_line_is_named(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_without(SERVER_NEEDS, "a verifier as a GGUF file")
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[llama-cpp\]'"):
+        load_scorer("tiny")
+
+
+def test_gguf_writes_the_same_file_twice_and_replaces_no_other(
+    verifier: Path, tmp_path: Path, gradeschool: Command
+) -> None:
+    target = tmp_path / "made.gguf"
+    for _ in range(2):
+        assert gradeschool("gguf", verifier, "-o", target).status == 0
+        assert target.read_bytes() == verifier.with_suffix(".gguf").read_bytes()
+    target.write_bytes(b"mine")
+    refused = gradeschool("gguf", verifier, "-o", target)
+    assert refused.status == 2 and "is there already and differs" in refused.err
+    assert target.read_bytes() == b"mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["made.gguf"]
+    assert gradeschool("gguf", tmp_path, "-o", tmp_path / "x.gguf").status == 2
+    assert gradeschool("gguf", verifier, "-o", tmp_path / "no" / "x.gguf").status == 2
+
+
+def test_the_shipped_files_are_those_that_their_source_names() -> None:
+    documented = dict(SHA256.findall((TINY_FOLDER / "SOURCE.md").read_text("utf-8")))
+    digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+             for file in (TINY_FILE, TINY_VERIFIER)}  # fmt: skip
+    assert documented == digests
+
+
+def test_the_recipe_of_the_shipped_files_ends_in_them() -> None:
+    stages = stages_of(TINY)
+    assert digests(stages)
+    assert [stage.command[0] for stage in stages[-2:]] == ["gguf", "gguf"]
+    commands = [" ".join(("gradeschool", *stage.command)) for stage in stages]
+    source = (TINY_FOLDER / "SOURCE.md").read_text("utf-8")
+    shown = re.findall(r"^gradeschool (?!reproduce)[^>\n]*", source, re.MULTILINE)
+    assert len(shown) == 6
+    assert {line.strip() for line in shown} <= set(commands)

@@ -1,0 +1,244 @@
+"""`gradeschool verifier train`, `verifier score`, `rank`: from labels to a ranking."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
+pytest.importorskip("transformers")
+
+from gradeschool.errors import InputError  # noqa: E402
+from gradeschool.verifier.head import GAIN, LIKELIHOOD_GAIN, Verifier  # noqa: E402
+from gradeschool.verifier.objective import Level  # noqa: E402
+from gradeschool.verifier.scores import read_scores, scores_path  # noqa: E402
+from gradeschool.verifier.session import Listener  # noqa: E402
+from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier  # noqa: E402
+from gradeschool.verifier.training import TrainingUpdate  # noqa: E402
+from tests.support.command import Command  # noqa: E402
+from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
+from tests.support.trainees import sums, tokenizer_of, trainee, write_problems  # noqa: E402
+
+PROBLEMS = 40
+QUICK: dict[str, Any] = {"optimizer": "muon", "lr": 1e-2, "warmup": 5, "batch": 4, "epochs": 14.0}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Problems, a generator, and completions of it that anyone could tell apart."""
+    folder = tmp_path_factory.mktemp("verifier")
+    write_problems(folder / "sums.jsonl", PROBLEMS)
+    tokenizer = tokenizer_of(sums(PROBLEMS))
+    trainee(tokenizer).save_pretrained(folder / "generator")
+    tokenizer.save_pretrained(folder / "generator")
+    rows = []
+    for index, problem in enumerate(sums(PROBLEMS)):
+        texts = [problem.solution, f"Bob has none.\n#### {index}00", problem.solution, "#### 7000"]
+        rows += [
+            {"index": index, "sample": sample, "completion": text}
+            for sample, text in enumerate(texts)
+        ]
+    body = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "samples.jsonl").write_text(body, encoding="utf-8")
+    return folder
+
+
+def settings_of(folder: Path, **changes: Any) -> VerifierTraining:
+    return VerifierTraining(
+        str(folder / "generator"),
+        str(folder / "samples.jsonl"),
+        dataset=str(folder / "sums.jsonl"),
+        **{**QUICK, **changes},
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(folder: Path) -> Path:
+    fields = train_verifier(settings_of(folder), folder / "verifier")
+    assert fields["status"] == "finished"
+    return folder / "verifier"
+
+
+def weights(folder: Path) -> dict[str, Any]:
+    from safetensors.torch import load_file
+
+    return load_file(folder / "model.safetensors")
+
+
+# Training
+
+
+def test_the_folder_says_what_the_verifier_learnt_from(folder: Path, trained: Path) -> None:
+    fields = json.loads((trained / "verifier.json").read_text())
+    assert (fields["token"], fields["level"], fields["objective"]) == ("<ver>", "token", "joint")
+    samples = fields["samples"]
+    assert (samples["problems"], samples["completions"], samples["right"]) == (40, 160, 80)
+    assert (samples["solved"], samples["mixed"], samples["different"]) == (40, 40, 120)
+    assert set(fields["generator"]) == {"config.json", "model.safetensors", "tokenizer.json"}
+    rows = [json.loads(line) for line in (trained / "losses.jsonl").read_text().splitlines()]
+    assert len(rows) == fields["updates"] == 140
+    assert rows[0]["verification"] > 0.2
+    assert rows[-1]["verification"] < 0.1
+    assert rows[-1]["language"] < rows[0]["language"]
+    Verifier.load(trained)
+    assert not (trained / "training").exists()
+    assert str(folder) not in (trained / "verifier.json").read_text()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"level": Level.SOLUTION, "objective": "verification", "dropout": 0.2},
+        {"level": Level.LIKELIHOOD, "group": 2, "batch": 8},
+    ],
+)
+def test_a_training_that_stops_goes_on_to_the_same_bits(
+    folder: Path, tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    task = settings_of(folder, epochs=1.0, **changes)
+    train_verifier(task, tmp_path / "whole")
+
+    def stop(update: TrainingUpdate) -> None:
+        if update.number == 5:
+            raise KeyboardInterrupt
+
+    listener = Listener(lambda _: None, stop)
+    with pytest.raises(KeyboardInterrupt):
+        train_verifier(task, tmp_path / "halved", save_every=2, listener=listener)
+    assert not (tmp_path / "halved" / "verifier.json").exists()
+    numbers: list[int] = []
+    listener = Listener(lambda _: None, lambda update: numbers.append(update.number))
+    train_verifier(task, tmp_path / "halved", save_every=2, listener=listener)
+    assert numbers == list(range(5, 11))
+    whole, halved = (weights(tmp_path / name) for name in ("whole", "halved"))
+    assert whole.keys() == halved.keys()
+    assert all(torch.equal(whole[name], halved[name]) for name in whole)
+    heads = [Verifier.load(tmp_path / name) for name in ("whole", "halved")]
+    assert heads[0].gain.item() == heads[1].gain.item() not in (GAIN, LIKELIHOOD_GAIN)
+
+
+@pytest.mark.parametrize("level", [Level.TOKEN, Level.LIKELIHOOD])
+def test_accumulated_passes_are_the_large_batch(folder: Path, tmp_path: Path, level: Level) -> None:
+    for name, tokens in (("large", 8192), ("small", 100)):
+        train_verifier(
+            settings_of(folder, epochs=0.5, level=level, lr=1e-3, pass_tokens=tokens),
+            tmp_path / name,
+        )
+    large, small = (weights(tmp_path / name) for name in ("large", "small"))
+    assert all(torch.allclose(large[name], small[name], atol=1e-5) for name in large)
+    rows = [
+        [json.loads(row) for row in (tmp_path / name / "losses.jsonl").read_text().splitlines()]
+        for name in ("large", "small")
+    ]
+    assert len(rows[0]) == 5
+    for row, other in zip(*rows, strict=True):
+        for part in ("verification", "language", "norm"):
+            assert row[part] == pytest.approx(other[part], rel=1e-3, abs=1e-4)
+
+
+def test_the_weights_may_come_from_another_model(folder: Path, tmp_path: Path) -> None:
+    tokenizer = tokenizer_of(sums(PROBLEMS))
+    trainee(tokenizer, seed=1).save_pretrained(tmp_path / "other")
+    tokenizer.save_pretrained(tmp_path / "other")
+    task = settings_of(folder, epochs=0.1, init=str(tmp_path / "other"))
+    train_verifier(task, tmp_path / "verifier")
+    fields = json.loads((tmp_path / "verifier" / "verifier.json").read_text())
+    assert fields["init"] != fields["generator"]
+    got, begun = weights(tmp_path / "verifier"), weights(tmp_path / "other")
+    name = "model.layers.0.self_attn.q_proj.weight"
+    assert (got[name] - begun[name]).abs().max() < 0.1
+    assert (got[name] - weights(folder / "generator")[name]).abs().max() > 0.1
+
+
+def test_completions_of_one_kind_teach_nothing(folder: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
+    wrong = tmp_path / "wrong.jsonl"
+    wrong.write_text("".join(json.dumps(row) + "\n" for row in rows if row["sample"] % 2))
+    with pytest.raises(InputError, match="are all wrong; a verifier learns from right and wrong"):
+        train_verifier(
+            VerifierTraining(
+                str(folder / "generator"), str(wrong), dataset=str(folder / "sums.jsonl")
+            ),
+            tmp_path / "verifier",
+        )
+
+
+# Scoring and ranking
+
+
+@pytest.fixture
+def copied(folder: Path, tmp_path: Path) -> Iterator[Path]:
+    file = tmp_path / "answers.jsonl"
+    file.write_bytes((folder / "samples.jsonl").read_bytes())
+    yield file
+
+
+def test_completions_are_scored_once(
+    folder: Path, trained: Path, copied: Path, gradeschool: Command
+) -> None:
+    words = ("verifier", "score", "--verifier", trained, "-d", folder / "sums.jsonl", copied)
+    ended = gradeschool(*words)
+    assert ended.status == 0, ended.err
+    assert "160 completions of answers are scored" in ended.out
+    path = scores_path(copied)
+    lines = path.read_bytes().splitlines(keepends=True)
+    # Equal texts of a problem have one key: a file's completions have none of their own.
+    assert len(lines) == 160
+    path.write_bytes(b"".join(lines[:90]) + lines[90][:20])
+    assert gradeschool(*words).status == 0
+    before = {row.key: row.score for row in map(_row, lines)}
+    after = {row.key: row.score for row in read_scores(path)}
+    assert after.keys() == before.keys()
+    assert all(after[key] == pytest.approx(before[key], abs=1e-5) for key in before)
+    size = path.stat().st_size
+    assert gradeschool(*words).status == 0
+    assert path.stat().st_size == size
+    more = (*words, "--tokens", "--generator", folder / "generator")
+    assert gradeschool(*more).status == 0
+    rows = {row.key: row for row in read_scores(path)}
+    for row in rows.values():
+        assert row.values and row.tokens
+        assert len(row.values) == len(row.tokens) == row.length
+        assert row.values[-1] == pytest.approx(row.score, abs=1e-5)
+        assert row.logprob is not None and row.logprob < 0
+        assert row.tokens[-1] == "<eos>"
+
+
+def _row(line: bytes) -> Any:
+    from gradeschool.verifier.scores import ScoreRow
+
+    return ScoreRow(**json.loads(line))
+
+
+def test_rank_scores_what_is_not_scored_and_finds_the_right_ones(
+    folder: Path, trained: Path, copied: Path, gradeschool: Command
+) -> None:
+    data = folder / "sums.jsonl"
+    words = ("rank", copied, "-d", data, "--verifier", trained, "--generator", folder / "generator")
+    ended = gradeschool(*words, "--json")
+    assert ended.status == 0, ended.err
+    report = ended.json()
+    assert report["auc"]["verifier"]["within"] > 0.9
+    assert report["strategies"]["best"]["accuracy"] > 0.9
+    assert report["strategies"]["mean"]["accuracy"] == 0.5
+    assert {"logprob", "sum", "coverage", "weighted", "top", "frequency"} < report[
+        "strategies"
+    ].keys()
+    assert report["unique_solutions"] == 3.0
+    table = gradeschool("rank", copied, "-d", data, columns=120)
+    assert table.status == 0, table.err
+    for text in ("best by verifier", "majority vote", "any right (coverage)", "within problems",
+                  "best by mean logprob", "calibration", "N", "k"):  # fmt: skip
+        assert text in table.out
+
+
+def test_a_verifier_that_is_none_is_said_to_be_none(
+    folder: Path, copied: Path, gradeschool: Command
+) -> None:
+    generator = folder / "generator"
+    ended = gradeschool("rank", copied, "-d", folder / "sums.jsonl", "--verifier", generator)
+    assert ended.status == 2
+    assert "is no verifier: verifier.json is missing" in ended.err
