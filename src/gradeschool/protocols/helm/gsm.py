@@ -31,10 +31,10 @@ def as_sentence(problem: Problem) -> str:
 
 def read_final_number(text: str, reference: str) -> Answer | None:
     """Read the last number-like run; one of commas alone reads as nothing."""
-    found = last_match(NUMBER, text)
-    if found is None or not (number := found.group().replace(",", "")):
+    match = last_match(NUMBER, text)
+    if match is None or not (number := match.group().replace(",", "")):
         return None
-    return Answer(found.group(), number, found.span(), "the last number")
+    return Answer(match.group(), number, match.span(), "the last number")
 
 
 def read_last_token(text: str, reference: str) -> Answer | None:
@@ -50,8 +50,8 @@ def final_number(problem: Problem) -> str:
     """Return the last number of the reference sentence."""
     sentence = as_sentence(problem)
     start = sentence.rfind(LAST_SENTENCE)
-    found = last_match(NUMBER, sentence[start:]) or last_match(NUMBER, sentence)
-    return "" if found is None else found.group().replace(",", "")
+    match = last_match(NUMBER, sentence[start:]) or last_match(NUMBER, sentence)
+    return "" if match is None else match.group().replace(",", "")
 
 
 def last_token(problem: Problem) -> str:

@@ -27,12 +27,12 @@ INSTRUCTION = 'Let\'s think step by step and output the final answer after "####
 
 def read_strict(text: str, reference: str) -> Answer | None:
     """Read the last "#### N" of the last 300 characters; commas go, a trailing period stays."""
-    found = last_match(ANSWER, text[-CLIP:])
-    if found is None:
+    match = last_match(ANSWER, text[-CLIP:])
+    if match is None:
         return None
-    number = found.group(1)
+    number = match.group(1)
     return Answer(
-        number, number.replace(",", ""), _span(found, text), "the last '#### N' near the end"
+        number, number.replace(",", ""), _span(match, text), "the last '#### N' near the end"
     )
 
 
@@ -41,28 +41,28 @@ def read_flexible(text: str, reference: str) -> Answer | None:
 
     Commas and a trailing period stay. Where every run is ".", the first of them is read.
     """
-    found = first = None
+    last = first = None
     for match in NUMBER.finditer(text[-CLIP:]):
         first = first or match
-        found = found if match.group() == "." else match
-    found = found or first
-    if found is None:
+        last = last if match.group() == "." else match
+    last = last or first
+    if last is None:
         return None
-    return Answer(found.group(), found.group(), _span(found, text), "the last number near the end")
+    return Answer(last.group(), last.group(), _span(last, text), "the last number near the end")
 
 
-def _span(found: re.Match[str], text: str) -> tuple[int, int]:
+def _span(match: re.Match[str], text: str) -> tuple[int, int]:
     offset = max(0, len(text) - CLIP)
-    start, end = found.span(1)
+    start, end = match.span(1)
     return offset + start, offset + end
 
 
 def reference(problem: Problem) -> str:
     """Return the first "#### N" of the solution without commas, which upstream asserts."""
-    found = ANSWER.search(problem.solution)
-    if found is None:
+    match = ANSWER.search(problem.solution)
+    if match is None:
         raise ScorerFailure("AssertionError: the solution has no '#### N'")
-    return found.group(1).replace(",", "")
+    return match.group(1).replace(",", "")
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
