@@ -138,6 +138,7 @@ def same_greedy(bench: Bench, prompts: Prompts) -> tuple[int, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, default=Path(".cache/tiny-model"))
+    parser.add_argument("--dataset", default="fresh:1:train:400", help="whose questions are asked")
     parser.add_argument("--problems", type=int, default=8)
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--distinct", type=int, default=256)
@@ -148,7 +149,7 @@ def main() -> None:
     from gradeschool.datasets.load import load_dataset
 
     torch.set_num_threads(1)
-    questions = [problem.question for problem in load_dataset("gsm8k").problems]
+    questions = [problem.question for problem in load_dataset(given.dataset).problems]
     bench = Bench(given.model, questions)
     shared, many = bench.prompts[: given.problems], bench.prompts[: given.distinct]
     weights = sum(weight.numel() for weight in bench.model.parameters())

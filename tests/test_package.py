@@ -166,6 +166,18 @@ def test_a_name_that_is_not_public_is_an_attribute_error() -> None:
         _ = gradeschool.gms8k
 
 
+@pytest.mark.parametrize(("old", "new"), gradeschool._RENAMED.items())
+def test_an_old_name_works_and_warns(old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"is now gradeschool.{new}"):
+        assert getattr(gradeschool, old) is getattr(gradeschool, new)
+
+
+def test_judge_takes_its_old_keyword_and_warns() -> None:
+    with pytest.warns(DeprecationWarning, match="rule= is now scorer="):
+        verdict = gradeschool.judge("#### 18", "18", rule="openai/2021")
+    assert verdict == gradeschool.judge("#### 18", "18", scorer="openai/2021")
+
+
 def test_the_version_is_that_of_the_installed_package() -> None:
     from importlib.metadata import version
 

@@ -1,5 +1,6 @@
 """Files for those who work on the project: what they name exists, and what they show works."""
 
+import ast
 import importlib
 import re
 import subprocess
@@ -57,11 +58,10 @@ def test_every_make_command_that_is_shown_exists(name: str) -> None:
 
 
 def test_the_guide_names_files_that_exist() -> None:
-    shown = {path for path in re.findall(r"`([\w./-]+)`", GUIDE) if "/" in path or "." in path}
-    paths = {path for path in shown if path.startswith(("src/", "tests/", "docs/", "benchmarks/"))}
-    examples = {path for path in paths if "riddles" in path}
+    paths = set(re.findall(r"\b(?:src|tests|docs|benchmarks)/[\w./-]*\w", GUIDE))
+    paths = {path for path in paths if "riddles" not in path}  # the example
     assert len(paths) >= 6
-    assert {path for path in paths - examples if not (ROOT / path).exists()} == set()
+    assert {path for path in paths if not (ROOT / path).exists()} == set()
 
 
 def test_pre_commit_runs_what_make_lint_runs() -> None:
@@ -90,3 +90,29 @@ def test_workflows_have_the_least_permissions_and_pinned_actions(file: Path) -> 
         for step in job.get("steps", ()):
             action = step.get("uses", "@v0")
             assert re.search(r"@(v\d+|release/v1|[0-9a-f]{40})$", action), action
+
+
+def test_the_architecture_page_names_what_exists() -> None:
+    """Files and folders of the package, and what a module is said to define."""
+    source = ROOT / "src" / "gradeschool"
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    names = set(re.findall(r"`([\w/]+(?:\.py|/)(?::\w+)?)`", page))
+    assert len(names) > 40
+    for name in sorted(names):
+        path, _, symbol = name.partition(":")
+        assert (source / path).exists(), name
+        if symbol:
+            body = ast.parse((source / path).read_text("utf-8")).body
+            assert symbol in {target for node in body for target in defined(node)}, name
+
+
+def defined(node: ast.stmt) -> list[str]:
+    """The names that a statement of a module defines."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return [node.name]
+        case ast.Assign(targets=targets):
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+    return []

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from room_pages import rooms_with_pages
-
 from command_pages import VERBS
 from gradeschool.protocols.registry import all_scorers
 from names import scorer_page
+from package_pages import packages_with_pages
 from reference_pages import titles
 
 GUIDE = (
@@ -27,6 +26,7 @@ GUIDE = (
     ("Training", "training.md"),
     ("Verifier", "verifier.md"),
     ("Concepts", "concepts.md"),
+    ("Architecture", "architecture.md"),
     ("When something goes wrong", "troubleshooting.md"),
 )
 INTEGRATIONS = (
@@ -64,7 +64,7 @@ def nav(written: set[str], docs: Path) -> list[Any]:
 
 
 def _protocols() -> list[Any]:
-    harnesses = [{name: [page, *inner]} for name, page, inner in rooms_with_pages()]
+    harnesses = [{name: [page, *inner]} for name, page, inner in packages_with_pages()]
     return [
         "protocols/index.md",
         {"Scorers": ["scorers/index.md", *map(scorer_page, all_scorers())]},

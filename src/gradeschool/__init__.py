@@ -71,6 +71,9 @@ _HOMES = {
     "score": "integrations.scores",
 }
 
+# Old names, which work until 0.2.0.
+_RENAMED = {"Rule": "Scorer", "all_rules": "all_scorers", "get_rule": "get_scorer"}
+
 __all__ = [
     "Answer",
     "AuditReport",
@@ -110,12 +113,18 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import the module that defines a public name, the first time the name is used."""
+    if new := _RENAMED.get(name):
+        import warnings  # no other use needs it
+
+        text = f"gradeschool.{name} is now gradeschool.{new}"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        name = new
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -28,7 +28,7 @@ MISTAKES = {
     "score --merge absent.jsonl": "'absent.jsonl'",
     "explain absent.jsonl": "'absent.jsonl' does not exist",
     "explain answers.jsonl --scorer absent": "no scorer is called 'absent'",
-    "explain answers.jsonl --cause absent": "no cause holds the words 'absent'",
+    "explain answers.jsonl --cause absent": "no cause contains the words 'absent'",
     "compare answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
     "compare answers.jsonl answers.jsonl#b": "'answers.jsonl' holds no run 'b'",
     "compare answers.jsonl empty --scorer absent": "no scorer is called 'absent'",

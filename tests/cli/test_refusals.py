@@ -17,7 +17,7 @@ CASES = {
     f"eval -m {RECORDED} -d fresh:-1": "'fresh:-1' names no fresh problems",
     f"eval -m {RECORDED} -d sample -n 0": "0 is not in the range",
     f"eval -m {RECORDED} -d sample --price x": "the price 'x'",
-    f"eval -m {RECORDED} -d sample --temperature nan": "'nan' is no finite number",
+    f"eval -m {RECORDED} -d sample --temperature nan": "'nan' is not a finite number",
     "eval -m recorded/none -d sample": "'none' holds no completions.jsonl",
     "eval -m recorded/bytes.jsonl -d sample": "no row of 'bytes.jsonl' can be used",
     "eval -m http://[bad/v1 -d sample": "'http://[bad/v1' is no address",

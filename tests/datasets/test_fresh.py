@@ -340,7 +340,7 @@ def test_generate_writes_a_file_once(gradeschool: Command, tmp_path: Path) -> No
     assert hashlib.sha256(path.read_bytes()).hexdigest() == report["sha256"]
     again = gradeschool(*options, "-o", str(path))
     assert again.status == 2
-    assert "is there already" in again.err
+    assert "exists; remove it" in again.err
 
 
 @pytest.mark.parametrize(

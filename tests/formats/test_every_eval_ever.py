@@ -30,29 +30,29 @@ def file_of(folder: Path, *rows: dict[str, Any]) -> Path:
 
 
 def test_one_output(tmp_path: Path) -> None:
-    (found,) = read_samples(file_of(tmp_path, row()))
-    assert (found.run, found.text, found.fault) == ("org/m", "#### 13", "")
-    assert (found.reference.question, found.reference.answer) == ("How many?", "13")
+    (sample,) = read_samples(file_of(tmp_path, row()))
+    assert (sample.run, sample.text, sample.fault) == ("org/m", "#### 13", "")
+    assert (sample.reference.question, sample.reference.answer) == ("How many?", "13")
 
 
 def test_rows_of_further_results_are_not_read_again(tmp_path: Path) -> None:
     """The same outputs under a second metric are no second samples."""
     again = row(evaluation_result_id="second")
-    found = read_samples(file_of(tmp_path, row(evaluation_result_id="first"), again))
-    assert len(found) == 1
+    samples = read_samples(file_of(tmp_path, row(evaluation_result_id="first"), again))
+    assert len(samples) == 1
 
 
 def test_several_outputs_are_several_samples(tmp_path: Path) -> None:
-    found = read_samples(file_of(tmp_path, row(output={"raw": ["a", "b"]})))
-    assert [(one.text, one.sample) for one in found] == [("a", 0), ("b", 1)]
+    samples = read_samples(file_of(tmp_path, row(output={"raw": ["a", "b"]})))
+    assert [(item.text, item.sample) for item in samples] == [("a", 0), ("b", 1)]
 
 
 def test_an_error_is_an_error(tmp_path: Path) -> None:
     """As are the two forms of a failed sample: no output, and none at all."""
     outputs: tuple[object, ...] = ({"raw": []}, None)
     for output in outputs:
-        (found,) = read_samples(file_of(tmp_path, row(output=output, error="timeout")))
-        assert (found.error, found.text, found.fault) == ("timeout", "", "")
+        (sample,) = read_samples(file_of(tmp_path, row(output=output, error="timeout")))
+        assert (sample.error, sample.text, sample.fault) == ("timeout", "", "")
 
 
 def test_rows_that_cannot_be_used_say_why(tmp_path: Path) -> None:
@@ -69,8 +69,8 @@ def test_rows_that_cannot_be_used_say_why(tmp_path: Path) -> None:
 def test_the_model_is_called_as_the_aggregate_calls_it(tmp_path: Path) -> None:
     """A damaged aggregate is none."""
     (tmp_path / "x.json").write_text(json.dumps({"model_info": {"name": "the model"}}))
-    (found,) = read_samples(file_of(tmp_path, row()))
-    assert found.run == "the model"
+    (sample,) = read_samples(file_of(tmp_path, row()))
+    assert sample.run == "the model"
     (tmp_path / "x.json").write_text("{")
-    (found,) = read_samples(file_of(tmp_path, row()))
-    assert found.run == "org/m"
+    (sample,) = read_samples(file_of(tmp_path, row()))
+    assert sample.run == "org/m"

@@ -31,10 +31,10 @@ TEXTS = st.text(st.one_of(st.sampled_from("0123456789.,$#\\boxed{} answer is:\n-
 
 def scores(gradeschool: Command, path: Path) -> dict[str, Any]:
     """Return the one run of a file under all scorers that call no library."""
-    done = gradeschool("score", path, "-d", "sample", "--json")
-    assert done.status == 0, done.err
-    (found,) = done.json()["runs"]
-    return dict(found)
+    result = gradeschool("score", path, "-d", "sample", "--json")
+    assert result.status == 0, result.err
+    (sample,) = result.json()["runs"]
+    return dict(sample)
 
 
 @pytest.mark.parametrize("name", samples_of)
@@ -70,9 +70,9 @@ def test_texts_come_back_to_the_letter(
 
     written = export(gradeschool, answers, name, tmp_path)
     back = read_samples(samples_of[name](written))
-    found = sorted(one.text for one in back if not one.error)
+    samples = sorted(sample.text for sample in back if not sample.error)
     rows = [json.loads(line) for line in answers.read_text().split("\n") if line]
-    assert found == sorted(storable(row["completion"]) for row in rows if "completion" in row)
+    assert samples == sorted(storable(row["completion"]) for row in rows if "completion" in row)
 
 
 @pytest.mark.parametrize("name", samples_of)
@@ -132,10 +132,10 @@ def test_no_secret_and_no_address_leaves(
     file.write_text(json.dumps(fields))
     for name in samples_of:
         written = export(gradeschool, run, name, tmp_path)
-        everything = "".join(_contents(path) for path in written.rglob("*")) + _contents(written)
-        assert "beekeeper" in everything
-        assert CANARY not in everything
-        assert "inner.example" not in everything
+        every_row = "".join(_contents(path) for path in written.rglob("*")) + _contents(written)
+        assert "beekeeper" in every_row
+        assert CANARY not in every_row
+        assert "inner.example" not in every_row
 
 
 def _contents(path: Path) -> str:
@@ -168,9 +168,9 @@ def test_what_is_there_is_not_replaced(gradeschool: Command, run: Path, tmp_path
 def test_a_folder_that_may_not_be_written(gradeschool: Command, run: Path, tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o500)
-    done = gradeschool("export", run, "--to", "inspect", "-o", closed / "a.eval")
-    assert done.status == 2
-    assert "cannot write" in done.err
+    result = gradeschool("export", run, "--to", "inspect", "-o", closed / "a.eval")
+    assert result.status == 2
+    assert "cannot write" in result.err
 
 
 def test_a_place_that_cannot_be(gradeschool: Command, run: Path, tmp_path: Path) -> None:
@@ -178,9 +178,9 @@ def test_a_place_that_cannot_be(gradeschool: Command, run: Path, tmp_path: Path)
     (tmp_path / "file").write_text("")
     before = sorted(tmp_path.iterdir())
     for name, target in (("lm-eval", "file"), ("inspect", "file/a.eval")):
-        done = gradeschool("export", run, "--to", name, "-o", tmp_path / target)
-        assert done.status == 2
-        assert re.search("cannot write|is a folder|Not a directory", done.err)
+        result = gradeschool("export", run, "--to", name, "-o", tmp_path / target)
+        assert result.status == 2
+        assert re.search("cannot write|is a folder|Not a directory", result.err)
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -194,19 +194,19 @@ def test_words_for_what_cannot_be_exported(
     failed = tmp_path / "failed.jsonl"
     failed.write_text(json.dumps({"index": 0, "error": "timeout"}) + "\n")
     out = tmp_path / "out.eval"
-    for spec, target, said in (
+    for spec, target, output in (
         (several, out, f"'{several}#a', '{several}#b'"),
         (answers, tmp_path / "out.json", "give -o"),
         (failed, out, "1 samples have no completion"),
         (tmp_path / "none", out, "does not exist"),
     ):
-        done = gradeschool("export", spec, "--to", "inspect", "-d", "sample", "-o", target)
-        assert done.status == 2
-        assert said in done.err
-        assert "Traceback" not in done.err
+        result = gradeschool("export", spec, "--to", "inspect", "-d", "sample", "-o", target)
+        assert result.status == 2
+        assert output in result.err
+        assert "Traceback" not in result.err
     assert not out.exists()
-    one = gradeschool("export", f"{several}#b", "--to", "inspect", "-d", "sample", "-o", out)
-    assert one.status == 0, one.err
+    sample = gradeschool("export", f"{several}#b", "--to", "inspect", "-d", "sample", "-o", out)
+    assert sample.status == 0, sample.err
 
 
 @pytest.mark.parametrize("name", samples_of)
@@ -214,15 +214,15 @@ def test_hostile_ids_and_names(gradeschool: Command, tmp_path: Path, name: str) 
     """Ids and models that are paths, formulas or no UTF-8 stay below the target, and come back."""
     problems, answers = tmp_path / "problems.jsonl", tmp_path / "answers.jsonl"
     ids = ["../../up", "\ud800", "a/b", "7", ""]
-    rows = [{"id": id, "question": f"What is 1 + {at}?", "answer": str(1 + at)}
-            for at, id in enumerate(ids)]  # fmt: skip
+    rows = [{"id": id, "question": f"What is 1 + {index}?", "answer": str(1 + index)}
+            for index, id in enumerate(ids)]  # fmt: skip
     problems.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    said = [{"index": at, "model": "../..\ud800\u202e/x", "completion": f"#### {1 + at}"}
-            for at in range(len(ids))]  # fmt: skip
-    answers.write_text("".join(json.dumps(row) + "\n" for row in said))
+    output = [{"index": index, "model": "../..\ud800\u202e/x", "completion": f"#### {1 + index}"}
+            for index in range(len(ids))]  # fmt: skip
+    answers.write_text("".join(json.dumps(row) + "\n" for row in output))
     target = tmp_path / "out" / TARGETS[name]
-    done = gradeschool("export", answers, "-d", problems, "--to", name, "-o", target)
-    assert done.status == 0, done.err
+    result = gradeschool("export", answers, "-d", problems, "--to", name, "-o", target)
+    assert result.status == 0, result.err
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "answers.jsonl", "out", "problems.jsonl",
     ]  # fmt: skip
@@ -230,8 +230,8 @@ def test_hostile_ids_and_names(gradeschool: Command, tmp_path: Path, name: str) 
     assert all(str(path.name).isprintable() for path in (tmp_path / "out").rglob("*"))
     back = gradeschool("score", samples_of[name](target), "-d", problems, "--json")
     assert back.status == 0, back.err
-    (found,) = back.json()["runs"]
-    assert found["scorers"]["openai/2021"]["correct"] == len(ids)
+    (sample,) = back.json()["runs"]
+    assert sample["scorers"]["openai/2021"]["correct"] == len(ids)
 
 
 def test_rows_that_cannot_be_used_are_told(gradeschool: Command, tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_rows_that_cannot_be_used_are_told(gradeschool: Command, tmp_path: Path)
     rows = [{"index": 0, "completion": "#### 600"}, {"index": 99999, "completion": "#### 1"}]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     out = tmp_path / "out.parquet"
-    done = gradeschool("export", path, "--to", "parquet", "-d", "sample", "-o", out)
-    assert done.status == 3
-    assert "1 row could not be used" in done.err
+    result = gradeschool("export", path, "--to", "parquet", "-d", "sample", "-o", out)
+    assert result.status == 3
+    assert "1 row could not be used" in result.err
     assert out.exists()

@@ -54,7 +54,7 @@ def test_lm_eval_has_a_row_for_each_document_and_filter(
     assert rows[3]["filtered_resps"][0][0] == "[invalid]"
     assert rows[3]["exact_match"] == 0.0
     (figures,) = results["results"].values()
-    means = [(rows[at]["exact_match"] + rows[at + 1]["exact_match"]) / 2 for at in (0, 2)]
+    means = [(rows[index]["exact_match"] + rows[index + 1]["exact_match"]) / 2 for index in (0, 2)]
     assert figures["exact_match,gradeschool/reader"] == pytest.approx(means[0])
     assert figures["exact_match,openai/2021"] == means[1] == 0.5
     (config,) = results["configs"].values()
@@ -66,10 +66,10 @@ def test_lm_evals_own_scorers_are_filters_by_their_own_names(
     gradeschool: Command, tmp_path: Path, data: Path
 ) -> None:
     """Task and filters are called as in lm-eval; the prompts are those that were sent."""
-    said = tmp_path / "said.jsonl"
-    said.write_text(json.dumps({"index": 0, "model": "m", "completion": "#### 18"}) + "\n")
-    asked = ("-m", f"recorded/{said}", "-p", "lm-eval/gsm8k", "-n", 1, "-o", tmp_path / "run")
-    assert gradeschool("eval", *asked).status == 0
+    output = tmp_path / "said.jsonl"
+    output.write_text(json.dumps({"index": 0, "model": "m", "completion": "#### 18"}) + "\n")
+    request = ("-m", f"recorded/{output}", "-p", "lm-eval/gsm8k", "-n", 1, "-o", tmp_path / "run")
+    assert gradeschool("eval", *request).status == 0
     results, rows = lm_eval(export(gradeschool, tmp_path / "run", "lm-eval", tmp_path))
     assert [row["filter"] for row in rows] == [
         "strict-match", "flexible-extract", "gradeschool/reader",
@@ -86,24 +86,24 @@ def test_lm_evals_own_scorers_are_filters_by_their_own_names(
 
 def test_inspect_samples(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     """Epochs, targets, stops, scores, spans; a failed sample has its error and no score."""
-    found = members(export(gradeschool, answers, "inspect", tmp_path, *SCORERS))
-    good = found["samples/0_epoch_1.json"]
+    fields = members(export(gradeschool, answers, "inspect", tmp_path, *SCORERS))
+    good = fields["samples/0_epoch_1.json"]
     assert (good["id"], good["epoch"], good["target"]) == (0, 1, "600")
     assert good["output"]["choices"][0]["stop_reason"] == "stop"
     score = good["scores"]["gradeschool/reader"]
     assert (score["value"], score["answer"]) == ("C", "600")
     start, end = score["metadata"]["span"]
     assert good["output"]["completion"][start:end] == "600"
-    failed = found["samples/0_epoch_2.json"]
+    failed = fields["samples/0_epoch_2.json"]
     assert failed["error"]["message"] == "timeout: the server said nothing"
     assert failed["scores"] == {}
-    missed = found["samples/29_epoch_1.json"]["scores"]["openai/2021"]
+    missed = fields["samples/29_epoch_1.json"]["scores"]["openai/2021"]
     assert (missed["value"], missed["answer"]) == ("N", None)
-    header = found["header.json"]
+    header = fields["header.json"]
     assert header["eval"]["config"]["epochs"] == len(HOSTILE) + 1
     assert header["results"]["total_samples"] == len(HOSTILE) + 3
     assert header["results"]["completed_samples"] == len(HOSTILE) + 2
-    assert len(found["summaries.json"]) == len(HOSTILE) + 3
+    assert len(fields["summaries.json"]) == len(HOSTILE) + 3
     assert [score["name"] for score in header["results"]["scores"]] == list(SCORERS[1::2])
 
 
@@ -123,13 +123,13 @@ def test_prompts_are_there_where_the_key_proves_them(
     row = json.loads(lines[1])
     lines[1] = json.dumps({**row, "key": "0" * 64})
     path.write_text("\n".join(lines))
-    found = members(export(gradeschool, run, "inspect", tmp_path))
+    fields = members(export(gradeschool, run, "inspect", tmp_path))
     problems = load_dataset("sample").problems
     prompts = get_protocol("zero-shot/chat").render(problems, ())
-    for at, (problem, prompt) in enumerate(zip(problems, prompts, strict=True)):
-        sample = found[f"samples/{at}_epoch_1.json"]
+    for index, (problem, prompt) in enumerate(zip(problems, prompts, strict=True)):
+        sample = fields[f"samples/{index}_epoch_1.json"]
         turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
-        assert sample["input"] == (problem.question if at == 1 else turns)
+        assert sample["input"] == (problem.question if index == 1 else turns)
         assert sample["metadata"] == {"question": problem.question, "solution": problem.solution}
 
 
@@ -159,7 +159,7 @@ def test_every_eval_ever(gradeschool: Command, answers: Path, tmp_path: Path) ->
     rows = rows_of(samples)
     assert details["total_rows"] == len(rows) == len(HOSTILE) + 3
     read = {
-        one["extraction_method"]: one["extracted_value"] for one in rows[0]["answer_attribution"]
+        item["extraction_method"]: item["extracted_value"] for item in rows[0]["answer_attribution"]
     }
     assert read == {"gradeschool/reader": "600", "openai/2021": "600"}
     assert rows[1]["error"] == "timeout: the server said nothing"
@@ -196,9 +196,9 @@ def test_a_leaderboard_takes_whole_runs_of_gsm8k_alone(
     for name, target in (("eval-results", "a.yaml"), ("model-index", "a.md")):
         for spec in (run, answers):
             dataset = ("-d", "sample") if spec is answers else ()
-            done = gradeschool("export", spec, "--to", name, "-o", tmp_path / target, *dataset)
-            assert done.status == 2
-            assert "is no result for openai/gsm8k" in done.err
+            result = gradeschool("export", spec, "--to", name, "-o", tmp_path / target, *dataset)
+            assert result.status == 2
+            assert "is no result for openai/gsm8k" in result.err
             assert not (tmp_path / target).exists()
 
 
@@ -208,12 +208,12 @@ def test_hub_files(gradeschool: Command, tmp_path: Path, data: Path) -> None:
     cards = importlib.import_module("huggingface_hub.repocard")
     yaml = importlib.import_module("yaml")
     path = tmp_path / "answers.jsonl"
-    rows = [{"index": at, "model": "org/m", "completion": "#### 18"} for at in range(1319)]
+    rows = [{"index": index, "model": "org/m", "completion": "#### 18"} for index in range(1319)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     out = tmp_path / ".eval_results" / "gsm8k.yaml"
     words = ("--scorer", "openai/2021", "--scorer", "gradeschool/reader")
-    done = gradeschool("export", path, "--to", "eval-results", "-o", out, *words)
-    assert done.status == 0, done.err
+    ended = gradeschool("export", path, "--to", "eval-results", "-o", out, *words)
+    assert ended.status == 0, ended.err
     (entry,) = hub.parse_eval_result_entries(yaml.safe_load(out.read_text()))
     assert (entry.dataset_id, entry.task_id) == ("openai/gsm8k", "gsm8k")
     right = sum(problem.gold == "18" for problem in load_dataset("gsm8k").problems)
@@ -221,16 +221,16 @@ def test_hub_files(gradeschool: Command, tmp_path: Path, data: Path) -> None:
     assert hub.eval_result_entries_to_yaml([entry]) == yaml.safe_load(out.read_text())
     assert "openai/2021" in entry.notes
     card = tmp_path / "card.md"
-    done = gradeschool("export", path, "--to", "model-index", "-o", card, *words)
-    assert done.status == 0, done.err
+    ended = gradeschool("export", path, "--to", "model-index", "-o", card, *words)
+    assert ended.status == 0, ended.err
     loaded = cards.ModelCard.load(card)
     results = loaded.data.eval_results
     assert [result.metric_value for result in results] == [entry.value] * 2
     assert {result.dataset_type for result in results} == {"openai/gsm8k"}
     some = tmp_path / "some.jsonl"
     some.write_text("".join(json.dumps(row) + "\n" for row in rows[:100]))
-    done = gradeschool("export", some, "--to", "eval-results", "-o", tmp_path / "b.yaml")
-    assert "it has answers to 100 of 1,319 problems" in done.err
+    ended = gradeschool("export", some, "--to", "eval-results", "-o", tmp_path / "b.yaml")
+    assert "it has answers to 100 of 1,319 problems" in ended.err
 
 
 def test_tokens_and_reasoning_go_with_it(gradeschool: Command, run: Path, tmp_path: Path) -> None:
@@ -239,14 +239,14 @@ def test_tokens_and_reasoning_go_with_it(gradeschool: Command, run: Path, tmp_pa
     rows = [json.loads(line) for line in path.read_text().split("\n") if line]
     rows[0] |= {"prompt_tokens": 7, "completion_tokens": 5, "reasoning": "hmm", "model": "by"}
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = members(export(gradeschool, run, "inspect", tmp_path))
-    sample = found["samples/0_epoch_1.json"]
+    fields = members(export(gradeschool, run, "inspect", tmp_path))
+    sample = fields["samples/0_epoch_1.json"]
     usage = {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}
     assert sample["output"]["usage"] == usage
     assert sample["output"]["model"] == "by"
     assert sample["messages"][-1]["content"][0] == {"type": "reasoning", "reasoning": "hmm"}
-    assert list(found["header.json"]["stats"]["model_usage"].values()) == [usage]
-    assert "usage" not in found["samples/1_epoch_1.json"]["output"]
+    assert list(fields["header.json"]["stats"]["model_usage"].values()) == [usage]
+    assert "usage" not in fields["samples/1_epoch_1.json"]["output"]
     folder = export(gradeschool, run, "every-eval-ever", tmp_path)
     (samples,) = folder.glob("data/*/*/*/*_samples.jsonl")
     first, second = rows_of(samples)[:2]

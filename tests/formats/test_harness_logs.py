@@ -27,9 +27,9 @@ def lm_eval_rows(
     """Rows as lm-eval 0.4.13 writes them: all documents of one filter, then of the next."""
     return [
         {
-            "doc_id": at,
-            "doc": {"question": f"Question {at}?", "answer": f"so\n#### {at}"},
-            "target": f"so\n#### {at}",
+            "doc_id": index,
+            "doc": {"question": f"Question {index}?", "answer": f"so\n#### {index}"},
+            "target": f"so\n#### {index}",
             "arguments": {"gen_args_0": {"arg_0": "Question: ...", "arg_1": {"until": ["Q:"]}}},
             "resps": [texts],
             "filtered_resps": ["[invalid]"],
@@ -39,7 +39,7 @@ def lm_eval_rows(
             "exact_match": 0.0,
         }
         for name in filters
-        for at, texts in enumerate(resps)
+        for index, texts in enumerate(resps)
     ]
 
 
@@ -47,17 +47,17 @@ def test_lm_eval_samples(tmp_path: Path) -> None:
     """The responses of the first filter's rows count, one sample for each repeat."""
     stamp = "2026-11-21T03-14-00.364523"
     path = jsonl(tmp_path / f"samples_gsm8k_{stamp}.jsonl", lm_eval_rows([["a", "b"], ["c", "d"]]))
-    found = read_samples(path)
-    assert [(one.text, one.sample, one.row) for one in found] == [
+    file_samples = read_samples(path)
+    assert [(item.text, item.sample, item.row) for item in file_samples] == [
         ("a", 0, 1),
         ("b", 1, 1),
         ("c", 0, 2),
         ("d", 1, 2),
     ]
-    assert found[2].reference == Reference(1, None, "Question 1?", "so\n#### 1")
-    assert {one.run for one in found} == {path.stem}
+    assert file_samples[2].reference == Reference(1, None, "Question 1?", "so\n#### 1")
+    assert {item.run for item in file_samples} == {path.stem}
     (tmp_path / f"results_{stamp}.json").write_text('{"model_name": "org/model"}')
-    assert {one.run for one in read_samples(path)} == {"org/model"}
+    assert {item.run for item in read_samples(path)} == {"org/model"}
 
 
 def test_lm_eval_samples_of_another_dataset(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_lm_eval_samples_of_another_dataset(tmp_path: Path) -> None:
 def test_bad_lm_eval_rows(tmp_path: Path, change: Row, fault: str) -> None:
     """Samples of log-likelihood tasks and damaged rows hold no text."""
     rows = lm_eval_rows([["a"]], filters=["none"])
-    assert [one.fault for one in read(tmp_path, *rows, {**rows[0], **change})] == ["", fault]
+    assert [sample.fault for sample in read(tmp_path, *rows, {**rows[0], **change})] == ["", fault]
 
 
 # inspect
@@ -126,19 +126,19 @@ def inspect_samples() -> list[Row]:
 HEADER = {"version": 2, "status": "success", "eval": {"task": "gsm8k", "model": "openai/gpt-4o"}}
 
 
-def check_inspect(found: Sequence[FileSample]) -> None:
+def check_inspect(file_samples: Sequence[FileSample]) -> None:
     """Check what `inspect_samples` holds."""
-    assert {one.run for one in found} == {"openai/gpt-4o"}
-    assert [(one.text, one.sample, one.finish) for one in found[:3]] == [
+    assert {item.run for item in file_samples} == {"openai/gpt-4o"}
+    assert [(item.text, item.sample, item.finish) for item in file_samples[:3]] == [
         ("ANSWER: 1", 0, Finish.STOP),
         ("ANSWER: 1", 1, Finish.STOP),
         ("It is\n\nANSWER: 3", 0, Finish.LENGTH),
     ]
     # Numbers that inspect gave by itself, from 1, name no problem of ours.
-    assert found[2].reference == Reference(question="Question 3?", answer="3")
-    assert (found[3].error, found[3].fault) == ("RateLimitError('429')", "")
-    assert (found[4].text, found[4].error, found[4].fault) == ("", "", "")
-    assert found[5].fault == "has no output text"
+    assert file_samples[2].reference == Reference(question="Question 3?", answer="3")
+    assert (file_samples[3].error, file_samples[3].fault) == ("RateLimitError('429')", "")
+    assert (file_samples[4].text, file_samples[4].error, file_samples[4].fault) == ("", "", "")
+    assert file_samples[5].fault == "has no output text"
 
 
 def test_inspect_json_log(tmp_path: Path) -> None:
@@ -180,12 +180,19 @@ def test_a_damaged_member_costs_its_own_sample(tmp_path: Path, method: int) -> N
     path = tmp_path / "log.eval"
     write_archive(path, archive_members(), method)
     raw = bytearray(path.read_bytes())
-    at = raw.index(b"samples/3_epoch_1.json") + 60
-    raw[at : at + 8] = b"\x07\xff\xff\x07\xff\xff\xff\x07"
+    number = raw.index(b"samples/3_epoch_1.json") + 60
+    raw[number : number + 8] = b"\x07\xff\xff\x07\xff\xff\xff\x07"
     path.write_bytes(raw)
-    found = read_samples(path)
-    assert [bool(one.fault) for one in found] == [False, False, True, False, False, True]
-    assert found[2].fault.startswith("(samples/3_epoch_1.json) cannot be read: ")
+    file_samples = read_samples(path)
+    assert [bool(sample.fault) for sample in file_samples] == [
+        False,
+        False,
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert file_samples[2].fault.startswith("(samples/3_epoch_1.json) cannot be read: ")
 
 
 @pytest.mark.parametrize("body", [b"", b"PK\x03\x04", b"no archive at all"])
@@ -220,7 +227,7 @@ def test_a_member_that_is_too_large_is_not_unpacked(
     monkeypatch.setattr(inspect_log, "LARGEST_MEMBER", 350)
     path = tmp_path / "log.eval"
     write_archive(path, archive_members(), DEFLATED)
-    faults = [one.fault for one in read_samples(path)]
+    faults = [sample.fault for sample in read_samples(path)]
     assert "is larger than 350 bytes" in faults[2]
     assert faults[0] == ""
 
@@ -230,8 +237,12 @@ def test_a_member_that_is_too_large_is_not_unpacked(
 
 def batch_row(custom_id: object, *contents: object, status: int = 200, **fields: object) -> Row:
     choices = [
-        {"index": at, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
-        for at, content in enumerate(contents)
+        {
+            "index": index,
+            "message": {"role": "assistant", "content": content},
+            "finish_reason": "stop",
+        }
+        for index, content in enumerate(contents)
     ]
     body = {"id": "chatcmpl-1", "model": "gpt-4o-2024-08-06", "choices": choices}
     response = {"status_code": status, "request_id": "r", "body": body}
@@ -240,14 +251,14 @@ def batch_row(custom_id: object, *contents: object, status: int = 200, **fields:
 
 def test_batch_output(tmp_path: Path) -> None:
     """The choices of a request are samples; the run is the model that answered."""
-    found = read(tmp_path, batch_row("gsm8k-12", "a", "b"), batch_row("0013", "c"))
-    assert [(one.text, one.sample, one.reference.id) for one in found] == [
+    file_samples = read(tmp_path, batch_row("gsm8k-12", "a", "b"), batch_row("0013", "c"))
+    assert [(item.text, item.sample, item.reference.id) for item in file_samples] == [
         ("a", 0, "gsm8k-12"),
         ("b", 1, "gsm8k-12"),
         ("c", None, "0013"),
     ]
-    assert {one.run for one in found} == {"gpt-4o-2024-08-06"}
-    assert {one.finish for one in found} == {Finish.STOP}
+    assert {item.run for item in file_samples} == {"gpt-4o-2024-08-06"}
+    assert {item.finish for item in file_samples} == {Finish.STOP}
 
 
 @pytest.mark.parametrize(
@@ -264,22 +275,27 @@ def test_batch_output(tmp_path: Path) -> None:
 )
 def test_forms_of_custom_id(tmp_path: Path, custom_id: object, expected: object) -> None:
     """A custom_id names the problem, and perhaps the sample."""
-    [one] = read(tmp_path, batch_row(custom_id, "a"))
-    assert (one.reference.id, one.sample) == expected
+    [item] = read(tmp_path, batch_row(custom_id, "a"))
+    assert (item.reference.id, item.sample) == expected
 
 
 def test_failed_batch_requests(tmp_path: Path) -> None:
     """Errors of the request and of its response are errors of the run whose model answers."""
     failed = {"status_code": 429, "body": {"error": {"message": "Rate limit", "code": "x"}}}
-    found = read(
+    file_samples = read(
         tmp_path,
         batch_row("gsm8k-0", "a"),
         batch_row("gsm8k-1", response=None, error={"code": "batch_expired", "message": None}),
         batch_row("gsm8k-2", response=failed),
         batch_row("gsm8k-3", status=500),
     )
-    assert [one.error for one in found] == ["", "batch_expired", "Rate limit", "status 500"]
-    assert {(one.run, one.fault) for one in found} == {("gpt-4o-2024-08-06", "")}
+    assert [sample.error for sample in file_samples] == [
+        "",
+        "batch_expired",
+        "Rate limit",
+        "status 500",
+    ]
+    assert {(sample.run, sample.fault) for sample in file_samples} == {("gpt-4o-2024-08-06", "")}
 
 
 def test_batch_rows_of_every_odd_form(tmp_path: Path) -> None:
@@ -297,7 +313,7 @@ def test_batch_rows_of_every_odd_form(tmp_path: Path) -> None:
     }
     odd = batch_row("gsm8k-3", "x", "y")
     odd["response"]["body"]["choices"][0] = None
-    found = read(
+    file_samples = read(
         tmp_path,
         batch_row("gsm8k-0", None, [{"type": "text", "text": "a"}]),
         legacy,
@@ -306,7 +322,7 @@ def test_batch_rows_of_every_odd_form(tmp_path: Path) -> None:
         batch_row("gsm8k-4"),
         batch_row("gsm8k-5", response={"status_code": 200, "body": "<html>"}),
     )
-    assert [(one.text, one.fault) for one in found] == [
+    assert [(sample.text, sample.fault) for sample in file_samples] == [
         ("", ""),
         ("a", ""),
         ("old completions", ""),
@@ -316,7 +332,7 @@ def test_batch_rows_of_every_odd_form(tmp_path: Path) -> None:
         ("", "has a response without 'choices'"),
         ("", "has a response without 'choices'"),
     ]
-    assert found[2].finish is Finish.LENGTH
+    assert file_samples[2].finish is Finish.LENGTH
 
 
 def test_openai_example_solutions(tmp_path: Path) -> None:
@@ -327,7 +343,9 @@ def test_openai_example_solutions(tmp_path: Path) -> None:
         "175b_finetuning": {"solution": "A: 18", "is_correct": True},
         "6b_finetuning": {"solution": "A: 17", "is_correct": False},
     }
-    assert [(one.run, one.text, one.reference.question) for one in read(tmp_path, row)] == [
+    assert [
+        (sample.run, sample.text, sample.reference.question) for sample in read(tmp_path, row)
+    ] == [
         ("175b_finetuning", "A: 18", "How?"),
         ("6b_finetuning", "A: 17", "How?"),
     ]

@@ -29,7 +29,7 @@ def read(path: Path, *rows: object) -> list[FileSample]:
 
 
 def texts(recordings: Sequence[FileSample]) -> list[str]:
-    return [one.text for one in recordings]
+    return [sample.text for sample in recordings]
 
 
 # Plain rows
@@ -38,8 +38,8 @@ def texts(recordings: Sequence[FileSample]) -> list[str]:
 @pytest.mark.parametrize("name", ["completion", "output", "response", "answer"])
 def test_every_name_of_a_text(tmp_path: Path, name: str) -> None:
     """The text stands in a column of any of the four names."""
-    [one] = read(tmp_path, {"index": 3, name: "it is 4"})
-    assert (one.text, one.fault, one.row) == ("it is 4", "", 1)
+    [sample] = read(tmp_path, {"index": 3, name: "it is 4"})
+    assert (sample.text, sample.fault, sample.row) == ("it is 4", "", 1)
 
 
 @pytest.mark.parametrize(
@@ -59,15 +59,15 @@ def test_every_name_of_a_text(tmp_path: Path, name: str) -> None:
 )
 def test_every_name_of_a_problem(tmp_path: Path, fields: Row, expected: Reference) -> None:
     """The problem is named by index, id, question_id, problem_id or question."""
-    [one] = read(tmp_path, {**fields, "completion": "x"})
-    assert one.reference == expected
+    [sample] = read(tmp_path, {**fields, "completion": "x"})
+    assert sample.reference == expected
 
 
 def test_an_answer_beside_a_response_is_the_datas_own(tmp_path: Path) -> None:
     """A row of a dataset with a model's response added is never scored on its gold answer."""
     for name in ("completion", "output", "response"):
-        [one] = read(tmp_path, {"question": "How?", "answer": "#### 18", name: "17"})
-        assert one.text == "17"
+        [sample] = read(tmp_path, {"question": "How?", "answer": "#### 18", name: "17"})
+        assert sample.text == "17"
 
 
 def test_runs_samples_models_and_finishes(tmp_path: Path) -> None:
@@ -78,8 +78,10 @@ def test_runs_samples_models_and_finishes(tmp_path: Path) -> None:
         {"index": 0, "completion": "a", "run": {"deep": 1}},
         {"index": 0, "completion": "a"},
     ]
-    found = [(one.run, one.sample, one.finish, one.model) for one in read(tmp_path, *rows)]
-    assert found == [
+    file_samples = [
+        (item.run, item.sample, item.finish, item.model) for item in read(tmp_path, *rows)
+    ]
+    assert file_samples == [
         ("r", 2, Finish.LENGTH, "m"),
         ("m", 3, Finish.STOP, "m"),
         ("{'deep': 1}", None, Finish.UNKNOWN, ""),
@@ -90,8 +92,10 @@ def test_runs_samples_models_and_finishes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["completions", "responses", "completion", "output"])
 def test_a_list_of_texts_is_several_samples(tmp_path: Path, name: str) -> None:
     """Each text of a list is a sample of its own, numbered from the row's sample or 0."""
-    found = read(tmp_path, {"index": 0, name: ["a", "b"]}, {"index": 1, "sample": 4, name: ["c"]})
-    assert [(one.text, one.sample, one.row) for one in found] == [
+    file_samples = read(
+        tmp_path, {"index": 0, name: ["a", "b"]}, {"index": 1, "sample": 4, name: ["c"]}
+    )
+    assert [(item.text, item.sample, item.row) for item in file_samples] == [
         ("a", 0, 1),
         ("b", 1, 1),
         ("c", 4, 2),
@@ -107,9 +111,9 @@ def test_content_parts_are_one_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", ["timeout", {"code": 500}, True])
 def test_a_failed_request_is_an_error_and_no_text(tmp_path: Path, error: object) -> None:
     """A row with an error needs no text."""
-    [one] = read(tmp_path, {"index": 0, "completion": None, "error": error})
-    assert (one.text, one.fault) == ("", "")
-    assert one.error == (error if isinstance(error, str) else repr(error))
+    [sample] = read(tmp_path, {"index": 0, "completion": None, "error": error})
+    assert (sample.text, sample.fault) == ("", "")
+    assert sample.error == (error if isinstance(error, str) else repr(error))
 
 
 @pytest.mark.parametrize(
@@ -137,19 +141,19 @@ def test_a_failed_request_is_an_error_and_no_text(tmp_path: Path, error: object)
 def test_a_bad_row_says_what_is_wrong(tmp_path: Path, row: object, fault: str) -> None:
     """The row's number and a short message; the rows around it are read."""
     good = {"index": 1, "completion": "good"}
-    found = read(tmp_path, good, row, good)
-    assert texts(found) == ["good", "", "good"]
-    assert found[1].row == 2
-    assert found[1].fault.startswith(fault)
-    assert len(found[1].fault) < 400
+    file_samples = read(tmp_path, good, row, good)
+    assert texts(file_samples) == ["good", "", "good"]
+    assert file_samples[1].row == 2
+    assert file_samples[1].fault.startswith(fault)
+    assert len(file_samples[1].fault) < 400
 
 
 def test_an_unreadable_row_belongs_to_the_one_run_of_its_file(tmp_path: Path) -> None:
     """A row that names no run is counted with the file's run, or apart where it has several."""
     (tmp_path / "one.jsonl").write_text('{"index": 0, "completion": "a", "model": "m"}\n{oops\n')
-    assert [one.run for one in read_samples(tmp_path / "one.jsonl")] == ["m", "m"]
+    assert [sample.run for sample in read_samples(tmp_path / "one.jsonl")] == ["m", "m"]
     rows = [{"index": 0, "completion": "a", "model": model} for model in "mn"]
-    assert [one.run for one in read(tmp_path, *rows, {"a": 1})] == ["m", "n", "answers"]
+    assert [sample.run for sample in read(tmp_path, *rows, {"a": 1})] == ["m", "n", "answers"]
 
 
 def test_lines_end_at_newlines_alone(tmp_path: Path) -> None:
@@ -159,9 +163,9 @@ def test_lines_end_at_newlines_alone(tmp_path: Path) -> None:
     raw = json.dumps({"index": 1, "completion": "a\u2028b\u0085c"}, ensure_ascii=False).encode()
     path = tmp_path / "answers.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + line + b"\r\n\r\n\n" + raw + b"\r\n")
-    found = read_samples(path)
-    assert texts(found) == [text, "a\u2028b\u0085c"]
-    assert [one.row for one in found] == [1, 4]
+    file_samples = read_samples(path)
+    assert texts(file_samples) == [text, "a\u2028b\u0085c"]
+    assert [sample.row for sample in file_samples] == [1, 4]
 
 
 def test_rows_that_are_no_json(tmp_path: Path) -> None:
@@ -176,8 +180,8 @@ def test_rows_that_are_no_json(tmp_path: Path) -> None:
         b"\x00\x01\x02",
     ]
     path.write_bytes(b"\n".join([good, *bad, good]))
-    found = read_samples(path)
-    assert [one.fault.split(" (")[0] for one in found] == [
+    file_samples = read_samples(path)
+    assert [sample.fault.split(" (")[0] for sample in file_samples] == [
         "",
         "is not valid UTF-8",
         "is not valid JSON",
@@ -196,8 +200,8 @@ def test_values_of_any_depth_can_be_shown(tmp_path: Path, depth: int) -> None:
     for name in ("index", "completion", "error", "model", "id"):
         fields = {"index": "0", "completion": '"a"', name: value}
         path.write_text("{" + ", ".join(f'"{key}": {text}' for key, text in fields.items()) + "}")
-        [one] = read_samples(path)
-        assert len(one.fault + one.error + one.run) < 300
+        [sample] = read_samples(path)
+        assert len(sample.fault + sample.error + sample.run) < 300
 
 
 # JSON arrays
@@ -210,14 +214,16 @@ def test_a_json_array_is_read_as_rows(tmp_path: Path, name: str, indent: int | N
     path = tmp_path / name
     rows = [{"index": 0, "completion": "a"}, 5, {"index": 1, "completion": "b"}]
     path.write_text("\n " + json.dumps(rows, indent=indent))
-    found = read_samples(path)
-    assert texts(found) == ["a", "", "b"]
-    assert (found[1].row, found[1].fault) == (2, "is a JSON int, not an object")
+    file_samples = read_samples(path)
+    assert texts(file_samples) == ["a", "", "b"]
+    assert (file_samples[1].row, file_samples[1].fault) == (2, "is a JSON int, not an object")
 
 
 def test_jsonl_under_the_name_json(tmp_path: Path) -> None:
     """Several objects, one a line, are rows whatever the file is called."""
-    path = jsonl(tmp_path / "answers.json", [{"index": at, "completion": "a"} for at in range(3)])
+    path = jsonl(
+        tmp_path / "answers.json", [{"index": index, "completion": "a"} for index in range(3)]
+    )
     assert len(read_samples(path)) == 3
 
 
@@ -276,10 +282,10 @@ def test_csv(tmp_path: Path) -> None:
     """CSV with quoted line breaks; a missing cell is a missing field."""
     path = tmp_path / "answers.csv"
     path.write_text('\ufeffindex,completion,model\n0,"a,\nb",m\n1\n', encoding="utf-8")
-    found = read_samples(path)
-    assert texts(found) == ["a,\nb", ""]
-    assert found[0].reference == Reference(position=0)
-    assert (found[1].row, found[1].fault[:11]) == (3, "has no text")
+    file_samples = read_samples(path)
+    assert texts(file_samples) == ["a,\nb", ""]
+    assert file_samples[0].reference == Reference(position=0)
+    assert (file_samples[1].row, file_samples[1].fault[:11]) == (3, "has no text")
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
@@ -311,10 +317,10 @@ def test_parquet(tmp_path: Path) -> None:
         "sample": [float("nan")] * 2,
     }
     parquet.write_table(arrow.table(columns), path)
-    found = read_samples(path)
-    assert texts(found) == ["a", "b", "c"]
-    assert {one.error + one.fault for one in found} == {""}
-    assert found[2].reference == Reference(position=1)
+    file_samples = read_samples(path)
+    assert texts(file_samples) == ["a", "b", "c"]
+    assert {sample.error + sample.fault for sample in file_samples} == {""}
+    assert file_samples[2].reference == Reference(position=1)
 
 
 # Runs of ours
@@ -336,17 +342,17 @@ def test_a_run_folder(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     for path in (tmp_path / "run" / "completions.jsonl", tmp_path / "copy.jsonl"):
         path.write_bytes(b"".join(to_line(row, "How?") for row in rows))
-        found = read_samples(path.parent if path.parent.name == "run" else path)
-        assert [(one.run, one.text, one.sample, one.error) for one in found] == [
+        file_samples = read_samples(path.parent if path.parent.name == "run" else path)
+        assert [(item.run, item.text, item.sample, item.error) for item in file_samples] == [
             ("a run", "\ud800 18", 0, ""),
             ("a run", "", 1, "http 500"),
         ]
-        assert found[0].reference == Reference(id="7", question="How?")
+        assert file_samples[0].reference == Reference(id="7", question="How?")
 
 
 def test_a_foreign_column_called_key_loses_no_row(tmp_path: Path) -> None:
     """Only rows that `gradeschool eval` stored are merged by their key."""
-    rows = [{"index": at, "completion": "a", "key": "same"} for at in range(3)]
+    rows = [{"index": index, "completion": "a", "key": "same"} for index in range(3)]
     assert len(read(tmp_path, *rows)) == 3
 
 

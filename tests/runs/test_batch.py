@@ -39,9 +39,9 @@ def evaluated(
     gradeschool: Command, url: str, problems: Path, folder: Path, *more: object
 ) -> tuple[int, str, dict[str, Any]]:
     os.environ["OPENAI_BASE_URL"] = url  # the fixture of the environment puts it back
-    done = gradeschool("eval", "-m", "openai/m", "-d", problems, "-o", folder, "--batch", *more)
+    result = gradeschool("eval", "-m", "openai/m", "-d", problems, "-o", folder, "--batch", *more)
     results = folder / "results.json"
-    return done.status, done.err, json.loads(results.read_text()) if results.exists() else {}
+    return result.status, result.err, json.loads(results.read_text()) if results.exists() else {}
 
 
 def right(question: str, id: str) -> Result:
@@ -58,20 +58,20 @@ def test_a_run_is_submitted_waited_for_and_scored(
     monkeypatch.setattr(batch, "MOST_LINES", 12)
     folder = tmp_path / "run"
     with batch_server(right, polls=3) as server:
-        status, told, found = evaluated(gradeschool, server.url, problems, folder)
+        status, stderr, fields = evaluated(gradeschool, server.url, problems, folder)
         again = evaluated(gradeschool, server.url, problems, folder)
-    assert (status, again[0]) == (0, 0), told
+    assert (status, again[0]) == (0, 0), stderr
     assert len(server.batches) == 3
     assert len(server.submitted) == len(set(server.submitted)) == PROBLEMS
-    assert (found["n"], found["missing"]) == (PROBLEMS, 0)
-    assert found["scorers"]["gradeschool/reader"]["correct"] == PROBLEMS
-    assert found["completion_tokens"] == 5 * PROBLEMS
-    assert "submitted 12 requests as batch batch-0" in told
-    assert "batch batch-0: in_progress" in told
+    assert (fields["n"], fields["missing"]) == (PROBLEMS, 0)
+    assert fields["scorers"]["gradeschool/reader"]["correct"] == PROBLEMS
+    assert fields["completion_tokens"] == 5 * PROBLEMS
+    assert "submitted 12 requests as batch batch-0" in stderr
+    assert "batch batch-0: in_progress" in stderr
     assert json.loads((folder / "batches.json").read_text()) == {"open": {}}
     assert not {name for name in files(folder) if name.startswith((".tmp-", "batch-"))}
     everything = "".join(path.read_text() for path in folder.iterdir())
-    assert CANARY not in everything + told
+    assert CANARY not in everything + stderr
 
 
 def test_requests_that_fail_or_expire_are_asked_for_again_by_the_next_session(
@@ -87,12 +87,12 @@ def test_requests_that_fail_or_expire_are_asked_for_again_by_the_next_session(
         return right(question, id)
 
     with batch_server(result) as server:
-        status, _, found = evaluated(gradeschool, server.url, problems, tmp_path / "run")
+        status, _, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
         assert status == 3
-        assert (found["errors"], found["missing"]) == ({"http 400": 1}, 1)
+        assert (fields["errors"], fields["missing"]) == ({"http 400": 1}, 1)
         healed = True
-        status, _, found = evaluated(gradeschool, server.url, problems, tmp_path / "run")
-    assert (status, found["missing"], found["failed"]) == (0, 0, 0)
+        status, _, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
+    assert (status, fields["missing"], fields["failed"]) == (0, 0, 0)
     assert len(server.submitted) == PROBLEMS + 2
 
 
@@ -101,8 +101,8 @@ def test_a_batch_that_was_created_without_an_answer_is_found_and_not_paid_twice(
 ) -> None:
     with batch_server(right) as server:
         server.lose = True
-        status, told, _ = evaluated(gradeschool, server.url, problems, tmp_path / "run")
-    assert status == 0, told
+        status, stderr, _ = evaluated(gradeschool, server.url, problems, tmp_path / "run")
+    assert status == 0, stderr
     assert len(server.batches) == 1
 
 
@@ -115,12 +115,12 @@ def test_the_same_requests_may_be_submitted_again(
         return right(question, id) if healed else {"status_code": 500, "body": {CANARY: CANARY}}
 
     with batch_server(result) as server:
-        status, told, found = evaluated(gradeschool, server.url, problems, tmp_path / "run")
-        assert (status, found["errors"]) == (3, {"http 500": PROBLEMS})
-        assert CANARY not in told + (tmp_path / "run" / "completions.jsonl").read_text()
+        status, stderr, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
+        assert (status, fields["errors"]) == (3, {"http 500": PROBLEMS})
+        assert CANARY not in stderr + (tmp_path / "run" / "completions.jsonl").read_text()
         healed = True
-        status, _, found = evaluated(gradeschool, server.url, problems, tmp_path / "run")
-    assert (status, found["failed"], len(server.batches)) == (0, 0, 2)
+        status, _, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
+    assert (status, fields["failed"], len(server.batches)) == (0, 0, 2)
 
 
 class Killed(BaseException):
@@ -157,10 +157,10 @@ def test_a_session_that_dies_is_followed_by_one_that_collects_and_pays_nothing_t
         short = pytest.MonkeyPatch()
         short.setattr(batch, "POLL_SECONDS", 0.01)
         short.setenv("OPENAI_API_KEY", CANARY)
-        status, told, found = evaluated(gradeschool, server.url, problems, folder)
+        status, stderr, fields = evaluated(gradeschool, server.url, problems, folder)
         short.undo()
-    assert status == 0, told
-    assert (found["n"], found["missing"]) == (PROBLEMS, 0)
+    assert status == 0, stderr
+    assert (fields["n"], fields["missing"]) == (PROBLEMS, 0)
     assert len(server.batches) == 1
     assert len((folder / "completions.jsonl").read_bytes().splitlines()) == PROBLEMS
 
@@ -170,27 +170,27 @@ def test_a_batch_that_is_refused_stops_the_run_with_the_servers_reason(
 ) -> None:
     with batch_server() as server:
         server.refuse = "the enqueued token limit is reached"
-        status, told, _ = evaluated(gradeschool, server.url, problems, tmp_path / "run")
+        status, stderr, _ = evaluated(gradeschool, server.url, problems, tmp_path / "run")
         assert status == 2
-        assert "the enqueued token limit is reached" in told
+        assert "the enqueued token limit is reached" in stderr
         server.refuse = ""
-        status, _, found = evaluated(gradeschool, server.url, problems, tmp_path / "run")
-    assert (status, found["missing"]) == (0, 0)
+        status, _, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
+    assert (status, fields["missing"]) == (0, 0)
 
 
 def test_what_has_no_batches_is_a_clear_error(gradeschool: Command, tmp_path: Path) -> None:
-    done = gradeschool("eval", "-m", "recorded/sample#handwritten/chat", "-d", "sample",
+    result = gradeschool("eval", "-m", "recorded/sample#handwritten/chat", "-d", "sample",
                        "-o", tmp_path / "run", "--batch")  # fmt: skip
-    assert done.status == 2
-    assert "has no batches; leave --batch out" in done.err
-    done = gradeschool("eval", "-m", "openai/m", "-d", "sample", "--batch", "--choices", 4)
-    assert (done.status, "leave one of them out" in done.err) == (2, True)
+    assert result.status == 2
+    assert "has no batches; leave --batch out" in result.err
+    result = gradeschool("eval", "-m", "openai/m", "-d", "sample", "--batch", "--choices", 4)
+    assert (result.status, "leave one of them out" in result.err) == (2, True)
 
 
 def test_ctrl_c_leaves_the_batch_to_the_next_session(problems: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    given = ["eval", "-m", "openai/m", "-d", problems, "-o", folder, "--batch"]
-    command = [sys.executable, "-m", "gradeschool", *map(str, given)]
+    arguments = ["eval", "-m", "openai/m", "-d", problems, "-o", folder, "--batch"]
+    command = [sys.executable, "-m", "gradeschool", *map(str, arguments)]
     with batch_server(right, polls=10**9) as server:
         environment = {**os.environ, "OPENAI_BASE_URL": server.url}
         first = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
@@ -198,9 +198,9 @@ def test_ctrl_c_leaves_the_batch_to_the_next_session(problems: Path, tmp_path: P
         while "in_progress" not in first.stderr.readline():
             assert first.poll() is None
         first.send_signal(signal.SIGINT)
-        _, told = first.communicate(timeout=30)
+        _, printed = first.communicate(timeout=30)
         assert first.returncode == 130
-        assert "Traceback" not in told
+        assert "Traceback" not in printed
         server.polls = 1
         second = subprocess.run(command, env=environment, capture_output=True, timeout=60)
     assert second.returncode == 0

@@ -22,15 +22,15 @@ PROMPT = Prompt(messages=(Message("user", "Q" * 396),))
 
 
 def request(problem: int = 0, sample: int = 0, **decoding: Any) -> Request:
-    known = Problem.from_row(str(problem), "Q?", "#### 1")
-    return Request(f"{problem}-{sample}", known, PROMPT, Decoding(**decoding), sample)
+    answered = Problem.from_row(str(problem), "Q?", "#### 1")
+    return Request(f"{problem}-{sample}", answered, PROMPT, Decoding(**decoding), sample)
 
 
 def completion(
-    one: Request, prompt: int | None, written: int | None, error: str = ""
+    row: Request, prompt: int | None, written: int | None, error: str = ""
 ) -> Completion:
     usage = Usage(prompt, written)
-    return Completion(one.key, one.problem.id, one.sample, "x", Finish.STOP, usage, error=error)
+    return Completion(row.key, row.problem.id, row.sample, "x", Finish.STOP, usage, error=error)
 
 
 def test_a_price_is_a_pair_or_an_entry_of_a_table(tmp_path: Path) -> None:
@@ -81,12 +81,12 @@ def test_an_estimate_learns_from_what_the_server_counted() -> None:
     assert (blind.requests, blind.samples, blind.measured) == (10, 10, False)
     assert blind.prompt_tokens == 10 * tokens_of(PROMPT)
     assert (blind.completion_tokens, blind.most_completion_tokens) == (3000, 5120)
-    known = request(99)
+    answered = request(99)
     failed = (request(98), completion(request(98), None, None, "timeout: x"))
-    told = estimate(todo, [(known, completion(known, 206, 80)), failed], 1)
-    assert (told.prompt_tokens, told.completion_tokens, told.measured) == (2060, 800, True)
-    assert told.cost(Price(1.0, 10.0)) == pytest.approx((2060 + 8000) / 1e6)
-    assert told.most_cost(Price(0.0, 10.0)) == pytest.approx(51_200 / 1e6)
+    printed = estimate(todo, [(answered, completion(answered, 206, 80)), failed], 1)
+    assert (printed.prompt_tokens, printed.completion_tokens, printed.measured) == (2060, 800, True)
+    assert printed.cost(Price(1.0, 10.0)) == pytest.approx((2060 + 8000) / 1e6)
+    assert printed.most_cost(Price(0.0, 10.0)) == pytest.approx(51_200 / 1e6)
     assert estimate([request()], [], 1).most_cost(Price(1.0, 1.0)) is None
 
 
@@ -132,15 +132,15 @@ def test_a_run_stops_at_its_cost_and_goes_on_with_more(
         url = f"{server.url}/m"
         first = gradeschool("eval", "-m", url, *arguments, "--max-cost", 10)
         assert first.status == 3
-        assert "more would cost more than --max-cost" in first.err
+        assert "not requested, because of --max-cost" in first.err
         assert "($10.0000)" in first.out
         assert len(server.asked) == 10
         again = gradeschool("eval", "-m", url, *arguments, "--max-cost", 10)
         assert (again.status, len(server.asked)) == (3, 10)
         rest = gradeschool("eval", "-m", url, *arguments, "--max-cost", 100)
     assert (rest.status, len(server.asked)) == (0, 40)
-    found = json.loads((tmp_path / "run" / "results.json").read_text())
-    assert found["cost"] == {"dollars": 40.0, "price": [0.0, 200_000.0]}
+    fields = json.loads((tmp_path / "run" / "results.json").read_text())
+    assert fields["cost"] == {"dollars": 40.0, "price": [0.0, 200_000.0]}
 
 
 def test_a_dry_run_asks_nothing_and_tells_what_is_missing(
@@ -153,21 +153,21 @@ def test_a_dry_run_asks_nothing_and_tells_what_is_missing(
         assert not server.asked
         assert not (tmp_path / "run").exists()
         gradeschool("eval", "-m", url, *arguments, "-n", 30)
-        told = gradeschool("eval", "-m", url, *arguments, "--dry-run", "--json").json()
-        said = gradeschool("eval", "-m", url, *arguments, "--dry-run").out
+        printed = gradeschool("eval", "-m", url, *arguments, "--dry-run", "--json").json()
+        text = gradeschool("eval", "-m", url, *arguments, "--dry-run").out
         sampled = gradeschool("eval", "-m", url, *arguments, "-k", 10, "--temperature", 1,
                               "--choices", 5, "--dry-run", "--json").json()  # fmt: skip
         assert len(server.asked) == 30
     assert (blind["requests"], blind["stored"]) == (40, 0)
-    assert (told["requests"], told["stored"]) == (10, 30)
-    assert (told["prompt_tokens"], told["completion_tokens"]) == (100, 50)
-    assert told["cost"] == pytest.approx(200 / 1e6)
-    assert "10 requests for 10 samples" in said
-    assert "as the server counted so far" in said
+    assert (printed["requests"], printed["stored"]) == (10, 30)
+    assert (printed["prompt_tokens"], printed["completion_tokens"]) == (100, 50)
+    assert printed["cost"] == pytest.approx(200 / 1e6)
+    assert "10 requests for 10 samples" in text
+    assert "from the completions so far" in text
     assert (sampled["requests"], sampled["missing"]) == (80, 400)
 
 
 def test_a_cost_without_a_price_is_a_clear_error(gradeschool: Command, problems: Path) -> None:
-    done = gradeschool("eval", "-m", "http://127.0.0.1:9/v1/m", "-d", problems, "--max-cost", 5)
-    assert done.status == 2
-    assert "give --price" in done.err
+    result = gradeschool("eval", "-m", "http://127.0.0.1:9/v1/m", "-d", problems, "--max-cost", 5)
+    assert result.status == 2
+    assert "give --price" in result.err

@@ -22,16 +22,16 @@ def answer(sample: int) -> Completion:
 
 
 def test_what_is_left_at_the_end_is_done_there() -> None:
-    done: list[int] = []
+    handled: list[int] = []
 
     async def use() -> None:
-        async with DeferredQueue(lambda _, completion: done.append(completion.sample)) as queue:
+        async with DeferredQueue(lambda _, completion: handled.append(completion.sample)) as queue:
             for sample in range(SEVERAL):
                 queue.add(REQUEST, answer(sample))
-            assert done == []
+            assert handled == []
 
     asyncio.run(use())
-    assert done == list(range(SEVERAL))
+    assert handled == list(range(SEVERAL))
 
 
 def test_others_have_their_turn_between(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,7 @@ class Scripted:
         return self._answer(request, self.tries[request.key])
 
 
-def asked(model: Scripted, count: int, connections: int = 4) -> tuple[list[Completion], list[str]]:
+def sent(model: Scripted, count: int, connections: int = 4) -> tuple[list[Completion], list[str]]:
     completions: list[Completion] = []
     events: list[str] = []
     dispatcher = Dispatcher(
@@ -72,8 +72,8 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_request_is_asked_once_within_the_connections() -> None:
     model = Scripted(lambda request, tries: Reply(f"#### {request.sample}"))
-    completions, events = asked(model, 50, connections=7)
-    assert sorted(one.key for one in completions) == sorted(f"k{n}" for n in range(50))
+    completions, events = sent(model, 50, connections=7)
+    assert sorted(item.key for item in completions) == sorted(f"k{n}" for n in range(50))
     assert model.most == 7
     assert not events
 
@@ -85,8 +85,8 @@ def test_a_transient_failure_is_asked_again_and_then_recorded_as_an_error() -> N
         return Reply("ok")
 
     model = Scripted(answer)
-    completions, events = asked(model, 4)
-    by_key = {one.key: one for one in completions}
+    completions, events = sent(model, 4)
+    by_key = {item.key: item for item in completions}
     assert by_key["k1"].error == "http 500: HTTP 500"
     assert by_key["k2"].text == "ok"
     assert model.tries == {"k0": 1, "k1": dispatch.TRIES, "k2": 3, "k3": 1}
@@ -100,9 +100,9 @@ def test_a_permanent_failure_is_recorded_at_once_and_ends_nothing() -> None:
         return Reply("ok")
 
     model = Scripted(answer)
-    completions, _ = asked(model, 10)
+    completions, _ = sent(model, 10)
     assert model.tries["k3"] == 1
-    assert [one.key for one in completions if one.error] == ["k3"]
+    assert [item.key for item in completions if item.error] == ["k3"]
     assert len(completions) == 10
 
 
@@ -112,7 +112,7 @@ def test_a_refused_key_stops_the_run_before_all_is_asked() -> None:
 
     model = Scripted(answer)
     with pytest.raises(FatalModelError, match="refuses the API key"):
-        asked(model, 1000)
+        sent(model, 1000)
     assert len(model.tries) <= 4
 
 
@@ -122,12 +122,12 @@ def test_a_server_that_is_not_there_is_asked_three_times_and_not_for_every_sampl
 
     model = Scripted(answer)
     with pytest.raises(FatalModelError, match="is the server running"):
-        asked(model, 1000)
+        sent(model, 1000)
     assert sum(model.tries.values()) <= 4 * dispatch.UNREACHED_TRIES
 
 
 def test_an_error_of_the_recorder_ends_the_run_as_itself() -> None:
-    def record(_: Request, one: Completion) -> None:
+    def record(_: Request, item: Completion) -> None:
         raise OSError("disk")
 
     model = Scripted(lambda request, tries: Reply("ok"))
@@ -254,6 +254,6 @@ def test_keys_differ_wherever_a_request_differs() -> None:
         (*base[:2], Decoding(seed=1), 0),
         (*base[:3], 1),
     ]
-    keys = [request_key(*one) for one in (base, *others)]
+    keys = [request_key(*item) for item in (base, *others)]
     assert len(set(keys)) == len(keys)
     assert request_key(*base) == keys[0]

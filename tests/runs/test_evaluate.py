@@ -47,8 +47,8 @@ def rows(folder: Path) -> list[dict[str, Any]]:
 
 
 def results(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "results.json").read_text())
-    return found
+    fields: dict[str, Any] = json.loads((folder / "results.json").read_text())
+    return fields
 
 
 @pytest.fixture
@@ -81,23 +81,23 @@ def test_every_protocol_runs_end_to_end_on_the_real_server(
 ) -> None:
     log, folder = tmp_path / "log", tmp_path / "run"
     with counting_proxy(llama_url, log) as url:
-        done = gradeschool(
+        result = gradeschool(
             "eval", "-m", url, "-p", protocol, "-n", 3, "-o", folder, "--max-tokens", 40
         )
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     assert len(rows(folder)) == 3
-    found = results(folder)
-    assert found["n"] == 3
-    assert found["completion_tokens"] > 0
-    asked = asked_of(log)
-    is_chat = "messages" in asked[0]
+    fields = results(folder)
+    assert fields["n"] == 3
+    assert fields["completion_tokens"] > 0
+    sent = asked_of(log)
+    is_chat = "messages" in sent[0]
     manifest = json.loads((folder / "run.json").read_text())
     assert manifest["protocol"]["name"] == protocol
     assert manifest["decoding"]["max_tokens"] == 40
     listed = gradeschool("protocols", "prompts", protocol, "-n", 3)
     prompts = [json.loads(line) for line in listed.out.splitlines()]
     name = "messages" if is_chat else "prompt"
-    assert sorted(json.dumps(one[name]) for one in asked) == sorted(
+    assert sorted(json.dumps(body[name]) for body in sent) == sorted(
         json.dumps(prompt[name]) for prompt in prompts
     )
 
@@ -164,10 +164,10 @@ def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
         while not (folder / "completions.jsonl").exists() or len(rows_so_far(folder)) < 20:
             time.sleep(0.005)
         first.send_signal(signal.SIGINT)
-        _, told = first.communicate(timeout=60)
+        _, printed = first.communicate(timeout=60)
         assert first.returncode == 130
-        assert "the same command asks for what is missing" in told
-        assert "Traceback" not in told
+        assert "the same command requests them" in printed
+        assert "Traceback" not in printed
         answered = len(read_log(log, "response"))
         assert len(rows(folder)) == answered < 200
         assert results(folder)["missing"] == 200 - answered
@@ -179,16 +179,16 @@ def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
 def test_429_and_5xx_are_retried_and_one_failed_sample_ends_nothing(
     llama_url: str, problems: Path, tmp_path: Path
 ) -> None:
-    seen: Counter[str] = Counter()
+    shown: Counter[str] = Counter()
 
     def faults(number: int, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes] | None:
         prompt = body["prompt"]
-        seen[prompt] += 1
+        shown[prompt] += 1
         if prompt.startswith("What is 7 +"):
             return 400, {}, b'{"error": {"message": "this one is too long"}}'
-        if prompt.startswith("What is 3 +") and seen[prompt] == 1:
+        if prompt.startswith("What is 3 +") and shown[prompt] == 1:
             return 429, {"Retry-After": "1"}, b"{}"
-        if prompt.startswith("What is 5 +") and seen[prompt] < 3:
+        if prompt.startswith("What is 5 +") and shown[prompt] < 3:
             return 503, {}, b"<html>busy</html>"
         return None
 
@@ -196,21 +196,21 @@ def test_429_and_5xx_are_retried_and_one_failed_sample_ends_nothing(
     arguments = ["-p", "openai/2021", "-d", str(problems), "-n", "20", "-o", str(folder),
                  "--max-tokens", "8"]  # fmt: skip
     with counting_proxy(llama_url, log, faults=faults) as url:
-        done = run("-m", f"{url}/tiny", *arguments)
+        result = run("-m", f"{url}/tiny", *arguments)
         again = run("-m", f"{url}/tiny", *arguments)
-    assert done.returncode == again.returncode == 3
-    assert "1 samples failed" in done.stderr
-    found = results(folder)
-    assert found["errors"] == {"http 400": 1}
-    assert found["n"] == 20
-    outcome = found["scorers"]["openai/2021"]
+    assert result.returncode == again.returncode == 3
+    assert "1 samples failed" in result.stderr
+    fields = results(folder)
+    assert fields["errors"] == {"http 400": 1}
+    assert fields["n"] == 20
+    outcome = fields["scorers"]["openai/2021"]
     assert outcome["error"] == 1
     assert outcome["correct"] + outcome["wrong"] + outcome["no_answer"] == 19
     times = [e["time"] for e in read_log(log, "request") if "What is 3 +" in e["body"]["prompt"]]
     assert len(times) == 2
     assert times[1] - times[0] >= 1.0
-    assert seen["What is 7 + 8?\n"] == 2  # once a session: a failed sample is asked for again
-    assert seen["What is 9 + 10?\n"] == 1
+    assert shown["What is 7 + 8?\n"] == 2  # once a session: a failed sample is asked for again
+    assert shown["What is 9 + 10?\n"] == 1
     scored = subprocess.run(
         [sys.executable, "-m", "gradeschool", "score", str(folder), "--scorer", "openai/2021"],
         capture_output=True, text=True,
@@ -226,15 +226,15 @@ def test_a_refused_key_stops_the_run_and_the_key_is_nowhere(
 
     folder = tmp_path / "run"
     with counting_proxy(llama_url, tmp_path / "log", faults=faults) as url:
-        done = run(
+        result = run(
             "-m", "openai/tiny", "-p", "openai/2021", "-d", str(problems), "-o", str(folder),
             environment={"OPENAI_BASE_URL": url, "OPENAI_API_KEY": CANARY},
         )  # fmt: skip
-    assert done.returncode == 2
-    assert "the server refuses the API key" in done.stderr
+    assert result.returncode == 2
+    assert "the server refuses the API key" in result.stderr
     assert len(read_log(tmp_path / "log", "request")) <= 16
     artefacts = [path.read_text() for path in folder.iterdir()]
-    assert CANARY not in "".join([done.stdout, done.stderr, *artefacts])
+    assert CANARY not in "".join([result.stdout, result.stderr, *artefacts])
 
 
 def test_another_model_is_never_served_the_answers_of_the_first(
@@ -271,10 +271,10 @@ def test_a_run_can_grow_by_problems_and_samples(
 
 def test_recorded_completions_are_a_model(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    done = run("-m", "recorded/sample#handwritten/hashes", "-d", "sample", "-o", str(folder),
+    result = run("-m", "recorded/sample#handwritten/hashes", "-d", "sample", "-o", str(folder),
                "--json")  # fmt: skip
-    assert done.returncode == 0
-    (score,) = json.loads(done.stdout)["runs"]
+    assert result.returncode == 0
+    (score,) = json.loads(result.stdout)["runs"]
     assert score["n"] == 48
     # 42 of 48 reach the gold, all behind ####.
     assert score["scorers"]["gradeschool/reader"]["correct"] == 42
@@ -307,20 +307,20 @@ def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_one_clear_line(arguments: list[str], message: str, tmp_path: Path) -> None:
-    given = ["-d", "sample"] if "-d" not in arguments else []
-    done = run(*arguments, *given, "-o", str(tmp_path / "run"), cwd=tmp_path)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert "0/0" not in done.stderr
+    dataset = ["-d", "sample"] if "-d" not in arguments else []
+    result = run(*arguments, *dataset, "-o", str(tmp_path / "run"), cwd=tmp_path)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "0/0" not in result.stderr
 
 
 def test_a_missing_few_shot_source_says_how_to_get_it(tmp_path: Path) -> None:
-    done = run(
+    result = run(
         "-m", "recorded/sample#handwritten/cot", "-d", "sample", "-p", "lm-eval/gsm8k",
         environment={"HF_HUB_OFFLINE": "1", "GRADESCHOOL_DATA": ""}, cwd=tmp_path,
     )  # fmt: skip
-    assert done.returncode == 2
+    assert result.returncode == 2
     assert "HF_HUB_OFFLINE forbids to fetch it; put it at $GRADESCHOOL_DATA/gsm8k/train.jsonl" in (
-        done.stderr
+        result.stderr
     )

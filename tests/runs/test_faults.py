@@ -85,8 +85,8 @@ def rows(folder: Path) -> list[dict[str, Any]]:
 
 
 def results(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "results.json").read_text())
-    return found
+    response: dict[str, Any] = json.loads((folder / "results.json").read_text())
+    return response
 
 
 PASSING: Mapping[str, Behaviour] = {
@@ -113,8 +113,8 @@ PASSING: Mapping[str, Behaviour] = {
 def test_a_fault_that_passes_costs_one_more_request_and_no_sample(
     name: str, tmp_path: Path
 ) -> None:
-    def choose(asked: Asked) -> Behaviour | None:
-        return PASSING[name] if VICTIM in asked.question and asked.repeats == 0 else None
+    def choose(request: Asked) -> Behaviour | None:
+        return PASSING[name] if VICTIM in request.question and request.repeats == 0 else None
 
     with hostile_server(choose) as server:
         ended = run(server.url, tmp_path / "run", seconds=patience(name))
@@ -142,15 +142,15 @@ LASTING: Mapping[str, tuple[Behaviour, str, int]] = {
 def test_a_fault_that_lasts_fails_its_sample_alone(name: str, tmp_path: Path) -> None:
     behaviour, cause, tries = LASTING[name]
 
-    def choose(asked: Asked) -> Behaviour | None:
-        return behaviour if VICTIM in asked.question else None
+    def choose(request: Asked) -> Behaviour | None:
+        return behaviour if VICTIM in request.question else None
 
     folder = tmp_path / "run"
     with hostile_server(choose) as server:
         ended = run(server.url, folder, seconds=patience(name))
     assert (ended.answered, ended.failed, ended.fatal) == (PROBLEMS - 1, 1, None)
     assert results(folder)["errors"] == {cause: 1}
-    assert sum(VICTIM in asked.question for asked in server.asked) == tries
+    assert sum(VICTIM in request.question for request in server.asked) == tries
     assert len(server.asked) == PROBLEMS - 1 + tries
     (error,) = [row["error"] for row in rows(folder) if row["error"]]
     assert error.startswith(f"{cause}: ")
@@ -161,8 +161,8 @@ def test_a_sample_that_failed_is_the_only_one_asked_for_by_the_next_session(
 ) -> None:
     healed = False
 
-    def choose(asked: Asked) -> Behaviour | None:
-        return None if healed or VICTIM not in asked.question else bad.status(400)
+    def choose(request: Asked) -> Behaviour | None:
+        return None if healed or VICTIM not in request.question else bad.status(400)
 
     with hostile_server(choose) as server:
         first = run(server.url, tmp_path / "run")
@@ -187,7 +187,7 @@ def test_what_no_request_escapes_stops_the_run_at_once_and_in_words(
     name: str, tmp_path: Path
 ) -> None:
     behaviour, words = FATAL[name]
-    with hostile_server(lambda asked: behaviour if asked.number > 3 else None) as server:
+    with hostile_server(lambda request: behaviour if request.number > 3 else None) as server:
         ended = run(server.url, tmp_path / "run", problems=100, connections=1, key=CANARY)
     assert ended.fatal is not None
     assert words in str(ended.fatal)
@@ -199,7 +199,7 @@ def test_what_no_request_escapes_stops_the_run_at_once_and_in_words(
 def test_a_server_that_fails_everything_is_given_up_and_what_it_said_is_shown(
     behaviour: Behaviour, tmp_path: Path
 ) -> None:
-    with hostile_server(lambda asked: behaviour if asked.number > 5 else None) as server:
+    with hostile_server(lambda request: behaviour if request.number > 5 else None) as server:
         ended = run(server.url, tmp_path / "run", problems=200)
     assert ended.fatal is not None
     assert "problems failed one after the other, the last: " in str(ended.fatal)
@@ -211,8 +211,8 @@ def test_a_server_that_fails_everything_is_given_up_and_what_it_said_is_shown(
 def test_one_problem_of_many_samples_that_is_too_long_does_not_stop_the_run(
     tmp_path: Path,
 ) -> None:
-    def choose(asked: Asked) -> Behaviour | None:
-        return bad.status(400, "too long") if VICTIM in asked.question else None
+    def choose(request: Asked) -> Behaviour | None:
+        return bad.status(400, "too long") if VICTIM in request.question else None
 
     with hostile_server(choose) as server:
         ended = run(server.url, tmp_path / "run", problems=5, samples=FAILING_PROBLEMS + 5)
@@ -227,13 +227,13 @@ def test_a_storm_of_429_halves_the_pace_and_the_servers_wish_is_kept(
     ends: list[float] = []
     early: list[Asked] = []
 
-    def choose(asked: Asked) -> Behaviour | None:
-        if asked.number == 17:
+    def choose(request: Asked) -> Behaviour | None:
+        if request.number == 17:
             ends.append(time.time() + 1.0)
-        if asked.number < 17 or (ends and time.time() > ends[0] + 0.2):
+        if request.number < 17 or (ends and time.time() > ends[0] + 0.2):
             return None
-        if asked.number > 17 + 16:
-            early.append(asked)
+        if request.number > 17 + 16:
+            early.append(request)
         wish = datetime.now(UTC) + timedelta(seconds=2.5)  # a date has whole seconds
         return bad.status(429, Retry_After=format_datetime(wish, usegmt=True) if as_date else "1.3")
 
@@ -247,9 +247,9 @@ def test_a_storm_of_429_halves_the_pace_and_the_servers_wish_is_kept(
 def test_a_storm_without_a_wish_ends_too(tmp_path: Path) -> None:
     counts: Counter[str] = Counter()
 
-    def choose(asked: Asked) -> Behaviour | None:
-        counts[asked.question] += 1
-        return bad.status(429) if counts[asked.question] < 6 else None
+    def choose(request: Asked) -> Behaviour | None:
+        counts[request.question] += 1
+        return bad.status(429) if counts[request.question] < 6 else None
 
     with hostile_server(choose) as server:
         ended = run(server.url, tmp_path / "run", problems=40)
@@ -262,8 +262,8 @@ def test_the_retries_of_a_run_have_a_budget(
     monkeypatch.setattr(dispatch, "LEAST_RETRIES", 3)
     flaky = {f"What is {n} + 0?" for n in range(10)}
 
-    def choose(asked: Asked) -> Behaviour | None:
-        return bad.status(500) if any(one in asked.question for one in flaky) else None
+    def choose(request: Asked) -> Behaviour | None:
+        return bad.status(500) if any(text in request.question for text in flaky) else None
 
     with hostile_server(choose) as server:
         ended = run(server.url, tmp_path / "run", problems=40)
@@ -282,7 +282,7 @@ def test_choices_share_a_request_and_every_sample_is_stored_once(tmp_path: Path)
     with hostile_server() as server:
         ended = several(server.url, tmp_path / "run")
     assert ended.answered == 18
-    assert Counter(asked.body.get("n", 1) for asked in server.asked) == {4: 3, 2: 3}
+    assert Counter(request.body.get("n", 1) for request in server.asked) == {4: 3, 2: 3}
     stored = rows(tmp_path / "run")
     assert len({row["key"] for row in stored}) == 18
     # what the server counted for a request is counted once
@@ -292,9 +292,12 @@ def test_choices_share_a_request_and_every_sample_is_stored_once(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "choose"),
     [
-        ("ignored", lambda asked: bad.good("#### 1")),
-        ("refused", lambda asked: bad.status(400, "1 <= n <= 1") if "n" in asked.body else None),
-        ("fewer", lambda asked: bad.good("#### 1", "#### 2") if "n" in asked.body else None),
+        ("ignored", lambda request: bad.good("#### 1")),
+        (
+            "refused",
+            lambda request: bad.status(400, "1 <= n <= 1") if "n" in request.body else None,
+        ),
+        ("fewer", lambda request: bad.good("#### 1", "#### 2") if "n" in request.body else None),
     ],
 )
 def test_a_server_that_does_not_do_n_is_asked_for_one_at_a_time(
@@ -303,17 +306,17 @@ def test_a_server_that_does_not_do_n_is_asked_for_one_at_a_time(
     with hostile_server(choose) as server:
         ended = several(server.url, tmp_path / "run", connections=1)
     assert (ended.answered, ended.failed) == (18, 0)
-    assert sum("n" in asked.body for asked in server.asked) == 1
+    assert sum("n" in request.body for request in server.asked) == 1
     stored = rows(tmp_path / "run")
     assert Counter((row["problem_id"], row["sample"]) for row in stored).most_common(1)[0][1] == 1
     assert len(server.asked) == {"ignored": 18, "refused": 19, "fewer": 17}[name]
 
 
 def test_choices_that_come_in_another_order_are_put_in_theirs(tmp_path: Path) -> None:
-    def choose(asked: Asked) -> Behaviour | None:
-        found = bad.choices(asked, *(f"#### {n}" for n in range(asked.body.get("n", 1))))
-        found["choices"].reverse()
-        return bad.body(json.dumps(found).encode())
+    def choose(request: Asked) -> Behaviour | None:
+        response = bad.choices(request, *(f"#### {n}" for n in range(request.body.get("n", 1))))
+        response["choices"].reverse()
+        return bad.body(json.dumps(response).encode())
 
     with hostile_server(choose) as server:
         several(server.url, tmp_path / "run")
@@ -335,9 +338,9 @@ def test_every_sampling_parameter_is_sent_with_a_value_that_does_nothing(tmp_pat
 
 
 def test_a_parameter_that_a_server_does_not_know_is_left_out_and_said(tmp_path: Path) -> None:
-    def choose(asked: Asked) -> Behaviour | None:
+    def choose(request: Asked) -> Behaviour | None:
         for name in ("top_k", "min_p"):
-            if name in asked.body:
+            if name in request.body:
                 return bad.status(422, f"Unexpected fields in the request: {name}")
         return None
 
@@ -369,15 +372,15 @@ def test_the_key_is_in_no_file_and_no_message_even_where_the_server_repeats_it(
 ) -> None:
     problems = written(tmp_path / "problems.jsonl", 3)
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
-    with hostile_server(lambda asked: LEAKS[name]) as server:
+    with hostile_server(lambda request: LEAKS[name]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        done = gradeschool(
+        result = gradeschool(
             "eval", "-m", "openai/x", "-d", problems, "-o", tmp_path / "run", "--json"
         )
     assert server.asked[0].authorization == f"Bearer {CANARY}"
     artefacts = [path.read_text() for path in (tmp_path / "run").iterdir()]
     assert (tmp_path / "run" / "results.json").exists()
-    assert CANARY not in "".join([done.out, done.err, *artefacts])
+    assert CANARY not in "".join([result.out, result.err, *artefacts])
 
 
 def test_a_certificate_that_nobody_trusts_is_a_clear_error(tmp_path: Path) -> None:
@@ -385,10 +388,10 @@ def test_a_certificate_that_nobody_trusts_is_a_clear_error(tmp_path: Path) -> No
     problems = written(tmp_path / "problems.jsonl", 3)
     with hostile_server() as server:
         url = server.url.replace("http://", "https://") + "/m"
-        done = run_script("eval", "-m", url, "-d", problems, "-o", tmp_path / "run")
-    assert done.status == 2
-    assert "no trusted connection to https://" in done.err
-    assert "Traceback" not in done.err
+        result = run_script("eval", "-m", url, "-d", problems, "-o", tmp_path / "run")
+    assert result.status == 2
+    assert "no trusted connection to https://" in result.err
+    assert "Traceback" not in result.err
 
 
 @pytest.mark.parametrize(
@@ -423,13 +426,13 @@ def test_the_environments_proxy_is_used_and_one_of_another_kind_is_a_clear_error
 
 
 def test_thinking_is_kept_apart_from_the_answer(tmp_path: Path) -> None:
-    def choose(asked: Asked) -> Behaviour:
-        found = bad.choices(asked, "#### 1")
-        name = "reasoning" if asked.number % 2 else "reasoning_content"
-        found["choices"][0]["message"][name] = "First #### 2"
-        return bad.body(json.dumps(found).encode())
+    def choose(request: Asked) -> Behaviour:
+        response = bad.choices(request, "#### 1")
+        name = "reasoning" if request.number % 2 else "reasoning_content"
+        response["choices"][0]["message"][name] = "First #### 2"
+        return bad.body(json.dumps(response).encode())
 
     with hostile_server(choose) as server:
         run(server.url, tmp_path / "run")
-    found = {(row["completion"], row["reasoning"]) for row in rows(tmp_path / "run")}
-    assert found == {("#### 1", "First #### 2")}
+    response = {(row["completion"], row["reasoning"]) for row in rows(tmp_path / "run")}
+    assert response == {("#### 1", "First #### 2")}

@@ -31,10 +31,10 @@ def accuracy(run: Path) -> str:
 
 
 def faults(gradeschool: Command, folder: Path) -> list[str]:
-    done = gradeschool("runs", "verify", folder, "--json")
-    found = done.json()
-    assert done.status == (1 if found["faults"] else 0)
-    return [finding["text"] for finding in found["findings"] if finding["fault"]]
+    result = gradeschool("runs", "verify", folder, "--json")
+    report = result.json()
+    assert result.status == (1 if report["faults"] else 0)
+    return [finding["text"] for finding in report["findings"] if finding["fault"]]
 
 
 def test_list_shows_every_run_below_a_folder(
@@ -42,7 +42,7 @@ def test_list_shows_every_run_below_a_folder(
 ) -> None:
     gradeschool("eval", *RECORDED, "-n", 20, "-o", tmp_path / "runs" / "deep" / "er")
     listed = gradeschool("runs", "list", tmp_path / "runs", "--json").json()["runs"]
-    assert [(Path(one["folder"]).name, one["answered"], one["planned"]) for one in listed] == [
+    assert [(Path(row["folder"]).name, row["answered"], row["planned"]) for row in listed] == [
         ("chat", 48, 48),
         ("er", 20, 20),
     ]
@@ -51,7 +51,7 @@ def test_list_shows_every_run_below_a_folder(
     assert "zero-shot/chat" in shown
     narrow = gradeschool("runs", "list", tmp_path / "runs", columns=80).out.splitlines()
     assert len(narrow) == 2 * (1 + len(listed))  # two lines a run, no name folded
-    assert all(Path(one["folder"]).name in "".join(narrow) for one in listed)
+    assert all(Path(row["folder"]).name in "".join(narrow) for row in listed)
     assert gradeschool("runs", "list", tmp_path / "nowhere").status == 2
     (tmp_path / "empty").mkdir()
     assert "no runs in" in gradeschool("runs", "list", tmp_path / "empty").out
@@ -62,10 +62,10 @@ def test_a_broken_run_is_told_and_the_others_are_listed(
 ) -> None:
     (tmp_path / "runs" / "broken").mkdir()
     (tmp_path / "runs" / "broken" / "run.json").write_text("{")
-    done = gradeschool("runs", "list", tmp_path / "runs", "--json")
-    assert done.status == 2
-    assert "cannot read" in done.err
-    assert len(done.json()["runs"]) == 1
+    result = gradeschool("runs", "list", tmp_path / "runs", "--json")
+    assert result.status == 2
+    assert "cannot read" in result.err
+    assert len(result.json()["runs"]) == 1
 
 
 def test_show_tells_what_the_run_is(gradeschool: Command, run: Path) -> None:
@@ -80,9 +80,9 @@ def test_verify_finds_nothing_wrong_with_a_run_as_it_was_written(
     gradeschool: Command, run: Path
 ) -> None:
     assert faults(gradeschool, run) == []
-    said = gradeschool("runs", "verify", run).out
-    assert "48 keys recomputed, all as stored" in said
-    assert "results.json is of these 48 rows (SHA-256)" in said
+    text = gradeschool("runs", "verify", run).out
+    assert "48 keys recomputed, all as stored" in text
+    assert "results.json is of these 48 rows (SHA-256)" in text
 
 
 def lines(run: Path) -> list[bytes]:
@@ -181,8 +181,8 @@ def test_verify_finds_damage_says_what_and_exits_with_1(
 ) -> None:
     damage, words = DAMAGE[name]
     damage(run)
-    found = faults(gradeschool, run)
-    assert any(words in text for text in found), found
+    report = faults(gradeschool, run)
+    assert any(words in text for text in report), report
 
 
 def test_verify_changes_nothing(gradeschool: Command, run: Path) -> None:
@@ -205,8 +205,8 @@ def test_merge_keeps_each_sample_once_and_scores_it(
     gradeschool("eval", *RECORDED, "-n", 20, "-o", part)
     shutil.copytree(run, tmp_path / "copy")
     rewritten(tmp_path / "copy", lambda rows: rows[10:])
-    done = gradeschool("runs", "merge", part, tmp_path / "copy", "-o", merged, "--json").json()
-    assert (done["kept"], done["dropped"]) == (48, 20 + 38 - 48)
+    result = gradeschool("runs", "merge", part, tmp_path / "copy", "-o", merged, "--json").json()
+    assert (result["kept"], result["dropped"]) == (48, 20 + 38 - 48)
     assert faults(gradeschool, merged) == []
     assert sorted(lines(merged)) == sorted(lines(run))
     whole, joined = (
@@ -234,9 +234,9 @@ def test_merge_prefers_an_answer_to_an_error(
 def test_merge_refuses_what_is_not_one_run(gradeschool: Command, run: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     gradeschool("eval", "-m", "recorded/sample#handwritten/cot", "-d", "sample", "-o", other)
-    done = gradeschool("runs", "merge", run, other, "-o", tmp_path / "merged")
-    assert done.status == 2
-    assert "are not one run: the model is" in done.err
+    result = gradeschool("runs", "merge", run, other, "-o", tmp_path / "merged")
+    assert result.status == 2
+    assert "are not one run: the model is" in result.err
     assert not (tmp_path / "merged").exists()
     full = gradeschool("runs", "merge", run, "-o", other)
     assert full.status == 2
@@ -249,9 +249,9 @@ def test_samples_are_topped_up_and_voted_on(gradeschool: Command, tmp_path: Path
     rows = [{"question": f"Problem {n}?", "answer": "#### 1"} for n in range(9)]
     problems.write_text("\n".join(map(json.dumps, rows)))
 
-    def choose(asked: Asked) -> Behaviour:
-        number = int(asked.question.split("Problem ")[1][0])
-        right = (asked.body["seed"] * 3) % 8 < number
+    def choose(request: Asked) -> Behaviour:
+        number = int(request.question.split("Problem ")[1][0])
+        right = (request.body["seed"] * 3) % 8 < number
         return good("#### 1" if right else "#### 2")
 
     folder = tmp_path / "run"
@@ -259,22 +259,24 @@ def test_samples_are_topped_up_and_voted_on(gradeschool: Command, tmp_path: Path
     with hostile_server(choose) as server:
         first = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 4)
         assert (first.status, len(server.asked)) == (0, 36)
-        done = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8, "--json")
+        result = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8, "--json")
         assert len(server.asked) == 72
-        assert {one.body["seed"] for one in server.asked[36:]} == {4, 5, 6, 7}
-        seen = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8)
-    at_k = {at["k"]: at for at in done.json()["at_k"]}
-    assert at_k == {at["k"]: at for at in json.loads((folder / "results.json").read_text())["at_k"]}
+        assert {row.body["seed"] for row in server.asked[36:]} == {4, 5, 6, 7}
+        shown = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8)
+    at_k = {point["k"]: point for point in result.json()["at_k"]}
+    assert at_k == {
+        point["k"]: point for point in json.loads((folder / "results.json").read_text())["at_k"]
+    }
     assert list(at_k) == [1, 2, 4, 8]
     assert at_k[1]["maj"] == at_k[1]["pass"] == 0.5
     # 5, 6, 7, 8 of 8 win; 4 of 4 tie, and sample 0 is right in every problem but the first
     assert at_k[8]["maj"] == pytest.approx(5 / 9)
     assert at_k[8]["ties"] == pytest.approx(1 / 9)
     assert at_k[8]["pass"] == pytest.approx(8 / 9)
-    assert "maj@k" in seen.out
+    assert "maj@k" in shown.out
     curve = gradeschool("runs", "curve", folder, "--json").json()
-    (found,) = curve["curves"].values()
-    assert {at["k"]: at for at in found} == at_k
+    (report,) = curve["curves"].values()
+    assert {point["k"]: point for point in report} == at_k
     only = gradeschool("runs", "curve", folder, "--at", 3, "--json").json()["curves"]
-    assert [at["k"] for at in next(iter(only.values()))] == [3]
+    assert [point["k"] for point in next(iter(only.values()))] == [3]
     assert "problems" in gradeschool("runs", "curve", folder).out

@@ -45,8 +45,8 @@ def numbers(folder: Path) -> set[int]:
     return {int(row["problem_id"]) for row in rows(folder) if not row["error"]}
 
 
-def number(asked: Asked) -> int:
-    return int(asked.question.split("What is ")[1].split()[0])
+def number(request: Asked) -> int:
+    return int(request.question.split("What is ")[1].split()[0])
 
 
 @pytest.fixture
@@ -62,18 +62,18 @@ def server() -> Iterator[HostileServer]:
 
 def finished(server: HostileServer, folder: Path, problems: Path) -> None:
     """Finish a run with the same command, and hold it to everything that it promises."""
-    stored, asked = numbers(folder), len(server.asked)
-    done = subprocess.run(
+    stored, sent = numbers(folder), len(server.asked)
+    result = subprocess.run(
         command(server, folder, problems), capture_output=True, text=True, timeout=60
     )
-    assert done.returncode == 0, done.stderr
-    again = [number(one) for one in server.asked[asked:]]
+    assert result.returncode == 0, result.stderr
+    again = [number(request) for request in server.asked[sent:]]
     assert not stored & set(again)
     assert sorted([*stored, *again]) == list(range(PROBLEMS))
     assert sorted(numbers(folder)) == list(range(PROBLEMS))
     assert len({row["key"] for row in rows(folder)}) == len(rows(folder)) == PROBLEMS
-    found = json.loads((folder / "results.json").read_text())
-    assert (found["n"], found["missing"], found["failed"]) == (PROBLEMS, 0, 0)
+    fields = json.loads((folder / "results.json").read_text())
+    assert (fields["n"], fields["missing"], fields["failed"]) == (PROBLEMS, 0, 0)
     assert not list(folder.glob(".tmp-*"))
 
 
@@ -84,14 +84,14 @@ def test_random_kills_lose_nothing_that_was_stored_and_ask_for_none_of_it_again(
     rng = random.Random(5)
     folder = tmp_path / "run"
     for _ in range(KILLS):
-        stored, asked = numbers(folder), len(server.asked)
+        stored, sent = numbers(folder), len(server.asked)
         process = subprocess.Popen(command(server, folder, problems), stderr=subprocess.DEVNULL)
-        while len(server.asked) == asked and process.poll() is None and rng.random() > 0.002:
+        while len(server.asked) == sent and process.poll() is None and rng.random() > 0.002:
             time.sleep(0.002)  # now and then it dies before its first request
         time.sleep(rng.uniform(0, 0.2))
         process.kill()
         process.wait()
-        again = {number(one) for one in server.asked[asked:]}
+        again = {number(request) for request in server.asked[sent:]}
         assert not stored & again
         assert stored <= numbers(folder)
         # what was asked is stored, but for what was in flight or on its way to the disk
@@ -136,7 +136,7 @@ def test_a_process_that_dies_at_a_stage_is_followed_by_one_that_finishes(
     stage: str, server: HostileServer, problems: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    given = command(server, folder, problems)
+    arguments = command(server, folder, problems)
     code = f"""
 import os, signal, sys
 from pathlib import Path
@@ -150,7 +150,7 @@ from gradeschool.cli import main
 main()
 """
     first = subprocess.run(
-        [sys.executable, "-c", code, *given[3:]], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code, *arguments[3:]], capture_output=True, text=True, timeout=60
     )
     assert first.returncode == -signal.SIGKILL, first.stderr
     torn = not (folder / "completions.jsonl").read_bytes().endswith(b"\n")
@@ -179,7 +179,7 @@ def test_the_next_session_says_that_the_last_one_died(
 
 def test_two_processes_on_one_run_are_one_too_many(problems: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    with hostile_server(lambda asked: hang if asked.number > 20 else None) as server:
+    with hostile_server(lambda request: hang if request.number > 20 else None) as server:
         first = subprocess.Popen(command(server, folder, problems), stderr=subprocess.DEVNULL)
         while len(rows(folder)) < 20 or server.running < CONNECTIONS:
             time.sleep(0.005)
@@ -198,7 +198,7 @@ def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
     number: signal.Signals, problems: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    with hostile_server(lambda asked: hang if asked.number > 20 else None) as server:
+    with hostile_server(lambda request: hang if request.number > 20 else None) as server:
         process = subprocess.Popen(
             command(server, folder, problems), stderr=subprocess.PIPE, text=True
         )
@@ -210,10 +210,10 @@ def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
             assert process.poll() is None
         assert f"stopping: {CONNECTIONS} in flight" in line
         process.send_signal(number)
-        _, told = process.communicate(timeout=20)
+        _, printed = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "what is stored stays in" in told
-    assert "Traceback" not in told
+    assert "what is stored stays in" in printed
+    assert "Traceback" not in printed
     assert len(numbers(folder)) == 20
 
 
@@ -233,10 +233,10 @@ def test_a_disk_that_fills_ends_the_run_in_words_and_the_next_finishes_it(
     assert "what was stored before is intact" in first.stderr
     assert "Traceback" not in first.stderr
     assert 20 < len(numbers(folder)) < PROBLEMS
-    stored, asked = numbers(folder), len(server.asked)
+    stored, request = numbers(folder), len(server.asked)
     second = subprocess.run(command(server, folder, problems), capture_output=True, text=True)
     assert second.returncode == 0
-    assert len(server.asked) - asked == PROBLEMS - len(stored)
+    assert len(server.asked) - request == PROBLEMS - len(stored)
     assert len(numbers(folder)) == PROBLEMS
 
 
@@ -246,8 +246,8 @@ def test_a_folder_that_is_removed_while_it_is_written_to_is_a_clear_error(
     monkeypatch.setattr(store_module, "SYNC_SECONDS", 0.02)
     folder = tmp_path / "run"
 
-    def choose(asked: Asked) -> None:
-        if asked.number == 30:
+    def choose(request: Asked) -> None:
+        if request.number == 30:
             shutil.rmtree(folder)
 
     with (
@@ -261,9 +261,9 @@ def test_a_folder_that_is_removed_while_it_is_written_to_is_a_clear_error(
 def test_a_place_that_cannot_be_written_is_a_clear_error_before_anything_is_asked(
     server: HostileServer, problems: Path
 ) -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         command(server, Path("/proc/run"), problems), capture_output=True, text=True
     )
-    assert done.returncode == 2
-    assert "cannot use the run folder '/proc/run'" in done.stderr
+    assert result.returncode == 2
+    assert "cannot use the run folder '/proc/run'" in result.stderr
     assert not server.asked

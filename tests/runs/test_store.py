@@ -25,16 +25,16 @@ def completion(number: int, text: str = "#### 1", error: str = "") -> Completion
 
 def stored(folder: Path, *completions: Completion) -> None:
     with RunStore(folder) as store:
-        for one in completions:
-            store.append([to_line(one, "Q?")], [one])
+        for item in completions:
+            store.append([to_line(item, "Q?")], [item])
 
 
 @given(text=st.text(), reasoning=st.text(), error=st.text(), sample=st.integers(0, 10**6))
 def test_every_completion_survives_the_way_to_disk_and_back(
     text: str, reasoning: str, error: str, sample: int
 ) -> None:
-    one = Completion("k", "7", sample, text, Finish.LENGTH, Usage(3, None), "m", reasoning, error)
-    assert from_fields(json.loads(to_line(one, "Q?"))) == one
+    item = Completion("k", "7", sample, text, Finish.LENGTH, Usage(3, None), "m", reasoning, error)
+    assert from_fields(json.loads(to_line(item, "Q?"))) == item
 
 
 def test_lone_surrogates_and_line_separators_survive(tmp_path: Path) -> None:

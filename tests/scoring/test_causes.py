@@ -160,7 +160,7 @@ def test_explain_one_cause(gradeschool: Command, run_of_four: Path) -> None:
     assert "no response" not in done.out
     wrong = gradeschool("explain", run_of_four, *SAMPLE, "--cause", "tired")
     assert wrong.status == 2
-    assert wrong.err.startswith("gradeschool: no cause holds the words 'tired'; known: provider")
+    assert wrong.err.startswith("gradeschool: no cause contains the words 'tired'; known: provider")
 
 
 def test_forms_stand_beside_the_accuracy(gradeschool: Command, run_of_four: Path) -> None:

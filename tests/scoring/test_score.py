@@ -244,7 +244,7 @@ def test_totals_of_several_samples() -> None:
 
 
 def test_totals_of_errors_alone() -> None:
-    """Without one judged sample the interval is everything."""
+    """Without one judged sample the interval is every_row."""
     score = scored((0, ERROR))
     assert (score.accuracy, score.ci95) == (0.0, (0.0, 1.0))
 

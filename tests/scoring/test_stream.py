@@ -15,7 +15,7 @@ from pyarrow import parquet
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.samples import FileSample, Reference, faulty
-from gradeschool.formats.tables import Batch, everything, read_batches, read_rows
+from gradeschool.formats.tables import TableBatch, every_row, read_batches, read_rows
 from gradeschool.problem import Problem
 from gradeschool.scoring import stream
 from gradeschool.scoring.matching import Matcher
@@ -160,10 +160,10 @@ def test_every_row_is_in_one_shard(
     path = tmp_path_factory.mktemp("rows") / "a.jsonl"
     path.write_bytes(b"\n".join(lines))
 
-    def rows(batches: Iterable[Batch]) -> list[tuple[int, str]]:
+    def rows(batches: Iterable[TableBatch]) -> list[tuple[int, str]]:
         return [(row.number, row.fault) for batch in batches for row in batch.rows()]
 
-    whole = rows(read_batches(path, everything))
+    whole = rows(read_batches(path, every_row))
     parts = [rows(read_batches(path, Shard(at, count).wanted(3))) for at in range(1, count + 1)]
     assert sorted(row for part in parts for row in part) == whole
     assert whole == [(row.number, row.fault) for row in read_rows(path)]

@@ -233,7 +233,7 @@ def test_an_interrupt_saves_and_the_same_command_goes_on(
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err.decode()
-    match = re.search(rb"the same command goes on from update (\d+)", err)
+    match = re.search(rb"the same command resumes from update (\d+)", err)
     assert match
     ended = gradeschool("finetune", *options, "--json")
     assert ended.status == 0
@@ -259,7 +259,7 @@ def test_another_command_on_the_folder_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("-m", "no/such/folder"), r"no model is in 'no/such/folder'"),
         (("-m", "new:7B"), r"no size of a new model is called '7B'.*0\.2M"),

@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="needs torch, which make test-all in
 pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
+from gradeschool.models.local import load_tokenizer  # noqa: E402
 from gradeschool.verifier.examples import (  # noqa: E402
     QuestionSolution,
     SolutionTokens,
@@ -24,7 +25,6 @@ from gradeschool.verifier.head import (  # noqa: E402
     Likelihood,
     Verifier,
     batches,
-    load_tokenizer,
     logits_of,
     logprobs,
     new_verifier,

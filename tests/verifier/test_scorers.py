@@ -17,7 +17,7 @@ from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
 from gradeschool.verifier.examples import QuestionSolution
 from gradeschool.verifier.reproduce.presets import TINY, stages_of
 from gradeschool.verifier.reproduce.stages import digests
-from gradeschool.verifier.scorers import Side, load_scorer
+from gradeschool.verifier.scorers import SolutionReader, load_scorer
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
@@ -93,7 +93,7 @@ def test_the_shipped_verifier_prefers_right_solutions() -> None:
     assert scorer.verifier.name.startswith("tiny-verifier@")
 
 
-def _scores(side: Side, pairs: list[QuestionSolution]) -> list[Any]:
+def _scores(side: SolutionReader, pairs: list[QuestionSolution]) -> list[Any]:
     return list(side.score(pairs))
 
 
@@ -152,7 +152,7 @@ def test_gguf_writes_the_same_file_twice_and_replaces_no_other(
         assert target.read_bytes() == verifier.with_suffix(".gguf").read_bytes()
     target.write_bytes(b"mine")
     refused = gradeschool("gguf", verifier, "-o", target)
-    assert refused.status == 2 and "is there already and differs" in refused.err
+    assert refused.status == 2 and "exists and differs" in refused.err
     assert target.read_bytes() == b"mine"
     assert [path.name for path in tmp_path.iterdir()] == ["made.gguf"]
     assert gradeschool("gguf", tmp_path, "-o", tmp_path / "x.gguf").status == 2

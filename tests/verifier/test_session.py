@@ -53,7 +53,7 @@ def words(folder: Path, verb: str, output: Path, changes: dict[str, Any]) -> lis
 
 
 @pytest.mark.parametrize(
-    ("verb", "changes", "said"),
+    ("verb", "changes", "message"),
     [
         ("finetune", {"-d": "@broken.jsonl"}, "broken.jsonl"),
         ("finetune", {"-d": "@empty.jsonl"}, "empty.jsonl"),
@@ -65,7 +65,7 @@ def words(folder: Path, verb: str, output: Path, changes: dict[str, Any]) -> lis
         ("finetune", {"--dev": "@none.jsonl"}, "none.jsonl"),
         ("finetune", {"--processes": 2}, "2 processes were requested, 1 take part"),
         ("finetune", {"--seed": -1}, "'--seed': -1 is not in the range"),
-        ("finetune", {"--lr": "nan"}, "'nan' is no finite number"),
+        ("finetune", {"--lr": "nan"}, "'nan' is not a finite number"),
         ("finetune", {"--precision": "half"}, "'half' is not one of"),
         ("finetune", {"--pass-tokens": 0}, "'--pass-tokens': 0 is not in the range"),
         ("verifier train", {"-d": "@broken.jsonl"}, "broken.jsonl"),
@@ -165,7 +165,7 @@ def test_nothing_right_is_an_error_and_prints_nothing(folder: Path, gradeschool:
     data = folder / "sums.jsonl"
     ended = gradeschool("data", "right", folder / "wrong.jsonl", "-d", data, "--with", data)
     assert (ended.status, ended.out) == (2, "")
-    assert "is right; sample more of each problem" in ended.err
+    assert "is correct; sample more for each problem" in ended.err
     ended = gradeschool("data", "right", folder / "samples.jsonl", "-d", data, "--with", data)
     assert ended.status == 0
     rows = [json.loads(line) for line in ended.out.splitlines()]

@@ -1,4 +1,4 @@
-"""The command line: one file for each verb, imported when it runs."""
+"""The command line: one module for each verb, imported when it runs."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ import click
 from gradeschool import __version__
 from gradeschool.errors import GradeschoolError, UnknownNameError
 
-# verb -> the line that --help shows; the command is `command` in gradeschool.cli.<verb>.
+# verb -> the line that --help shows; the command is `command` in gradeschool.cli.<verb>_verb.
 VERBS = {
     "eval": "Ask a model, store its completions, score them.",
-    "score": "Score recorded completions under every scorer.",
-    "explain": "Show the completions on which scorers differ, and why.",
+    "score": "Score sample files under every scorer.",
+    "explain": "Show why completions are right or wrong, and where scorers differ.",
     "compare": "Compare runs problem by problem.",
-    "diff": "Say why two results that should agree do not.",
-    "report": "Write a page of runs (HTML), or Markdown, CSV, JUnit.",
-    "export": "Write a run as files that other tools read.",
+    "diff": "Explain why two results that should agree do not.",
+    "report": "Write a report of runs as HTML, Markdown, CSV or JUnit.",
+    "export": "Write a run in the format of another tool.",
     "audit": "Find what a scorer or reward function gets wrong.",
-    "doctor": "Find out what a server really does.",
+    "doctor": "Test what a server really does with requests.",
     "finetune": "Fine-tune a language model on problems with solutions.",
-    "sample": "Sample many completions a problem, and label them.",
-    "verifier": "Train a verifier; score completions by one.",
-    "rank": "Pick one of many completions: by verifier, by vote.",
-    "gguf": "Write a model's folder as one file for llama.cpp.",
-    "reproduce": "Reproduce the paper on verifiers, from nothing to its curves.",
-    "runs": "List, show, verify and merge run folders; curves over k.",
+    "sample": "Sample many completions for each problem, and label them.",
+    "verifier": "Train a verifier; score completions with it.",
+    "rank": "Select one of many completions, by a verifier or by a vote.",
+    "gguf": "Convert a model's folder to one file for llama.cpp.",
+    "reproduce": "Reproduce the paper on verifiers, from problems to curves.",
+    "runs": "List, show, verify and merge run folders; print maj@k and pass@k.",
     "protocols": "List, show and compare protocols and scorers; print prompts.",
     "data": "List, fetch, verify and generate datasets.",
-    "integrations": "Print the paths and names that other tools take.",
+    "integrations": "Print the paths and names to give to other tools.",
 }
 
 
@@ -55,17 +55,17 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the verb; where there is none of that name, say which are close."""
+        """Return the verb; raises UnknownNameError, which names the closest ones."""
         if args[0] not in VERBS and not args[0].startswith("-"):
             raise UnknownNameError("command", args[0], VERBS)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a verb; end quietly where the reader of our output left, as `head` does."""
+        """Run a verb; exit with 0 if the reader of our output closes it, as `head` does."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            _to_nowhere(sys.stdout)
+            _discard(sys.stdout)
             ctx.exit(0)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -77,7 +77,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gradeschool")
 def command() -> None:
-    """Evaluate models on grade-school math (GSM8K), and read their answers right.
+    """Evaluate models on grade-school math (GSM8K), and read their answers correctly.
 
     Exit status: 0 done, 1 a threshold was missed, 2 bad input, 3 finished but some samples failed,
     130 interrupted.
@@ -85,7 +85,7 @@ def command() -> None:
 
 
 def main() -> None:
-    """Run the command line; whatever stops it becomes a message and an exit status."""
+    """Run the command line; report errors as a message and an exit status."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a lone surrogate must not stop a table
@@ -95,8 +95,8 @@ def main() -> None:
         status = command(prog_name="gradeschool", standalone_mode=False)
     except GradeschoolError as error:
         _fail(error)
-    except OSError as error:  # the last resort: a disk that is full, an output that is closed
-        _to_nowhere(sys.stdout)
+    except OSError as error:  # a full disk or a closed output that nothing else handled
+        _discard(sys.stdout)
         click.echo(f"gradeschool: cannot read or write: {error}", err=True)
         sys.exit(2)
     except click.ClickException as error:
@@ -108,14 +108,14 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _to_nowhere(stream: TextIO) -> None:
-    """Let what a stream still holds be written away when Python ends."""
-    with suppress(OSError):  # a stream of a test has no number
+def _discard(stream: TextIO) -> None:
+    """Redirect a stream to /dev/null, so that flushing it at exit cannot fail."""
+    with suppress(OSError):  # a test's stream has no file descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _fail(error: GradeschoolError) -> NoReturn:
-    """Say what is wrong, on stdout too where a program reads JSON from there; exit with 2."""
+    """Print the error, with --json also as JSON on stdout, and exit with 2."""
     from gradeschool.cli.options import print_json, warn
 
     warn(str(error))

@@ -6,23 +6,23 @@ import sys
 
 import click
 
-from gradeschool.cli.options import json_option, print_json, stdout_console
+from gradeschool.cli.options import Verb, json_option, print_json, scorer_option, stdout_console
 from gradeschool.errors import InputError
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("function", required=False, metavar="MODULE:FUNCTION")
-@click.option(
-    "--scorer", "--rule", metavar="NAME", help="A scorer from `gradeschool protocols list` instead."
-)
+@scorer_option("Audit a scorer from `gradeschool protocols list` instead of a function.")
 @click.option("--allow", multiple=True, metavar="NAME",
-              help="A class ('slow') or kind ('false-reject/number-words') of finding that does "
-                   "not count.")  # fmt: skip
+              help="Do not count a class ('slow') or kind ('false-reject/number-words') of "
+                   "finding.")  # fmt: skip
 @click.option("--threshold", type=float, default=0.5, show_default=True,
-              help="The score from which on a completion counts as accepted.")  # fmt: skip
+              help="Lowest score that counts as accepted.")  # fmt: skip
 @click.option("--longest", type=click.IntRange(min=1), default=1_000_000, show_default=True,
-              help="Characters of the longest hostile text.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws some of the golds.")
+              help="Length of the longest hostile text, in characters.")  # fmt: skip
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed for the golds that are drawn."
+)
 @json_option
 def command(
     function: str | None,
@@ -35,9 +35,9 @@ def command(
 ) -> None:
     """Find what a scorer or reward function gets wrong, with the smallest example of each kind.
 
-    FUNCTION takes (completion, gold) and gives a bool or a number; MODULE may be a FILE.py. It
-    runs in a process of its own with a time limit. Exit status: 0 nothing found that counts,
-    1 something found, 2 bad input.
+    FUNCTION takes (completion, gold) and returns a bool or a number; MODULE may be FILE.py. It
+    runs in a separate process with a time limit. Exit status: 0 no finding that counts, 1 at least
+    one, 2 bad input.
 
     Example: gradeschool audit rewards.py:score --allow false-reject/number-words
     """
@@ -47,15 +47,13 @@ def command(
     from gradeschool.reports.audit import print_audit
 
     if (function is None) == (scorer is None):
-        given = (
+        which = (
             "both a function and a scorer are" if scorer else "neither a function nor a scorer is"
         )
-        raise InputError(f"{given} given; give MODULE:FUNCTION or --scorer NAME")
+        raise InputError(f"{which} given; give MODULE:FUNCTION or --scorer NAME")
     check_names(allow)
     target = scorer_target(scorer) if scorer is not None else target_of(function or "")
-    report = audit_target(
-        target, seed=seed, threshold=threshold, longest=longest, tell=_tell_terminal
-    )
+    report = audit_target(target, seed=seed, threshold=threshold, longest=longest, tell=_show_phase)
     counting = report.counting(allow)
     if as_json:
         print_json({**report.to_json(), "counting": [finding.name for finding in counting]})
@@ -64,6 +62,6 @@ def command(
     sys.exit(1 if counting else 0)
 
 
-def _tell_terminal(phase: str) -> None:
+def _show_phase(phase: str) -> None:
     if sys.stderr.isatty():
-        click.echo(f"\r\x1b[Kasking: {phase}" if phase else "\r\x1b[K", err=True, nl=False)
+        click.echo(f"\r\x1b[Kauditing: {phase}" if phase else "\r\x1b[K", err=True, nl=False)

@@ -10,10 +10,12 @@ import click
 
 from gradeschool.cli.options import (
     FiniteRange,
+    Verb,
     check_scorers,
     dataset_option,
     json_option,
     print_json,
+    scorer_option,
     stdout_console,
     warn,
     warn_of_faults,
@@ -27,21 +29,20 @@ if TYPE_CHECKING:
 SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--scorer", "--rule", metavar="NAME",
-              help="The scorer that reads both; by default their protocol's own.")  # fmt: skip
+@scorer_option("Scorer for all runs; by default that of their protocol.")
 @click.option("--common", is_flag=True,
-              help="Compare on the problems that both hold where the sets differ.")  # fmt: skip
-@click.option("--unpaired", is_flag=True, help="Compare as if the problems were different ones.")
+              help="Compare only the problems that all runs have.")  # fmt: skip
+@click.option("--unpaired", is_flag=True, help="Treat the problems of the runs as different.")
 @click.option("--at-least", type=SHARE, metavar="SHARE",
-              help="Exit with 1 where a run's accuracy is below this.")  # fmt: skip
-@click.option("--not-worse-than", "floor", metavar="RUN",
-              help="Exit with 1 unless the interval rules out that a run is worse than this one "
-                   "by more than the margin.")  # fmt: skip
+              help="Exit with 1 if the accuracy of a run is below SHARE.")  # fmt: skip
+@click.option("--not-worse-than", "reference", metavar="RUN",
+              help="Exit with 1 unless the interval excludes that a run is worse than RUN by "
+                   "more than the margin.")  # fmt: skip
 @click.option("--margin", type=MARGIN, default=1.0, show_default=True, metavar="POINTS",
-              help="For --not-worse-than.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+              help="Largest loss that --not-worse-than accepts.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
 @dataset_option
 @json_option
 def command(
@@ -50,7 +51,7 @@ def command(
     common: bool,
     unpaired: bool,
     at_least: float | None,
-    floor: str | None,
+    reference: str | None,
     margin: float,
     seed: int,
     dataset: str | None,
@@ -58,9 +59,9 @@ def command(
 ) -> None:
     """Compare runs with the first one, problem by problem.
 
-    A RUN is a run folder or a file of completions; FILE#NAME is one run of several. The test is
-    exact (McNemar; by problem where there are several samples), intervals are at 95 %, several
-    comparisons are corrected (Holm). Samples without a completion are left out and counted.
+    A RUN is a run folder or a sample file; FILE#NAME selects one run of several. The test is exact
+    (McNemar; by problem if there are several samples), intervals are at 95 %, and several
+    comparisons are corrected (Holm). Samples without a completion are excluded and counted.
 
     Example: gradeschool compare runs/base runs/tuned
 
@@ -80,30 +81,30 @@ def command(
     if common and unpaired:
         raise InputError("--common and --unpaired exclude each other; give one")
     check_scorers(scorer)
-    chosen = choose_runs((floor, *runs) if floor is not None else runs, dataset, warn)
+    chosen = choose_runs((reference, *runs) if reference is not None else runs, dataset, warn)
     if len(chosen) < 2 and at_least is None:
         raise InputError(
             f"only one run is given: {chosen[0].run.name!r}; give another, or --at-least"
         )
-    reader = _scorer(scorer, [run.manifest for run in chosen])
-    outcomes = [outcomes_of(scored_table(run.run, [reader])) for run in chosen]
+    judge = _scorer(scorer, [run.manifest for run in chosen])
+    outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, common, seed)
-    thresholds = check(outcomes, comparisons, at_least, margin if floor is not None else None)
+    thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
     if as_json:
         print_json({
-            "scorer": reader.name,
-            "runs": [_run_json(one) for one in outcomes],
-            "comparisons": [one.as_json() for one in comparisons],
-            "thresholds": [one._asdict() for one in thresholds],
+            "scorer": judge.name,
+            "runs": [_run_json(run) for run in outcomes],
+            "comparisons": [comparison.as_json() for comparison in comparisons],
+            "thresholds": [threshold._asdict() for threshold in thresholds],
         })  # fmt: skip
     else:
-        print_comparison(outcomes, comparisons, reader.name, stdout_console())
+        print_comparison(outcomes, comparisons, judge.name, stdout_console())
         _print_thresholds(thresholds)
-    if any(not one.met for one in thresholds):
+    if any(not threshold.met for threshold in thresholds):
         sys.exit(1)
-    warn_of_faults(sum(one.run.faults for one in chosen))
+    warn_of_faults(sum(run.run.faults for run in chosen))
 
 
 def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
@@ -126,5 +127,5 @@ def _run_json(run: Outcomes) -> dict[str, Any]:
 def _print_thresholds(thresholds: list[Threshold]) -> None:
     from gradeschool.reports.printable import printable
 
-    for one in thresholds:
-        click.echo(f"{'met' if one.met else 'MISSED'}: {printable(one.text)}")
+    for threshold in thresholds:
+        click.echo(f"{'met' if threshold.met else 'MISSED'}: {printable(threshold.text)}")

@@ -1,18 +1,37 @@
-"""`gradeschool data list | fetch | verify | generate | right`."""
+"""`gradeschool data list | fetch | verify | generate | right | suspects`."""
 
 from __future__ import annotations
 
+import json
 import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.data_generate import generate_command
-from gradeschool.cli.data_right import right_command
-from gradeschool.cli.data_suspects import suspects_command
-from gradeschool.cli.options import json_option, print_json, stdout_console
+from gradeschool.cli.options import (
+    FiniteRange,
+    VerbGroup,
+    dataset_option,
+    json_option,
+    print_json,
+    renamed_option,
+    stdout_console,
+    warn,
+    warn_of_faults,
+)
+from gradeschool.errors import InputError
+
+if TYPE_CHECKING:
+    from gradeschool.problem import Problem
+    from gradeschool.scoring.suspects import Suspect
+
+MOST_COUNT, MOST_SEED = 1_000_000, 10**18 - 1
+SHOWN_RUNS = 4
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """List, fetch, verify and generate datasets."""
 
@@ -20,7 +39,7 @@ def command() -> None:
 @command.command("list")
 @json_option
 def list_command(as_json: bool) -> None:
-    """List the named datasets and where each is found."""
+    """List the named datasets and where each one is stored."""
     from gradeschool.datasets.files import find_file
     from gradeschool.datasets.sources import SOURCES
     from gradeschool.errors import DataError
@@ -42,8 +61,8 @@ def list_command(as_json: bool) -> None:
     from rich import box
     from rich.table import Table
 
-    table = Table("dataset", "problems", "found", "what it is", box=box.SIMPLE_HEAD)
-    table.caption = "fresh:SEED makes new problems: `gradeschool data generate --help`"
+    table = Table("dataset", "problems", "found", "description", box=box.SIMPLE_HEAD)
+    table.caption = "fresh:SEED generates new problems: `gradeschool data generate --help`"
     table.caption_justify = "left"
     for row in rows:
         table.add_row(*(str(row[name]) for name in ("name", "rows", "where", "summary")))
@@ -55,7 +74,7 @@ def list_command(as_json: bool) -> None:
 def fetch_command(names: tuple[str, ...]) -> None:
     """Fetch datasets from their origin and verify them.
 
-    Fetches all of them where none is named, and nothing that is here already.
+    Fetches all of them if none is named; skips those that are on this machine.
     """
     from gradeschool.datasets.files import locate
     from gradeschool.datasets.load import source_named
@@ -66,17 +85,12 @@ def fetch_command(names: tuple[str, ...]) -> None:
         click.echo(f"{source.name}: {file.where}, {file.path}")
 
 
-command.add_command(suspects_command)
-command.add_command(generate_command)
-command.add_command(right_command)
-
-
 @command.command("verify")
 @click.argument("names", nargs=-1)
 def verify_command(names: tuple[str, ...]) -> None:
     """Check digests and row counts of datasets.
 
-    Checks all that are here where none is named.
+    Checks all that are on this machine if none is named.
     """
     from gradeschool.datasets.files import find_file
     from gradeschool.datasets.load import load_dataset, source_named
@@ -97,3 +111,203 @@ def verify_command(names: tuple[str, ...]) -> None:
             click.echo(f"{source.name}: {error}", err=True)
     if failed:
         sys.exit(2)
+
+
+@command.command("generate")
+@click.option("--seed", type=click.IntRange(0, MOST_SEED), default=1, show_default=True,
+              help="Seed; the same seed gives the same problems.")  # fmt: skip
+@renamed_option("-n", "--limit", "count", aliases=("--count",), type=click.IntRange(1, MOST_COUNT),
+                default=1_000, show_default=True,
+                help="Number of problems; a smaller number gives the first of them.")  # fmt: skip
+@click.option(
+    "--split",
+    default="train",
+    show_default=True,
+    help="train, dev, test, test-structures, test-templates or test-numbers.",
+)
+@click.option("--steps", nargs=2, type=click.IntRange(1, 20), default=(2, 8), show_default=True,
+              help="Smallest and largest number of steps.")  # fmt: skip
+@click.option(
+    "--family",
+    "families",
+    multiple=True,
+    help="Use only this family, or the kind forward or search; may be repeated.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="JSONL file to write; by default stdout.",
+)
+@json_option
+def generate_command(
+    seed: int,
+    count: int,
+    split: str,
+    steps: tuple[int, int],
+    families: tuple[str, ...],
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Generate new problems as JSON lines.
+
+    The columns are those of GSM8K, and the family, structure and number of steps of each problem.
+    The same seed gives the same problems on every machine. --json prints counts and a digest
+    instead of the lines.
+    """
+    from gradeschool.datasets.fresh import fresh_problems
+    from gradeschool.datasets.fresh.generate import row, rows_digest
+
+    if output is not None and output.exists():
+        raise InputError(f"{str(output)!r} exists; remove it or give another -o")
+    low, high = steps
+    if low > high:
+        raise InputError(f"--steps {low} {high} is an empty range; give the smaller number first")
+    problems = fresh_problems(seed, count, split=split, steps=steps, families=families)
+    if output is not None:
+        _write(output, "".join(map(row, problems)))
+    elif not as_json:
+        click.echo("".join(map(row, problems)), nl=False)
+    if as_json:
+        counts = _counts(problems)
+        where = {"path": str(output)} if output else {}
+        print_json(
+            {"seed": seed, "split": split, **where, **counts, "sha256": rows_digest(problems)}
+        )
+    elif output is not None:
+        warn(f"{len(problems)} problems in {str(output)!r}, SHA-256 {rows_digest(problems)}")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="ascii", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        why = error.strerror or error
+        raise InputError(f"{str(path)!r} cannot be written: {why}; give another -o") from error
+
+
+def _counts(problems: tuple[Problem, ...]) -> dict[str, object]:
+    """Return the number of problems, of structures, and of problems by family."""
+    families = Counter(problem.meta["family"] for problem in problems)
+    structures = {problem.meta["structure"] for problem in problems}
+    return {
+        "problems": len(problems),
+        "structures": len(structures),
+        "families": dict(sorted(families.items())),
+    }
+
+
+@command.command("right")
+@click.argument("run", metavar="RUN")
+@dataset_option
+@click.option(
+    "--with",
+    "others",
+    multiple=True,
+    metavar="DATASET",
+    help="Print the problems of this dataset first, with their own solutions.",
+)
+def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> None:
+    """Print the correct completions of a run as problems.
+
+    This is rejection sampling. Prints a JSON line for each, with the completion as the solution,
+    and each different text of a problem once. It is an error if none is correct. A model trained
+    on them has used the same labels as a verifier trained on the run, so it is a fair baseline for
+    the verifier.
+
+    Example: gradeschool data right runs/samples --with gsm8k:train > right.jsonl
+    """
+    from gradeschool.datasets.load import load_datasets
+    from gradeschool.scoring.sources import check_sources
+    from gradeschool.verifier.candidates import candidates_of
+
+    check_sources([run], dataset)
+    added = load_datasets(others)
+    kept = [
+        (answered.problem.question, text)
+        for held in candidates_of(run, dataset, warn)
+        for answered in held.answered
+        for text in dict.fromkeys(one.text for one in answered.candidates if one.right)
+    ]
+    if not kept:
+        raise InputError(
+            f"no completion of {run!r} is correct; sample more for each problem, at a higher "
+            "temperature, or from a better generator"
+        )
+    for name in others:
+        for problem in added[name].problems:
+            click.echo(_row(problem.question, problem.solution))
+    for question, text in kept:
+        click.echo(_row(question, text))
+    warn(f"{len(kept)} correct completions of {run}")
+
+
+def _row(question: str, solution: str) -> str:
+    return json.dumps({"question": question, "answer": solution.strip()})
+
+
+@command.command("suspects")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--strong", type=FiniteRange(0, 1), default=0.7, show_default=True,
+              help="Use only runs with a higher accuracy.")  # fmt: skip
+@click.option("-n", "--limit", type=click.IntRange(min=0), default=20, show_default=True,
+              help="Problems to show.")  # fmt: skip
+@dataset_option
+@json_option
+def suspects_command(
+    files: tuple[str, ...], strong: float, limit: int, dataset: str | None, as_json: bool
+) -> None:
+    """List problems whose label may be wrong.
+
+    Lists the problems for which more runs give one other answer than the gold, counting only runs
+    with a high accuracy. This is no proof: runs of one model are not independent. The list shows
+    what GSM8K-Platinum did with each problem.
+
+    Example: gradeschool data suspects runs/*/completions.jsonl
+    """
+    from gradeschool.datasets.platinum import disputed
+    from gradeschool.scoring.sources import load_runs, sources
+    from gradeschool.scoring.suspects import suspects
+
+    tables = sources(files, dataset)
+    datasets = {table.dataset.name: table.dataset for table in tables}
+    if len(datasets) > 1:
+        names = ", ".join(map(repr, datasets))
+        raise InputError(
+            f"the files belong to different datasets: {names}; give files of one dataset"
+        )
+    runs = [run for table in tables for run in load_runs(Path(table.name), dataset, warn)]
+    [problems] = [loaded.problems for loaded in datasets.values()]
+    listed = suspects(runs, disputed(problems), strong)
+    if as_json:
+        print_json({"suspects": [suspect.as_json() for suspect in listed]})
+    else:
+        _print(listed, limit)
+    warn_of_faults(sum(run.faults for run in runs))
+
+
+def _print(listed: list[Suspect], limit: int) -> None:
+    from rich.text import Text
+
+    from gradeschool.reports.printable import printable
+
+    console = stdout_console()
+    count = "1 problem" if len(listed) == 1 else f"{len(listed)} problems"
+    console.print(f"{count} where more strong runs give one other answer than the gold")
+    for suspect in listed[:limit]:
+        runs, problem = suspect.sayers, suspect.problem
+        answers = (
+            f"gold {problem.gold}, given by {suspect.right} of {suspect.runs}; {suspect.value}, "
+            f"given by {len(runs)}, the best {100 * suspect.strongest:.1f} % correct; "
+            f"GSM8K-Platinum {suspect.platinum}"
+        )
+        names = ", ".join(runs[:SHOWN_RUNS])
+        more = f" and {len(runs) - SHOWN_RUNS} more" if len(runs) > SHOWN_RUNS else ""
+        console.print()
+        console.rule(Text(f"problem {printable(problem.id)}"), align="left")
+        console.print(Text(printable(problem.question), "italic"))
+        console.print(Text(printable(answers), "bold"))
+        console.print(Text(f"{printable(names, keep='')}{more}"))
+    if 0 < limit < len(listed):
+        console.print(f"\n{len(listed) - limit} more; show them with -n {len(listed)}")

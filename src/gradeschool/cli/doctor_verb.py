@@ -6,20 +6,22 @@ import asyncio
 
 import click
 
-from gradeschool.cli.options import FiniteRange, json_option, print_json, stdout_console
+from gradeschool.cli.options import FiniteRange, Verb, json_option, print_json, stdout_console
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("endpoint", metavar="ENDPOINT")
-@click.option("-p", "--protocol", metavar="NAME", help="Say what matters for this protocol alone.")
+@click.option(
+    "-p", "--protocol", metavar="NAME", help="Check whether this protocol can run on the server."
+)
 @click.option("--timeout", type=FiniteRange(min=1), default=120.0, show_default=True,
-              help="Seconds that one request may take.")  # fmt: skip
+              help="Seconds to wait for one request.")  # fmt: skip
 @json_option
 def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) -> None:
-    """Find out what a server really does: about twenty-five small requests.
+    """Test what a server really does, with about twenty-five small requests.
 
-    ENDPOINT is what `gradeschool eval -m` takes: http://HOST:PORT/v1, http://HOST:PORT/v1/NAME or
-    openai/NAME. Exit status 1 where the protocol cannot be run on it.
+    ENDPOINT is as for `gradeschool eval -m`: http://HOST:PORT/v1, http://HOST:PORT/v1/NAME or
+    openai/NAME. Exit status 1: the protocol cannot run on it.
 
     Example: gradeschool doctor http://localhost:8000/v1 -p olmes/gsm8k-tulu
     """

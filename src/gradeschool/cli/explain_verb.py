@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gradeschool.cli.options import (
+    Verb,
     dataset_option,
     files_and_scorers,
     json_option,
@@ -30,14 +31,17 @@ if TYPE_CHECKING:
 READER = "gradeschool/reader"
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
 @scorers_option("the run's own scorer, else gradeschool/reader")
-@click.option("--problem", metavar="ID",
-              help="Only this problem, right or wrong; by default under every scorer.")  # fmt: skip
-@click.option("--cause", metavar="WORDS", help="Only causes that hold these words.")
+@click.option(
+    "--problem",
+    metavar="ID",
+    help="Show only this problem, right or wrong; by default under every scorer.",
+)
+@click.option("--cause", metavar="WORDS", help="Show only causes that contain these words.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), default=10, show_default=True,
-              help="Completions to show, of every cause in turn.")  # fmt: skip
+              help="Completions to show, taken from each cause in turn.")  # fmt: skip
 @labels_option
 @dataset_option
 @json_option
@@ -51,12 +55,12 @@ def command(
     dataset: str | None,
     as_json: bool,
 ) -> None:
-    """Show why the completions of FILE are right or wrong: what a scorer read, verdict, cause.
+    """Show why completions are right or wrong: extracted answer, verdict and cause.
 
-    FILE is a run folder or a file of completions; FILE#NAME is one run of several. With one scorer,
-    all that it does not have right, and what it accepts by mistake; with two or more, those on
-    which they differ. Grouped by cause, the most frequent first. In the text, what each scorer read
-    is in brackets with its letter; [!:...] is what shows the cause.
+    FILE is a run folder or a sample file; FILE#NAME selects one run of several. With one scorer,
+    shows the completions that it misses or accepts by mistake; with several, those on which they
+    differ. Groups them by cause, the most frequent first. In the text, brackets with a scorer's
+    letter mark its extracted answer, and [!:...] marks what shows the cause.
 
     Example: gradeschool explain answers.jsonl --scorer openai/2021 multi-pattern
     """
@@ -67,14 +71,14 @@ def command(
 
     files, names = files_and_scorers(arguments, scorers)
     if len(files) > 1:
-        raise InputError(f"one file is explained at a time; given: {', '.join(map(repr, files))}")
+        raise InputError(f"explain reads one file at a time, not {', '.join(map(repr, files))}")
     _check_cause(cause)
     path = Path(parted(files[0])[0])
     chosen = _scorers(path, names, every=problem is not None)
-    found = choose_runs(files, dataset, warn)
+    selected = choose_runs(files, dataset, warn)
     [source] = sources([str(path)], dataset)
-    runs = _with_problem([one.run for one in found], problem)
-    faults = sum(one.run.faults for one in found)
+    runs = _with_problem([selection.run for selection in selected], problem)
+    faults = sum(selection.run.faults for selection in selected)
     if labels:
         runs = relabelled(runs, source.dataset)
     changes = {} if labels else disputed(source.dataset.problems)
@@ -85,11 +89,11 @@ def command(
         else:
             print_cases(every, limit, stdout_console())
     else:
-        _explain(runs, chosen, changes, _Shown(cause, limit, as_json))
+        _explain(runs, chosen, changes, _Output(cause, limit, as_json))
     warn_of_faults(faults)
 
 
-class _Shown(NamedTuple):
+class _Output(NamedTuple):
     cause: str | None
     limit: int
     as_json: bool
@@ -99,7 +103,7 @@ def _explain(
     runs: Sequence[Run],
     scorers: Sequence[Scorer],
     changes: Mapping[str, Problem | None],
-    how: _Shown,
+    output: _Output,
 ) -> None:
     """Explain one scorer, or the differences of several."""
     from gradeschool.reports.explanation import Tally, print_causes, print_disagreements
@@ -107,32 +111,32 @@ def _explain(
 
     total = sum(len(run.samples) for run in runs)
     if len(scorers) > 1:
-        found = _with(list(cases(runs, scorers, changes, disagreements=True)), how.cause)
-        if how.as_json:
-            fields = {"completions": total, "groups": counts(found)}
-            _print_json(fields, "differ", found)
+        selected = _with(list(cases(runs, scorers, changes, disagreements=True)), output.cause)
+        if output.as_json:
+            fields = {"completions": total, "groups": counts(selected)}
+            _print_json(fields, "differ", selected)
         else:
-            print_disagreements(found, scorers, total, how.limit, stdout_console())
+            print_disagreements(selected, scorers, total, output.limit, stdout_console())
         return
     every = list(cases(runs, scorers, changes))
     right = sum(verdict.correct for case in every for verdict in case.verdicts)
     errors = sum(case.failed for case in every)
-    found = _with([case for case in every if case.group], how.cause)
-    if how.as_json:
+    selected = _with([case for case in every if case.group], output.cause)
+    if output.as_json:
         fields = {
             "completions": total,
             "scorer": scorers[0].name,
             "correct": right,
             "error": errors,
         }
-        _print_json({**fields, "causes": counts(found)}, "cases", found)
+        _print_json({**fields, "causes": counts(selected)}, "cases", selected)
     else:
         tally = Tally(right, total, errors)
-        print_causes(found, scorers[0], tally, how.limit, stdout_console())
+        print_causes(selected, scorers[0], tally, output.limit, stdout_console())
 
 
 def _scorers(path: Path, names: Sequence[str], every: bool) -> list[Scorer]:
-    """Return the scorers that are asked for; without names every scorer, or the run's own."""
+    """Return the named scorers; without names every scorer, or the run's own."""
     from gradeschool.formats.own_run import manifest_of, scorer_of
     from gradeschool.scoring.sources import choose_scorers
 
@@ -142,25 +146,25 @@ def _scorers(path: Path, names: Sequence[str], every: bool) -> list[Scorer]:
 
 
 def _with_problem(runs: Sequence[Run], problem: str | None) -> list[Run]:
-    """Return of each run the completions of that problem alone; all where none is named."""
+    """Return the runs with only the completions of a problem, or all if it is None."""
     if problem is None:
         return list(runs)
     from gradeschool.scoring.samples import Run
 
     chosen = [
-        Run(run.name, [one for one in run.samples if one.problem and one.problem.id == problem])
+        Run(run.name, [each for each in run.samples if each.problem and each.problem.id == problem])
         for run in runs
     ]
     if not any(run.samples for run in chosen):
         raise InputError(
-            f"no completion is of the problem {problem!r}; give an id that `gradeschool explain` "
-            "prints: for GSM8K a row, counted from 0"
+            f"no completion answers the problem {problem!r}; give an id that `gradeschool explain` "
+            "prints: for GSM8K the row, counted from 0"
         )
     return chosen
 
 
 def _check_cause(cause: str | None) -> None:
-    """Raise InputError where no cause holds these words."""
+    """Raise InputError if no cause contains these words."""
     from gradeschool.answers.failures import Failure
     from gradeschool.scoring.causes import Side
 
@@ -168,15 +172,15 @@ def _check_cause(cause: str | None) -> None:
         cause.casefold() in known.value for known in (*Failure, *Side)
     ):
         names = ", ".join(known.value for known in Failure)
-        raise InputError(f"no cause holds the words {cause!r}; known: {names}")
+        raise InputError(f"no cause contains the words {cause!r}; known: {names}")
 
 
-def _with(found: Sequence[Case], cause: str | None) -> list[Case]:
-    """Return the cases whose cause holds these words."""
-    return [case for case in found if cause is None or cause.casefold() in case.group]
+def _with(cases: Sequence[Case], cause: str | None) -> list[Case]:
+    """Return the cases whose cause contains these words."""
+    return [case for case in cases if cause is None or cause.casefold() in case.group]
 
 
-def _print_json(fields: Mapping[str, Any], name: str, found: Sequence[Case]) -> None:
+def _print_json(fields: Mapping[str, Any], name: str, cases: Sequence[Case]) -> None:
     from gradeschool.reports.explanation import as_json
 
-    print_json({**fields, name: [as_json(case) for case in found]})
+    print_json({**fields, name: [as_json(case) for case in cases]})

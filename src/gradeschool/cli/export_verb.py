@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradeschool.cli.options import (
+    Verb,
     dataset_option,
     files_and_scorers,
     scorers_option,
@@ -26,13 +27,13 @@ NAMES = ("lm-eval", "inspect", "eval-results", "model-index", "every-eval-ever",
 READER = "gradeschool/reader"
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("arguments", nargs=-1, required=True, metavar="RUN")
-@click.option("--to", "name", type=click.Choice(NAMES), required=True, help="The format.")
+@click.option("--to", "name", type=click.Choice(NAMES), required=True, help="Format to write.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True,
-              help="The file to write, of lm-eval and every-eval-ever the folder.")  # fmt: skip
-@scorers_option(f"the protocol's own and {READER}; the first is the headline")
-@click.option("--force", is_flag=True, help="Replace files that are there.")
+              help="File to write; for lm-eval and every-eval-ever a folder.")  # fmt: skip
+@scorers_option(f"those of the protocol and {READER}; the first is the headline")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 @dataset_option
 def command(
     arguments: tuple[str, ...],
@@ -42,9 +43,9 @@ def command(
     force: bool,
     dataset: str | None,
 ) -> None:
-    """Write a run as a file that another tool reads.
+    """Write a run in the format of another tool.
 
-    RUN is a run folder or a file of completions with one run; FILE#NAME is one run of several.
+    RUN is a run folder or a sample file with one run; FILE#NAME selects one run of several.
 
     \b
     lm-eval          results_*.json and samples_*.jsonl, in a folder
@@ -54,11 +55,11 @@ def command(
     every-eval-ever  data/... of the datastore, schema 0.3
     parquet          a row for each sample: completion, verdicts, tokens
 
-    Lone surrogates, which these formats cannot hold, are written as U+FFFD. Dates are those of the
-    run: the same run gives the same bytes.
+    Writes lone surrogates, which these formats cannot hold, as U+FFFD. Dates are those of the run,
+    so the same run gives the same bytes.
 
     Example: gradeschool export runs/mine --to inspect -o mine.eval
-    """  # noqa: D301  (click's mark for a paragraph that is not wrapped)
+    """  # noqa: D301  (\b keeps click from wrapping)
     from gradeschool.formats.export import require_free, save
     from gradeschool.formats.write import FORMATS
     from gradeschool.reports.exported_run import exported_run, one_run
@@ -67,7 +68,7 @@ def command(
     form = FORMATS[name]
     if form.ending and output.suffix.lower() != form.ending:
         raise InputError(
-            f"{name} is read from files that end in {form.ending}, and {output.name!r} does not; "
+            f"a file for {name} must end in {form.ending}, and {output.name!r} does not; "
             f"give -o {output.with_suffix(form.ending)}"
         )
     runs, names = files_and_scorers(arguments, scorers)
@@ -81,17 +82,18 @@ def command(
     size = save(output, files)
     for file in files:
         click.echo(str(output / file.path))
-    _tell(run, name, size)
+    _print_summary(run, name, size)
     warn_of_faults(run.faults)
 
 
-def _tell(run: ExportedRun, name: str, size: int) -> None:
-    done = len(run.answered())
-    failed = len(run.samples) - done
+def _print_summary(run: ExportedRun, name: str, size: int) -> None:
+    answered = len(run.answered())
+    failed = len(run.samples) - answered
     if failed and name == "lm-eval":
-        warn(f"lm-eval has no place for failed samples: left out are {failed} of {failed + done}")
+        warn(f"lm-eval's format cannot hold failed samples; {failed} of {failed + answered} are "
+             "left out")  # fmt: skip
     scorers = ", ".join(score.scorer.name for score in run.scores)
-    click.echo(f"{done:,} completions, {size_in_words(size)}, judged by {scorers}")
+    click.echo(f"{answered:,} completions, {size_in_words(size)}, scored by {scorers}")
 
 
 def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:

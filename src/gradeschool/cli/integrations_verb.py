@@ -1,4 +1,4 @@
-"""`gradeschool integrations`: what other tools need to find ours."""
+"""`gradeschool integrations`: paths and names for other tools."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 import click
 
+from gradeschool.cli.options import Verb
 from gradeschool.errors import DataError, UnknownNameError
 
 # tool -> what is printed: the folder or file of that module, or the line for its configuration
@@ -21,12 +22,12 @@ NAMES = {
 }
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("tool", required=False)
 def command(tool: str | None) -> None:
-    """Print the path or name of ours that TOOL takes; without TOOL, a line for each.
+    """Print the path or name to give to TOOL, or those of all tools.
 
-    `lm_eval --include_path "$(gradeschool integrations lm-eval)" --tasks gsm8k_gradeschool`
+    Example: lm_eval --tasks gsm8k_gradeschool --include_path "$(gradeschool integrations lm-eval)"
     """
     known = {**FILES, **NAMES}
     if tool is None:
@@ -39,7 +40,7 @@ def command(tool: str | None) -> None:
 
 
 def _value(tool: str) -> str:
-    """Return the name, or the place of the file or folder, without importing it."""
+    """Return the name, or the path of the file or folder, without importing it."""
     if tool in NAMES:
         return NAMES[tool][0]
     module = FILES[tool][0]

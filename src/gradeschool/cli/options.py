@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -14,24 +15,77 @@ from gradeschool.errors import InputError, UnknownNameError, close_names
 from gradeschool.reports.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import Console
 
 
 STANDARD_INPUT = "-"
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class Verb(click.Command):
+    """A command that refuses an option that is given twice and can have one value."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; raises UsageError, where click would keep the last value."""
+        *_, parameters = self.make_parser(ctx).parse_args(list(args))
+        for option, count in Counter(parameters).items():
+            if isinstance(option, click.Option) and count > 1 and not _may_repeat(option):
+                name = max(_names(option), key=len)
+                raise click.UsageError(f"{name} is given {count} times; give it once")
+        return super().parse_args(ctx, args)
+
+
+class VerbGroup(click.Group):
+    """A verb with verbs of its own."""
+
+    command_class = Verb
+
+
+def _names(option: click.Option) -> list[str]:
+    """Return an option's names without its aliases."""
+    aliases = option.aliases if isinstance(option, Renamed) else frozenset()
+    return [name for name in option.opts if name not in aliases]
+
+
+def _may_repeat(option: click.Option) -> bool:
+    return option.multiple or option.count or (option.is_flag and not option.secondary_opts)
+
+
+class Renamed(click.Option):
+    """An option whose old names still work, and are not shown by --help."""
+
+    def __init__(self, *args: Any, aliases: Sequence[str], **kwargs: Any) -> None:
+        self.aliases = frozenset(aliases)
+        super().__init__(*args, **kwargs)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return what --help shows."""
+        names = self.opts
+        self.opts = _names(self)
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = names
+
+
+def renamed_option(
+    *names: str, aliases: Sequence[str], **attributes: Any
+) -> Callable[[Decorated], Decorated]:
+    """Return an option; aliases: its old names, valid for one release."""
+    declared = (*names, *aliases)
+    return click.option(*declared, cls=Renamed, aliases=aliases, **attributes)
 
 
 class FiniteRange(click.FloatRange):
-    """Numbers of a range, of which "nan" and "inf" are none."""
+    """Numbers of a range, without "nan" and "inf"."""
 
     name = "number"  # what --help and messages call it
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number; fails where it is not finite or not in the range."""
+        """Return the number; fails unless it is finite and in the range."""
         number = super().convert(value, param, ctx)
         if not isfinite(number):
-            self.fail(f"{value!r} is no finite number", param, ctx)
+            self.fail(f"{value!r} is not a finite number", param, ctx)
         return number
 
 
@@ -43,39 +97,42 @@ dataset_option = click.option(
 labels_option = click.option(
     "--labels",
     type=click.Choice(["platinum"]),
-    help="Judge by the labels of GSM8K-Platinum (110 problems removed, 10 golds revised).",
+    help="Use the labels of GSM8K-Platinum (110 problems removed, 10 golds revised).",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def warn(message: str) -> None:
-    """Tell the user something on stderr; what a terminal would obey is escaped."""
+    """Print a message on stderr, with control characters escaped."""
     click.echo(f"gradeschool: {printable(message)}", err=True)
 
 
 def warn_of_faults(count: int) -> None:
-    """Say that rows could not be used, and exit with 3, where there are any."""
+    """Warn of rows that could not be used and exit with 3, if there are any."""
     if count:
         rows = "1 row" if count == 1 else f"{count} rows"
         warn(f"{rows} could not be used, counted as {'an error' if count == 1 else 'errors'}")
         sys.exit(3)
 
 
-def scorers_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option that takes several scorers; `files_and_scorers` reads what it left behind.
+def scorers_option(default: str) -> Callable[[Decorated], Decorated]:
+    """Return the option --scorer, which takes several names; see `files_and_scorers`.
 
-    default: what is read without it, for --help.
+    default: the scorers that are used without it, for --help.
     """
-    return click.option(
+    return renamed_option(
         "--scorer",
-        "--rule",
-        "--rules",
-        "--scorers",
         "scorers",
+        aliases=("--scorers", "--rule", "--rules"),
         multiple=True,
         metavar="NAME...",
         help=f"Names from `gradeschool protocols list`, or 'all'; by default {default}.",
     )
+
+
+def scorer_option(help_text: str) -> Callable[[Decorated], Decorated]:
+    """Return the option --scorer, which takes one name."""
+    return renamed_option("--scorer", aliases=("--rule",), metavar="NAME", help=help_text)
 
 
 def check_scorers(*names: str | None) -> None:
@@ -90,11 +147,11 @@ def check_scorers(*names: str | None) -> None:
 def files_and_scorers(
     arguments: Sequence[str], scorers: Sequence[str]
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the files (as they were given) and the scorers of a command line, each once.
+    """Return the files and the scorers of a command line, without repetitions.
 
-    `--scorer A B` gives "B" as an argument: a scorer's name that is no file is a scorer there. "-"
-    is standard input, as a file of this command's. Raises InputError where no file is left,
-    UnknownNameError for a word that is nearly a scorer's name.
+    Click passes the "B" of `--scorer A B` as an argument, so an argument that is a scorer's name
+    and not a file is taken as a scorer. "-" is standard input, copied to a temporary file. Raises
+    InputError if no file is given, UnknownNameError for a word close to a scorer's name.
     """
     from gradeschool.protocols.registry import all_scorers
 
@@ -116,9 +173,9 @@ def files_and_scorers(
 
 
 def _standard_input() -> str:
-    """Copy standard input, rows of JSON, into a file that is there as long as the command runs.
+    """Copy standard input (JSON lines) to a temporary file, deleted when the command ends.
 
-    A file of completions is read twice, and may be larger than the memory.
+    A file of completions is read twice, and may be larger than memory.
     """
     import shutil
     from pathlib import Path
@@ -132,25 +189,25 @@ def _standard_input() -> str:
 
 
 def size_in_words(size: int) -> str:
-    """Return a number of bytes as people say it: "48 kB", "1.3 MB"."""
+    """Return a number of bytes in a readable unit: "48 kB", "1.3 MB"."""
     return f"{size / 1e6:,.1f} MB" if size >= 999_500 else f"{size / 1e3:,.0f} kB"
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON value on stdout; ASCII, so that every string can be written."""
+    """Print a JSON value on stdout, in ASCII so that any string can be written."""
     import json
 
     click.echo(json.dumps(value, indent=2))
 
 
 def stdout_console() -> Console:
-    """Return a console for tables: as wide as the terminal, 120 columns where there is none."""
+    """Return a console for tables, as wide as the terminal, or 120 columns without one."""
     from rich.console import Console
 
     class PipedConsole(Console):
         def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # `main` knows what to do; rich would exit with 1
+            raise BrokenPipeError  # handled by `LazyGroup.invoke`; rich would exit with 1
 
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    # Names come from files: neither markup ("[red]") nor emoji (":smile:") is read in them.
+    # Names come from files: markup ("[red]") and emoji (":smile:") in them are printed literally.
     return PipedConsole(width=120 if piped else None, highlight=False, markup=False, emoji=False)

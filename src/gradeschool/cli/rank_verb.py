@@ -8,10 +8,13 @@ import click
 
 from gradeschool.cli.options import (
     FiniteRange,
+    Verb,
     check_scorers,
     dataset_option,
     json_option,
     print_json,
+    renamed_option,
+    scorer_option,
     stdout_console,
     warn,
 )
@@ -22,24 +25,37 @@ if TYPE_CHECKING:
     from gradeschool.verifier.rank import Ranking
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("run", metavar="RUN")
 @click.option("--verifier", metavar="FOLDER|FILE.gguf|tiny|SCORES",
-              help="A verifier (what it has not scored is scored), a file of scores, or "
-                   "the beginning of a name in the one beside the run.")  # fmt: skip
-@click.option("--generator", metavar="FOLDER|FILE.gguf|tiny",
-              help="With a verifier: rank by its logprobs too.")  # fmt: skip
-@click.option("--baseline", "baselines", multiple=True, metavar="RUN",
-              help="Another run on the same problems to compare with: a greedy one.")  # fmt: skip
+              help="Verifier, which scores what has no score yet; or a file of scores; or the "
+                   "beginning of a verifier's name in the file beside the run.")  # fmt: skip
+@click.option(
+    "--generator",
+    metavar="FOLDER|FILE.gguf|tiny",
+    help="Rank by the log-probability under this model too; needs a verifier.",
+)
+@click.option(
+    "--baseline",
+    "baselines",
+    multiple=True,
+    metavar="RUN",
+    help="Compare with another run on the same problems, such as a greedy one.",
+)
 @click.option("--voters", type=click.IntRange(min=1), default=5, show_default=True,
-              help="K of the vote among the verifier's top K.")  # fmt: skip
-@click.option("--share-weight", "--favour", "share_weight", type=FiniteRange(min=0), default=0.2,
-              show_default=True, help="Weight of an answer's share beside a score.")  # fmt: skip
-@click.option("--draws", type=click.IntRange(min=1), default=20, show_default=True,
-              help="Random subsets a problem, for votes among fewer completions.")  # fmt: skip
+              help="Number of voters: the verifier's top N completions.")  # fmt: skip
+@renamed_option("--share-weight", "share_weight", aliases=("--favour",),
+                type=FiniteRange(min=0), default=0.2, show_default=True,
+                help="Weight of an answer's share of the samples beside the score.")  # fmt: skip
+@click.option(
+    "--draws",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Random subsets of each problem's completions, for votes among fewer.",
+)
 @seed_option
-@click.option("--scorer", "--rule", metavar="NAME",
-              help="The scorer that reads the answers; by default the protocol's own.")  # fmt: skip
+@scorer_option("Scorer that labels the completions; by default that of the protocol.")
 @dataset_option
 @json_option
 def command(
@@ -55,11 +71,12 @@ def command(
     dataset: str | None,
     as_json: bool,
 ) -> None:
-    """Pick one of many answers by every strategy: verifier, vote, both, log-probability.
+    """Select one of many completions, by a verifier, a vote, both, or log-probability.
 
-    RUN is a run folder or a file of completions (FILE#NAME: one run of several) with a verifier's
-    scores. Prints accuracies by problem family, over the number of completions and of voters, and
-    how well the scores tell right from wrong, with intervals by problem.
+    RUN is a run folder or a sample file (FILE#NAME: one run of several) with a verifier's scores.
+    Prints the accuracy of each selection strategy, by problem family and over the number of
+    completions and voters, and the AUC and calibration of the scores; intervals are clustered by
+    problem.
 
     Example: gradeschool rank runs/samples --verifier models/verifier --baseline runs/greedy
     """
@@ -79,7 +96,7 @@ def command(
         name, rows = source
     prepared = ready(held, name, rows)
     if prepared.unscored:
-        warn(f"{prepared.unscored} of {held.total} completions have no score; they are left out")
+        warn(f"{prepared.unscored} of {held.total} completions have no score and are left out")
     others: dict[str, dict[str, tuple[int, int]]] = {}
     scores: dict[str, tuple[float, Interval]] = {}
     for spec in dict.fromkeys(baselines):
@@ -105,9 +122,9 @@ def _show(
     from gradeschool.reports.ranking import print_ranking, ranking_json
 
     if as_json:
-        told = {name: {"accuracy": accuracy, "ci95": list(interval)}
+        accuracies = {name: {"accuracy": accuracy, "ci95": list(interval)}
                 for name, (accuracy, interval) in baselines.items()}  # fmt: skip
-        print_json({**facts, "baselines": told, **ranking_json(ranking)})
+        print_json({**facts, "baselines": accuracies, **ranking_json(ranking)})
         return
-    click.echo(printable(f"{facts['run']} by {facts['verifier']}, read by {facts['scorer']}"))
+    click.echo(printable(f"{facts['run']} by {facts['verifier']}, scored by {facts['scorer']}"))
     print_ranking(ranking, baselines, stdout_console())

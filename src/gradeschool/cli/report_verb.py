@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import (
+    Verb,
     dataset_option,
     files_and_scorers,
     scorers_option,
@@ -25,18 +26,22 @@ if TYPE_CHECKING:
 FORMS = ("svg", "pdf", "png")
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("-o", "--output", type=click.Path(path_type=Path),
-              help="The file to write: .html, .md, .csv or .xml.")  # fmt: skip
+              help="File to write: .html, .md, .csv or .xml.")  # fmt: skip
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
-              help="Write figures for a paper into this folder.")  # fmt: skip
+              help="Write figures for a paper to this folder.")  # fmt: skip
 @click.option("--format", "forms", type=click.Choice(FORMS), multiple=True, default=FORMS,
-              help="Of the figures; by default all three.")  # fmt: skip
-@click.option("--heatmap", type=click.Path(path_type=Path), metavar="FILE.html",
-              help="Write solutions coloured by a verifier's value of each token.")  # fmt: skip
-@scorers_option("the protocol's own, then all that call no library; the first heads the report")
-@click.option("--force", is_flag=True, help="Replace the file if there is one.")
+              help="Format of the figures; by default all three.")  # fmt: skip
+@click.option(
+    "--heatmap",
+    type=click.Path(path_type=Path),
+    metavar="FILE.html",
+    help="Write a page of solutions coloured by a verifier's value of each token.",
+)
+@scorers_option("those of the protocol, then all that call no library; the first is the headline")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 @dataset_option
 def command(
     runs: tuple[str, ...],
@@ -50,15 +55,15 @@ def command(
 ) -> None:
     """Write a report of runs: scores under every scorer, causes, every completion.
 
-    A RUN is a run folder or a file of completions; FILE#NAME is one run of several. The page is one
-    file that asks the network for nothing: it can be sent, archived and printed. Problems and
-    completions are in it.
+    A RUN is a run folder or a sample file; FILE#NAME selects one run of several. The HTML page is
+    one file with all problems and completions; it makes no network requests and can be sent,
+    archived and printed.
 
-    Other endings of the file's name give other forms: .md a table for a pull request, .csv a row
-    for each completion (no cell is a formula), .xml JUnit with a case for each completion.
+    The file's name selects the format: .md is a table for a pull request, .csv has a row for each
+    completion (no cell is a formula), .xml is JUnit with a case for each completion.
 
     --figures needs the extra "report" (matplotlib) and replaces figures of the same names.
-    --heatmap shows what `gradeschool verifier score --tokens` wrote.
+    --heatmap shows the output of `gradeschool verifier score --tokens`.
 
     Example: gradeschool report runs/mine -o report.html
 
@@ -97,17 +102,19 @@ def _require_writable(
     from gradeschool.reports.page.write import require_free
 
     if output is None and figures is None and heatmap is None:
-        raise InputError("nothing is to be written; give -o FILE, --figures FOLDER or --heatmap")
+        raise InputError(
+            "there is nothing to write; give -o FILE, --figures FOLDER or --heatmap FILE"
+        )
     if heatmap is not None:
         if heatmap.suffix.lower() != ".html" or heatmap == output:
-            raise InputError(f"the heat-map is a page of its own, not {heatmap.name!r}; give "
+            raise InputError(f"the heat-map is a separate page, not {heatmap.name!r}; give "
                              "another name that ends in .html")  # fmt: skip
         require_free(heatmap, force)
     if output is None:
         return
     if output.suffix.lower() not in WRITERS:
         known = ", ".join(WRITERS)
-        raise InputError(f"no report is written as {output.name!r}; its name may end in {known}")
+        raise InputError(f"no report format for {output.name!r}; give a name that ends in {known}")
     require_free(output, force)
 
 

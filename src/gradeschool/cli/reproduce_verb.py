@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.options import warn
+from gradeschool.cli.options import Verb, warn
 from gradeschool.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -18,29 +18,28 @@ if TYPE_CHECKING:
     from gradeschool.verifier.reproduce.stages import Done
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.option("--preset", type=click.Choice(["laptop", "gpu", "tiny"]), default="laptop",
               show_default=True,
-              help="laptop: about an hour of CPU. gpu: extrapolated, never run. tiny: the models "
-                   "that the package ships.")  # fmt: skip
+              help="laptop: about an hour of CPU. gpu: extrapolated, never run. tiny: train the "
+                   "models that the package ships.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False),
-              help="Folder of all that is made. By default reproduce-PRESET.")  # fmt: skip
+              help="Output folder; by default reproduce-PRESET.")  # fmt: skip
 @click.option("--figure", "figures", multiple=True,
               type=click.Choice(["2", "3", "5", "5a", "5b", "5c", "6a", "6b", "7", "calculator"]),
-              help="Only what this figure of the paper needs; may be repeated.")  # fmt: skip
+              help="Make only this figure of the paper; may be repeated.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1),
-              help="Stages at a time. By default as many as cores.")  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Print the commands and run nothing.")
+              help="Stages to run at a time; by default one for each core.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Print the commands without running them.")
 def command(
     preset: str, output: Path | None, figures: tuple[str, ...], jobs: int | None, dry_run: bool
 ) -> None:
-    """Reproduce "Training Verifiers to Solve Math Word Problems" from nothing.
+    """Reproduce "Training Verifiers to Solve Math Word Problems" from scratch.
 
-    Makes problems, trains generators, a baseline and verifiers on them, samples, ranks, and writes
-    report.md with the paper's claims beside what was found. Each stage is a gradeschool command;
-    one that is done is not done again, a killed one goes on. --figure makes one figure instead, of
-    the first training seed (6a, 6b: of all), as figures/NAME.svg and .json; the next report says
-    what they show.
+    Generates problems, trains generators, a baseline and verifiers on them, samples, ranks, and
+    writes report.md with the paper's claims beside the results. Each stage is a gradeschool
+    command; finished stages are skipped and interrupted ones resume. --figure makes one figure
+    instead, for the first training seed (6a and 6b: for all), as figures/NAME.svg and .json.
 
     Example: gradeschool reproduce --preset laptop -o reproduction
     """
@@ -55,23 +54,23 @@ def command(
             target = f" > {stage.stdout}" if stage.stdout else ""
             click.echo(f"{join(['gradeschool', *stage.command])}{target}")
         return
+    from gradeschool.reports.progress import StagesDisplay
     from gradeschool.reports.reproduction_figures import write_figure
-    from gradeschool.reports.stages_progress import stages_progress
     from gradeschool.verifier.reproduce.stages import run
 
     _require(chosen)
     root = output or Path(f"reproduce-{preset}")
-    with stages_progress() as progress:
+    with StagesDisplay() as progress:
         done = run(stages, root, jobs or os.cpu_count() or 1, progress)
-    told = ["\n".join(write_figure(root, chosen, name, one)) for name, one in plans.items()]
-    if told:
-        click.echo("\n\n".join(told))
+    written = ["\n".join(write_figure(root, chosen, *figure)) for figure in plans.items()]
+    if written:
+        click.echo("\n\n".join(written))
     if not plans:
         _report(root, chosen, done)
 
 
 def _require(preset: Preset) -> None:
-    """Raise MissingExtraError now, not after the stages, for what only the last of them needs."""
+    """Raise MissingExtraError for the packages of the last stages before the first one runs."""
     from importlib.util import find_spec
 
     from gradeschool.verifier.base_model import needs_training_packages
@@ -88,10 +87,10 @@ def _report(root: Path, preset: Preset, done: Mapping[str, Done]) -> None:
     from gradeschool.verifier.reproduce.findings import findings, read_seed
     from gradeschool.verifier.reproduce.presets import SPLITS
 
-    found = {
+    results = {
         split: findings([read_seed(root, preset, seed, split) for seed in preset.seeds])
         for split in SPLITS
     }
-    path = write_report(root, preset, found, done)
+    path = write_report(root, preset, results, done)
     warn(f"the report: {path}")
     click.echo(path.read_text(encoding="utf-8"), nl=False)

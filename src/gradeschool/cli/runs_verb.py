@@ -8,10 +8,12 @@ from pathlib import Path
 import click
 
 from gradeschool.cli.options import (
+    VerbGroup,
     check_scorers,
     dataset_option,
     json_option,
     print_json,
+    scorer_option,
     stdout_console,
     warn,
     warn_of_faults,
@@ -21,9 +23,9 @@ FOLDER = click.Path(path_type=Path)
 DEFAULT_SCORER = "gradeschool/reader"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """List, show, verify and merge run folders; curves over k."""
+    """List, show, verify and merge run folders; print maj@k and pass@k."""
 
 
 @command.command("list")
@@ -34,19 +36,19 @@ def list_command(folder: Path, as_json: bool) -> None:
     from gradeschool.errors import InputError
     from gradeschool.runs.summary import find_runs, summary_of
 
-    found, broken = [], 0
-    for one in find_runs(folder):
+    summaries, broken = [], 0
+    for run in find_runs(folder):
         try:
-            found.append(summary_of(one))
+            summaries.append(summary_of(run))
         except InputError as error:
             broken += 1
             warn(str(error))
     if as_json:
-        print_json({"runs": [one.as_json() for one in found]})
-    elif found:
+        print_json({"runs": [summary.as_json() for summary in summaries]})
+    elif summaries:
         from gradeschool.reports.runs import runs_table
 
-        runs_table(found, stdout_console())
+        runs_table(summaries, stdout_console())
     else:
         click.echo(f"no runs in {folder}")
     sys.exit(2 if broken else 0)
@@ -56,7 +58,7 @@ def list_command(folder: Path, as_json: bool) -> None:
 @click.argument("run", type=FOLDER)
 @json_option
 def show_command(run: Path, as_json: bool) -> None:
-    """Show what a run is, how far it got, and its figures."""
+    """Show the settings of a run, its progress and its figures."""
     from gradeschool.runs.summary import summary_of
 
     summary = summary_of(run)
@@ -74,7 +76,7 @@ def show_command(run: Path, as_json: bool) -> None:
 def verify_command(run: Path, as_json: bool) -> None:
     """Recompute every key and digest of a run.
 
-    Exit status 1: something is not as it should be. Nothing is changed, and the model is not asked.
+    Exit status 1: something does not match. Changes nothing and sends no requests.
     """
     from gradeschool.reports.printable import printable
     from gradeschool.runs.verify import verify
@@ -93,13 +95,19 @@ def verify_command(run: Path, as_json: bool) -> None:
 
 @command.command("merge")
 @click.argument("runs", type=FOLDER, nargs=-1, required=True)
-@click.option("-o", "--output", type=FOLDER, required=True, help="A new folder.")
+@click.option(
+    "-o",
+    "--output",
+    type=FOLDER,
+    required=True,
+    help="Folder to write, which must be new or empty.",
+)
 @json_option
 def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
-    """Make one run of several folders.
+    """Merge several folders into one run.
 
-    They are of the same model, protocol, dataset and decoding. Each sample is kept once. The
-    folders stay as they are.
+    They must have the same model, protocol, dataset and decoding. Keeps each sample once, and
+    leaves the folders unchanged.
     """
     from gradeschool.runs.merge import merge
 
@@ -111,18 +119,19 @@ def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
         from gradeschool.reports.terminal import score_table
 
         score_table([merged.results.score], stdout_console())
-        click.echo(f"{merged.kept} samples in {output}, {merged.dropped} rows of the same dropped")
+        click.echo(f"{merged.kept} samples in {output}; {merged.dropped} duplicate rows dropped")
     if merged.torn:
-        warn(f"{merged.torn} rows were not whole and stay behind; `gradeschool runs verify` tells")
+        warn(f"{merged.torn} incomplete rows are not merged; `gradeschool runs verify` shows them")
 
 
 @command.command("curve")
 @click.argument("file")
-@click.option("--scorer", "--rule", metavar="NAME",
-              help="A scorer; by default the run's own, else gradeschool/reader.")  # fmt: skip
+@scorer_option("Scorer; by default that of the run, else gradeschool/reader.")
 @click.option("--at", "ks", type=click.IntRange(min=1), multiple=True, metavar="K",
-              help="Only these k; by default 1, 2, 4, ... and all.")  # fmt: skip
-@click.option("--count-invalid", is_flag=True, help="Samples without an answer vote, for none.")
+              help="Use only these k; by default 1, 2, 4, ... and all.")  # fmt: skip
+@click.option(
+    "--count-invalid", is_flag=True, help="Count samples without an answer as votes for no answer."
+)
 @dataset_option
 @json_option
 def curve_command(
@@ -133,9 +142,9 @@ def curve_command(
     dataset: str | None,
     as_json: bool,
 ) -> None:
-    """Show maj@k and pass@k of a run or a file over k.
+    """Print maj@k and pass@k of a run folder or a sample file.
 
-    FILE#NAME is one run of several.
+    FILE#NAME selects one run of several.
     """
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.curves import curve_table
@@ -152,16 +161,16 @@ def curve_command(
     }
     if as_json:
         print_json({"scorer": chosen.name, "curves": {
-            name: [at.as_json() for at in found] for name, found in curves.items()
+            name: [point.as_json() for point in points] for name, points in curves.items()
         }})  # fmt: skip
     else:
-        for name, found in curves.items():
-            curve_table(found, f"{name}, read by {chosen.name}", stdout_console(), count_invalid)
-    warn_of_faults(sum(one.run.faults for one in runs))
+        for name, points in curves.items():
+            curve_table(points, f"{name}, scored by {chosen.name}", stdout_console(), count_invalid)
+    warn_of_faults(sum(run.run.faults for run in runs))
 
 
 def _own_scorer(file: Path) -> str | None:
-    """Return the headline scorer of a run folder, None for another file."""
+    """Return the headline scorer of a run folder, or None for another file."""
     from gradeschool.formats.own_run import MANIFEST_FILE, read_json
     from gradeschool.runs.manifest import plan_of
 

@@ -14,7 +14,7 @@ from gradeschool.cli.eval_verb import (
     worker_options,
     workers_of,
 )
-from gradeschool.cli.options import FiniteRange, dataset_option, json_option, print_json, warn
+from gradeschool.cli.options import FiniteRange, Verb, dataset_option, json_option, print_json, warn
 from gradeschool.cli.training import MOST_SEED
 from gradeschool.errors import InputError
 
@@ -27,29 +27,38 @@ HERE = "transformers/"
 TEMPERATURE = 0.7  # the paper's
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.option("-m", "--model", "models", multiple=True, required=True, metavar="PROVIDER/NAME",
-              help="transformers/FOLDER, or an endpoint as `gradeschool eval` takes it; several "
+              help="transformers/FOLDER, or an endpoint as for `gradeschool eval`; several "
                    "endpoints of one model share the work.")  # fmt: skip
 @dataset_option
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), required=True,
               metavar="RUN", help="Run folder.")  # fmt: skip
 @click.option("-k", "--samples", type=click.IntRange(min=1), default=100, show_default=True,
-              help="Completions a problem.")  # fmt: skip
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="Only the first N problems.")
+              help="Completions for each problem.")  # fmt: skip
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="Use only the first N problems.")
 @click.option("-p", "--protocol", default="openai/2021", show_default=True,
               help="A name from `gradeschool protocols list`.")  # fmt: skip
-@click.option("--temperature", type=FiniteRange(0, 2), default=TEMPERATURE, show_default=True)
-@click.option("--max-tokens", type=click.IntRange(min=1), help="By default the protocol's, 400.")
-@click.option("--calculator/--no-calculator", default=True, show_default=True,
-              help="Write the results of annotations, <<3*4=12>>, for the model.")  # fmt: skip
+@click.option("--temperature", type=FiniteRange(0, 2), default=TEMPERATURE, show_default=True,
+              help="Sampling temperature.")  # fmt: skip
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    help="Length limit; by default that of the protocol, 400.",
+)
+@click.option(
+    "--calculator/--no-calculator",
+    default=True,
+    show_default=True,
+    help="Insert the results of annotations (<<3*4=12>>) while the model writes.",
+)
 @click.option("--seed", type=click.IntRange(0, MOST_SEED),
-              help="Other samples of the same problems.")  # fmt: skip
+              help="Seed; another one gives other samples.")  # fmt: skip
 @worker_options
-@click.option("--connections", type=click.IntRange(1, 4096), help="Requests at a time.")
+@click.option("--connections", type=click.IntRange(1, 4096), help="Requests in flight at a time.")
 @click.option("--timeout", type=FiniteRange(min=0.1), default=600.0, show_default=True,
-              help="Seconds that one request may take.")  # fmt: skip
-@click.option("--quiet", is_flag=True, help="No progress.")
+              help="Seconds to wait for one request.")  # fmt: skip
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 @json_option
 def command(
     models: tuple[str, ...],
@@ -69,10 +78,10 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Sample many completions a problem, and label them by their final answer.
+    """Sample many completions for each problem, and label them by their final answer.
 
-    The completions go into a run folder, which every verb that takes one reads; labels.jsonl beside
-    them says which are right. The same command asks for what is missing; a larger -k adds samples.
+    Writes a run folder, which every verb that takes a run reads, with the labels in labels.jsonl.
+    Running the same command again samples only what is missing; a larger -k adds samples.
 
     Example: gradeschool sample -m transformers/models/generator -d gsm8k:train -k 100 -o
     runs/samples
@@ -86,8 +95,8 @@ def command(
     decoding = decoding_of(chosen, samples, temperature, max_tokens, seed)
     if calculator and chosen.is_chat:
         raise InputError(
-            f"the calculator needs a completion that it can go on with, which the chat of "
-            f"{chosen.name} is not; give --no-calculator or another protocol"
+            f"the calculator needs a completion protocol, and {chosen.name} is a chat protocol; "
+            "give --no-calculator or another protocol"
         )
     name, workers = dataset or chosen.dataset, workers_of(engine, processes)
     if not is_here(name):  # raises what is wrong with a model before the dataset is fetched
@@ -108,19 +117,19 @@ def _model(
     calculator: bool,
     workers: Workers | None,
 ) -> Model:
-    """Return the model of one name, or several endpoints of it as one."""
+    """Return the model of a name, or several endpoints as one model."""
     from gradeschool.models.choose import choose_model
     from gradeschool.models.spread import SpreadModel
 
     names = list(dict.fromkeys(specs))
     if len(names) > 1 and any(name.startswith(HERE) for name in names):
-        raise InputError("one model on this machine at a time; --processes share the work")
+        raise InputError("several local models are given; give one, which --processes can share")
     models = [choose_model(name, problems, dataset, timeout, calculator, workers) for name in names]
     return models[0] if len(models) == 1 else SpreadModel(models, warn)
 
 
 def _labels(output: Path, as_json: bool) -> None:
-    """Write the labels beside the samples, and say how many are right."""
+    """Write the labels beside the samples, and print how many are correct."""
     from gradeschool.verifier.candidates import candidates_of
     from gradeschool.verifier.labels import LABELS_FILE, count_labels, in_words, write_labels
 

@@ -11,6 +11,7 @@ import click
 
 from gradeschool.cli.options import (
     STANDARD_INPUT,
+    Verb,
     dataset_option,
     files_and_scorers,
     json_option,
@@ -27,27 +28,27 @@ if TYPE_CHECKING:
     from gradeschool.scoring.at_k import VoteScore
     from gradeschool.scoring.totals import Totals
 
-ALONE = "--shard needs -o FILE, not --engine ray, --vote, --labels, --causes"
+SHARD_ALONE = "--shard needs -o FILE, and excludes --engine ray, --vote, --labels and --causes"
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("files", nargs=-1, required=True)
 @scorers_option("all that call no library")
 @click.option("--vote", "votes", multiple=True, metavar="NAME",
-              help="Count a published vote over the samples of each problem too.")  # fmt: skip
+              help="Apply a published vote to the samples of each problem too.")  # fmt: skip
 @dataset_option
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write a row of verdicts for each completion: .jsonl, .parquet.")  # fmt: skip
+              help="Write a row of verdicts for each completion: .jsonl or .parquet.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(0), default=1, show_default=True,
-              help="Processes that score; 0 is one for each core.")  # fmt: skip
+              help="Scoring processes; 0 is one for each core.")  # fmt: skip
 @click.option("--shard", metavar="I/N",
-              help="Score one row in N, the I-th share counted from 1, into -o.")  # fmt: skip
-@click.option("--merge", is_flag=True, help="FILES are the tables (-o) of all shards: join them.")
+              help="Score only shard I of N (counted from 1), into -o.")  # fmt: skip
+@click.option("--merge", is_flag=True, help="Join the tables (-o) of all shards, given as FILES.")
 @click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-              help="Where to score: here, or Parquet files on a Ray cluster.")  # fmt: skip
+              help="Score on this machine, or Parquet files on a Ray cluster.")  # fmt: skip
 @labels_option
 @click.option("--causes", is_flag=True,
-              help="Count why completions are not correct, by run and scorer.")  # fmt: skip
+              help="Count the causes of incorrect verdicts, by run and scorer.")  # fmt: skip
 @json_option
 def command(
     files: tuple[str, ...],
@@ -63,17 +64,17 @@ def command(
     causes: bool,
     as_json: bool,
 ) -> None:
-    """Score recorded completions under every scorer.
+    """Score sample files under every scorer.
 
     FILES are run folders, rows in JSONL, CSV or Parquet (index, id, question_id or question for
-    the problem; completion, answer, output or response for the text; run or model and sample where
+    the problem; completion, answer, output or response for the text; run or model and sample if
     there are several), lm-eval samples, inspect logs or OpenAI batch output. A quoted pattern
-    ('answers/*.parquet') or a folder of Parquet files is one table; FILE#NAME is one run of
-    several, - is standard input (JSONL). Rows that cannot be used are counted as errors, and the
-    exit status is 3.
+    ('answers/*.parquet') or a folder of Parquet files is one table; FILE#NAME selects one run of
+    several, - is standard input (JSONL). Counts rows that cannot be used as errors, and exits with
+    3.
 
     Scorers that call a library ("extra" in `gradeschool protocols list`) are about a thousand times
-    slower: `--scorer all` adds them, where they are installed.
+    slower; `--scorer all` adds those that are installed.
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
@@ -83,22 +84,22 @@ def command(
 
     if merge:
         if scorers or votes or dataset or shard or labels or causes or engine != "local":
-            raise click.UsageError("--merge takes tables that are scored already, and -o alone")
+            raise click.UsageError("--merge takes tables of shards and -o, and no other option")
         totals, counted, found = merged([Path(name) for name in files], output, warn), [], {}
     else:
-        given, names = files_and_scorers(files, scorers)
+        paths, names = files_and_scorers(files, scorers)
         chosen = _scorers(names, votes)
-        work = ScoreOptions(given, dataset, chosen, output, jobs, engine)
+        work = ScoreOptions(paths, dataset, chosen, output, jobs, engine)
         if shard is not None:
             if output is None or engine != "local" or votes or labels or causes:
-                raise click.UsageError(ALONE)
+                raise click.UsageError(SHARD_ALONE)
             warn(score_shard(work, shard))
             return
         if labels:
-            _check_labels(given, dataset)
+            _check_labels(paths, dataset)
         totals = scored(work, warn)
-        found = causes_in_files(given, dataset, chosen) if causes else {}
-        counted = votes_on([Path(name) for name in given], votes, dataset, warn) if votes else []
+        found = causes_in_files(paths, dataset, chosen) if causes else {}
+        counted = votes_on([Path(name) for name in paths], votes, dataset, warn) if votes else []
     if not labels:
         totals.scores = [replace(score, platinum=None) for score in totals.scores]
     named = {name: found[place] for name, place in totals.origins.items() if place in found}
@@ -126,7 +127,7 @@ def _scorers(names: Sequence[str], votes: Sequence[str]) -> list[Scorer]:
     if ALL in names and (left_out := all_scorers().keys() - {scorer.name for scorer in chosen}):
         extras = ", ".join(sorted({all_scorers()[name].extra for name in left_out}))
         hint = f"pip install 'gradeschool[{extras}]'"
-        warn(f"{len(left_out)} scorers that call a library are left out: {hint}")
+        warn(f"{len(left_out)} scorers that call a library are not installed: {hint}")
     return chosen
 
 
@@ -150,7 +151,7 @@ def _print(
     dataset: str | None,
     explains: bool,
 ) -> None:
-    """Print the tables, and the command that explains them where it finds the files again."""
+    """Print the tables, and the command that explains them if it can read the files again."""
     from gradeschool.reports.causes import print_cause_counts
     from gradeschool.reports.terminal import Origin, score_table, spread_lines
     from gradeschool.reports.votes import print_votes

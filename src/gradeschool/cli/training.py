@@ -1,4 +1,4 @@
-"""What the verbs that train share: their options, and how a training runs and ends."""
+"""Options of the verbs that train, and the function that runs a training."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gradeschool.cli.options import FiniteRange, json_option, print_json, warn
 if TYPE_CHECKING:
     from gradeschool.verifier.training import TrainingSettings
 
-MOST_SEED = 10**18 - 1  # as of fresh problems; torch takes no more than 2**64
+MOST_SEED = 10**18 - 1  # as for fresh problems; torch accepts less than 2**64
 POSITIVE = FiniteRange(min=0, min_open=True)
 Decorated = Callable[..., Any]
 
 seed_option = click.option("--seed", type=click.IntRange(0, MOST_SEED), default=0,
-                           show_default=True)  # fmt: skip
+                           show_default=True, help="Random seed.")  # fmt: skip
 
 
-class How(NamedTuple):
-    """The options that decide how a training runs and not what it makes."""
+class RunSettings(NamedTuple):
+    """The options that do not change the trained model."""
 
     output: Path
     save_every: int
@@ -33,48 +33,49 @@ class How(NamedTuple):
     as_json: bool
 
     @classmethod
-    def taken(cls, options: dict[str, Any]) -> How:
-        """Take these options out of all that a command was given."""
+    def taken(cls, options: dict[str, Any]) -> RunSettings:
+        """Remove these options from all options of a command, and return them."""
         return cls(*(options.pop(name) for name in cls._fields))
 
 
-def training_options(usual: Mapping[str, str], batch: str) -> Callable[[Decorated], Decorated]:
+def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds the options of every training.
 
-    usual: what --help says where epochs, optimizer, lr, warmup or batch are not given; they are
-    None then. batch: what an update has.
+    defaults: the defaults that --help shows for epochs, optimizer, lr, warmup and batch; the
+    command gets None for them. batch: the items that --batch counts.
     """
     options = [
         click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False),
-                     required=True, metavar="FOLDER", help="Folder of the new model."),
+                     required=True, metavar="FOLDER", help="Folder for the trained model."),
         click.option("-n", "--limit", type=click.IntRange(min=1),
-                     help="Only the first N problems."),
-        click.option("--epochs", type=POSITIVE, show_default=usual["epochs"],
-                     help="May be a fraction."),
+                     help="Use only the first N problems."),
+        click.option("--epochs", type=POSITIVE, show_default=defaults["epochs"],
+                     help="Passes over the data; may be a fraction."),
         click.option("--optimizer", type=click.Choice(["adam", "muon"]),
-                     show_default=usual["optimizer"]),
-        click.option("--lr", type=POSITIVE, show_default=usual["lr"],
-                     help="The highest learning rate; it falls linearly to 0."),
-        click.option("--warmup", type=click.IntRange(min=0), show_default=usual["warmup"],
-                     help="Updates over which it rises."),
-        click.option("--batch", type=click.IntRange(min=1), show_default=usual["batch"],
-                     help=f"{batch} an update."),
+                     show_default=defaults["optimizer"], help="Optimizer."),
+        click.option("--lr", type=POSITIVE, show_default=defaults["lr"],
+                     help="Highest learning rate; it decays linearly to 0."),
+        click.option("--warmup", type=click.IntRange(min=0), show_default=defaults["warmup"],
+                     help="Updates over which the learning rate rises."),
+        click.option("--batch", type=click.IntRange(min=1), show_default=defaults["batch"],
+                     help=f"{batch} in an update."),
         click.option("--pass-tokens", type=click.IntRange(min=1), default=8192, show_default=True,
-                     help="Tokens computed at a time; a larger batch is accumulated."),
+                     help="Tokens in one pass; larger batches accumulate gradients."),
         click.option("--precision", type=click.Choice(["float32", "bfloat16"]),
                      show_default="bfloat16 on a GPU, else float32",
-                     help="Of the passes; weights and optimizer stay in float32."),
+                     help="Precision of the passes; weights and optimizer stay in float32."),
         click.option("--dropout", type=FiniteRange(0, 1, max_open=True), default=0.0,
-                     show_default=True, help="On the residual paths; the paper's is 0.2."),
-        click.option("--weight-decay", type=FiniteRange(min=0), default=0.0, show_default=True),
+                     show_default=True, help="Dropout on the residual paths; the paper uses 0.2."),
+        click.option("--weight-decay", type=FiniteRange(min=0), default=0.0, show_default=True,
+                     help="Weight decay."),
         seed_option,
         click.option("--save-every", type=click.IntRange(min=1), default=200, show_default=True,
                      help="Updates between checkpoints."),
         click.option("--parallel", type=click.Choice(["ddp", "fsdp"]), default="ddp",
-                     show_default=True, help="How the processes of torchrun share the work."),
+                     show_default=True, help="How torchrun's processes share the work."),
         click.option("--processes", type=click.IntRange(min=1),
-                     help="Stop unless so many processes take part."),
-        click.option("--quiet", is_flag=True, help="No progress."),
+                     help="Stop unless this many processes take part."),
+        click.option("--quiet", is_flag=True, help="Show no progress."),
         json_option,
     ]  # fmt: skip
 
@@ -87,37 +88,37 @@ def training_options(usual: Mapping[str, str], batch: str) -> Callable[[Decorate
 
 
 def run_training(
-    train: Callable[..., Mapping[str, Any]], settings: TrainingSettings, how: How
+    train: Callable[..., Mapping[str, Any]], training: TrainingSettings, settings: RunSettings
 ) -> None:
-    """Train, show how it goes, print the result; exits with 130 where it was interrupted.
+    """Train with a progress display and print the result; exits with 130 if interrupted.
 
     train: `finetune` or `train_verifier`.
     """
     from shlex import join
 
     from gradeschool.models.workers import keep_freed_memory
-    from gradeschool.reports.training_progress import training_progress
+    from gradeschool.reports.progress import TrainingDisplay
     from gradeschool.verifier.parallel import joined
     from gradeschool.verifier.session import Listener
 
     keep_freed_memory()
     with (
-        joined(how.parallel, how.processes) as world,
-        training_progress(how.quiet or not world.first) as progress,
+        joined(settings.parallel, settings.processes) as world,
+        TrainingDisplay(settings.quiet or not world.first) as progress,
     ):
         fields = train(
-            settings,
-            how.output,
+            training,
+            settings.output,
             world=world,
-            save_every=how.save_every,
+            save_every=settings.save_every,
             command=join(["gradeschool", *sys.argv[1:]]),
-            listener=Listener(progress.note, progress.update, progress.row),
+            listener=Listener(progress.message, progress.updated, progress.row),
         )
         if fields["status"] == "finished" and not progress.updates:
-            progress.note(f"{how.output} is finished already; nothing was trained")
-    if how.as_json and world.first:
-        print_json({"folder": str(how.output), **fields})
+            progress.message(f"{settings.output} is already finished; nothing was trained")
+    if settings.as_json and world.first:
+        print_json({"folder": str(settings.output), **fields})
     if fields["status"] != "finished":
         if world.first:
-            warn(f"interrupted; the same command goes on from update {fields['updates']}")
+            warn(f"interrupted; the same command resumes from update {fields['updates']}")
         sys.exit(130)

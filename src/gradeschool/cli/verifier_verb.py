@@ -10,47 +10,54 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.cli.options import dataset_option, warn
-from gradeschool.cli.training import How, run_training, training_options
+from gradeschool.cli.options import VerbGroup, dataset_option, renamed_option, warn
+from gradeschool.cli.training import RunSettings, run_training, training_options
 
 if TYPE_CHECKING:
     from gradeschool.verifier.scores import ScoringProgress
 
 
-@click.group()
+@click.group(cls=VerbGroup)
 def command() -> None:
-    """Train a verifier on labelled completions; score completions by one."""
+    """Train a verifier on labelled completions; score completions with it."""
 
 
 @command.command()
 @click.option("--generator", required=True, metavar="FOLDER",
-              help="The model that wrote the samples.")  # fmt: skip
-@click.option("--samples", required=True, metavar="RUN",
-              help="A run of `gradeschool sample`, or any file of completions.")  # fmt: skip
+              help="Model that wrote the samples.")  # fmt: skip
+@renamed_option("--completions", "samples", aliases=("--samples",), required=True,
+                metavar="RUN",
+                help="Run of `gradeschool sample`, or any sample file.")  # fmt: skip
 @click.option("--init", metavar="FOLDER",
-              help="Begin with this model's weights; by default with the generator's.")  # fmt: skip
+              help="Start from the weights of this model; by default the generator.")  # fmt: skip
 @dataset_option
 @click.option("--level", type=click.Choice(["token", "solution", "likelihood"]), default="token",
               show_default=True,
-              help="Learn a value at every token, or at the last; or, not the paper's, score by "
-                   "the likelihood of the solution.")  # fmt: skip
-@click.option("--objective", type=click.Choice(["joint", "verification"]), default="joint",
-              show_default=True, help="With the language-modelling loss, or without.")  # fmt: skip
+              help="Learn a value at every token, or only at the last; or score by the likelihood "
+                   "of the solution, which is not in the paper.")  # fmt: skip
+@click.option(
+    "--objective",
+    type=click.Choice(["joint", "verification"]),
+    default="joint",
+    show_default=True,
+    help="Train with or without the language-modelling loss.",
+)
 @click.option("--language", type=click.Choice(["reference", "right"]),
-              help="Of reference solutions, or of samples that are right; by default reference, "
-                   "with the level likelihood right.")  # fmt: skip
+              help="Text for the language-modelling loss: reference solutions or correct samples; "
+                   "by default reference, with --level likelihood right.")  # fmt: skip
 @click.option("--group", type=click.IntRange(min=1), default=8, show_default=True,
-              help="Different solutions of a problem in a group, at most.")  # fmt: skip
+              help="Most solutions of a problem in a group.")  # fmt: skip
 @training_options({"epochs": "1", "optimizer": "adam", "lr": "1e-5", "warmup": "0", "batch": "8"},
                   batch="Groups (a problem with some of its solutions)")  # fmt: skip
 def train(**options: Any) -> None:
     """Train a verifier on labelled completions.
 
-    The defaults are the paper's: the verifier begins as a copy of the generator, and learns at
-    every token of a completion whether its final answer will be right, beside the language of the
-    reference solutions. The same command again goes on from the last checkpoint.
+    The defaults are the paper's: the verifier starts as a copy of the generator and learns, at
+    every token of a completion, whether the final answer will be correct, with a language-modelling
+    loss on the reference solutions. Running the same command again resumes from the last
+    checkpoint.
 
-    Example: gradeschool verifier train --generator models/generator --samples runs/samples -o
+    Example: gradeschool verifier train --generator models/generator --completions runs/samples -o
     models/verifier
     """
     from gradeschool.verifier.base_model import needs_training_packages
@@ -58,19 +65,24 @@ def train(**options: Any) -> None:
     needs_training_packages()
     from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier
 
-    how = How.taken(options)
-    given = {name: value for name, value in options.items() if value is not None}
-    run_training(train_verifier, VerifierTraining(**given), how)
+    settings = RunSettings.taken(options)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    run_training(train_verifier, VerifierTraining(**chosen), settings)
 
 
 @command.command()
 @click.argument("files", nargs=-1, required=True, metavar="RUN...")
 @click.option("--verifier", required=True, metavar="FOLDER|FILE.gguf|tiny",
-              help="Who scores; tiny comes with the package.")  # fmt: skip
+              help="Verifier; tiny comes with the package.")  # fmt: skip
 @click.option("--generator", metavar="FOLDER|FILE.gguf|tiny",
-              help="Write this model's log-probabilities too.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="By default verifier-scores.jsonl beside the completions.")  # fmt: skip
+              help="Write the log-probabilities under this model too.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="File to write; by default verifier-scores.jsonl beside the samples.",
+)
 @click.option("--tokens", is_flag=True, help="Write the value and the text of every token too.")
 @dataset_option
 def score(
@@ -81,12 +93,10 @@ def score(
     tokens: bool,
     dataset: str | None,
 ) -> None:
-    """Score completions from any source by a verifier.
+    """Score completions from any source with a verifier.
 
-    A RUN is a run folder or a file, as `gradeschool score` takes them.
-
-    Completions that have this verifier's score are not scored again, so a killed command goes on
-    where it stopped.
+    A RUN is a run folder or a sample file, as for `gradeschool score`. Skips completions that
+    already have a score by this verifier, so an interrupted command resumes.
 
     Example: gradeschool verifier score --verifier models/verifier runs/samples
     """
@@ -97,14 +107,14 @@ def score(
 
     check_sources(files, dataset)
     scorer = load_scorer(verifier, generator)
-    held = [one for spec in dict.fromkeys(files) for one in candidates_of(spec, dataset, warn)]
-    for one in held:
-        path = score_held(one, scorer, path=output, tokens=tokens, tell=progress("scored"))
-        click.echo(f"{one.total} completions of {one.run} are scored in {path}")
+    runs = [run for spec in dict.fromkeys(files) for run in candidates_of(spec, dataset, warn)]
+    for run in runs:
+        path = score_held(run, scorer, path=output, tokens=tokens, tell=progress("scored"))
+        click.echo(f"{run.total} completions of {run.run} are scored in {path}")
 
 
 def progress(verb: str) -> Callable[[ScoringProgress], None]:
-    """Return who tells on stderr, at most once in two seconds, how far a scoring is."""
+    """Return a callback that prints progress on stderr, at most every two seconds."""
     last = time.monotonic()
 
     def tell(told: ScoringProgress) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple
 from urllib.request import Request, build_opener
 
+from gradeschool.atomic import replacing
 from gradeschool.datasets.sources import DatasetSource
 from gradeschool.errors import DataError
 
@@ -119,10 +119,8 @@ def _write_whole(target: Path, body: bytes) -> None:
     """Write a file so that it is there whole or not at all."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-            whole = Path(folder) / target.name
-            whole.write_bytes(body)
-            whole.replace(target)
+        with replacing(target) as part:
+            part.write_bytes(body)
     except OSError as error:
         raise DataError(
             f"cannot write {str(target)!r}: {error.strerror}; set {CACHE_VARIABLE} to a folder "

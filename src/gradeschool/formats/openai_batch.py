@@ -45,20 +45,20 @@ def batch(row: Row, default_run: str) -> Iterator[FileSample]:
         return
     model = body.get("model")
     run = model if isinstance(model, str) and model else default_run
-    for at, (text, finish) in enumerate(texts):
+    for index, (text, finish) in enumerate(texts):
         if text is None:
-            yield faulty(row.number, run, f"has a choice without a text (choice {at})")
+            yield faulty(row.number, run, f"has a choice without a text (choice {index})")
             continue
-        sample = first if len(texts) == 1 else (first or 0) + at
+        sample = first if len(texts) == 1 else (first or 0) + index
         yield FileSample(row.number, run, reference, text, sample, finish_of(finish), model=run)
 
 
 def _reference(custom_id: object) -> tuple[Reference, int | None]:
     name = custom_id if isinstance(custom_id, str) else shown(custom_id)
-    found = SAMPLE.search(name)
-    if found is None:
+    match = SAMPLE.search(name)
+    if match is None:
         return Reference(id=name), None
-    return Reference(id=name[: found.start()]), int(found.group(1))
+    return Reference(id=name[: match.start()]), int(match.group(1))
 
 
 def _texts(body: Mapping[str, Any]) -> list[tuple[str | None, object]]:

@@ -60,8 +60,17 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def manifest_of(path: Path) -> dict[str, Any]:
     """Return the run.json of a run folder, or beside a file of one; {} where none can be read."""
+    return _beside(path, MANIFEST_FILE)
+
+
+def results_of(path: Path) -> dict[str, Any]:
+    """Return the results.json of a run folder, as `manifest_of` returns the run.json."""
+    return _beside(path, RESULTS_FILE)
+
+
+def _beside(path: Path, name: str) -> dict[str, Any]:
     try:
-        return read_json((path if path.is_dir() else path.parent) / MANIFEST_FILE) or {}
+        return read_json((path if path.is_dir() else path.parent) / name) or {}
     except StoreError:
         return {}
 

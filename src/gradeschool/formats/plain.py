@@ -36,13 +36,13 @@ def plain(row: Row, default_run: str) -> Iterator[FileSample]:
         yield faulty(row.number, run, fault or _without_text(row))
         return
     sample, model = whole_number(fields.get("sample")), fields.get("model")
-    for at, text in enumerate(texts):
+    for index, text in enumerate(texts):
         yield FileSample(
             row=row.number,
             run=run or default_run,
             reference=reference,
             text=text,
-            sample=sample if len(texts) == 1 else (sample or 0) + at,
+            sample=sample if len(texts) == 1 else (sample or 0) + index,
             finish=finish_of(first_of(fields, ("finish", "finish_reason"))),
             error=error,
             model=model if isinstance(model, str) else "",

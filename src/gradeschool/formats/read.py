@@ -20,12 +20,12 @@ from gradeschool.formats.plain import plain
 from gradeschool.formats.samples import UNNAMED, FileSample, faulty
 from gradeschool.formats.tables import (
     BATCH_ROWS,
-    Batch,
-    Parsed,
+    ParsedBatch,
     Row,
-    Wanted,
+    RowSelection,
+    TableBatch,
     array_rows,
-    everything,
+    every_row,
     read_batches,
     read_rows,
     read_whole,
@@ -36,8 +36,8 @@ MANIFEST_FILE = "run.json"
 LOG_BATCH = 256  # samples of a log, which may be long
 
 
-class Reader:
-    """Reads the rows of one file. Small, so that a copy of it can go to another process."""
+class SampleReader:
+    """Reads the rows of one file; small, so that a copy of it can go to another process."""
 
     def __init__(self, path: Path, default_run: str) -> None:
         self.default_run = default_run
@@ -45,7 +45,7 @@ class Reader:
         self.instances = EveryEvalEverSamples(path)
 
     def begin(self, first: Row) -> None:
-        """Learn from the first row of a file that can be read how the others are read."""
+        """Take from the first readable row which of a file's rows to read."""
         if is_lm_eval(first.fields):
             list(self.samples.read(first))  # which of lm-eval's filters is the first
         elif is_every_eval_ever(first.fields):
@@ -68,10 +68,10 @@ class Reader:
 
 
 class RowBatch(NamedTuple):
-    """Rows of a file, and who reads them."""
+    """Rows of a file that are not parsed yet, with their reader."""
 
-    reader: Reader
-    rows: Batch
+    reader: SampleReader
+    rows: TableBatch
 
     def samples(self) -> Iterator[FileSample]:
         """Yield the completions."""
@@ -103,39 +103,39 @@ def read_samples(path: Path, default_run: str | None = None) -> list[FileSample]
     Raises InputError where the file as a whole cannot be read or is empty.
     """
     batches = sample_batches(path, default_run=default_run)
-    recordings = [one for batch in batches for one in batch.samples()]
-    if not recordings:
+    samples = [sample for batch in batches for sample in batch.samples()]
+    if not samples:
         raise nothing_in(path)
-    run = name_of_unnamed({one.run for one in recordings}, default_run or name_of(path))
-    return [replace(one, run=run) if one.run == UNNAMED else one for one in recordings]
+    run = name_of_unnamed({sample.run for sample in samples}, default_run or name_of(path))
+    return [replace(row, run=run) if row.run == UNNAMED else row for row in samples]
 
 
 def sample_batches(
-    path: Path, wanted: Wanted = everything, default_run: str | None = None
+    path: Path, selected: RowSelection = every_row, default_run: str | None = None
 ) -> Generator[SampleBatch, None, None]:
     """Yield the completions of a file or run folder in batches; see `read_samples`.
 
-    wanted: which rows, by number. Completions of rows that cannot be read are of the run UNNAMED.
+    selected: which rows, by number. Completions of rows that cannot be read are of the run UNNAMED.
     """
     require(path)
     path = _completions_of(path) if path.is_dir() else path
     run = default_run or name_of(path)
     if path.suffix == ".eval" and path.is_file():
-        yield from _logged(inspect_archive(path), wanted)
+        yield from _logged(inspect_archive(path), selected)
         return
     value = read_whole(path)
     if value is None:
-        yield from _tabular(path, wanted, run)
+        yield from _tabular(path, selected, run)
     elif is_inspect(value):
-        yield from _logged(inspect_json(value, path), wanted)
+        yield from _logged(inspect_json(value, path), selected)
     else:
-        reader = Reader(path, run)
+        reader = SampleReader(path, run)
         rows = tuple(array_rows(value, path))
         if first := next((row for row in rows if not row.fault), None):
             reader.begin(first)
-        for at in range(0, len(rows), BATCH_ROWS):
-            part = rows[at : at + BATCH_ROWS]
-            yield RowBatch(reader, Parsed([row for row in part if wanted(row.number)]))
+        for start in range(0, len(rows), BATCH_ROWS):
+            part = rows[start : start + BATCH_ROWS]
+            yield RowBatch(reader, ParsedBatch([row for row in part if selected(row.number)]))
 
 
 def nothing_in(path: Path) -> InputError:
@@ -144,7 +144,7 @@ def nothing_in(path: Path) -> InputError:
 
 
 def name_of_unnamed(runs: Iterable[str], default: str) -> str:
-    """Return the run of rows that do not tell theirs: the file's one run, or the default."""
+    """Return the run of rows that name none: the file's one run, or the default."""
     named = set(runs) - {UNNAMED}
     return named.pop() if len(named) == 1 else default
 
@@ -156,19 +156,19 @@ def name_of(path: Path) -> str:
 
 
 def require(path: Path) -> None:
-    """Raise InputError unless there is something at a path."""
+    """Raise InputError unless the path exists."""
     try:
-        found = path.exists()
+        exists = path.exists()
     except OSError as error:  # a name that is too long, a folder that may not be entered
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
-    if not found:
+    if not exists:
         raise InputError(f"{str(path)!r} does not exist; give the path of a file")
 
 
 def _completions_of(folder: Path) -> Path:
     file = folder / COMPLETIONS_FILE
     if not file.is_file():
-        inside = sorted(str(found.parent) for found in folder.glob(f"*/{COMPLETIONS_FILE}"))
+        inside = sorted(str(path.parent) for path in folder.glob(f"*/{COMPLETIONS_FILE}"))
         hint = f"give one of its folders: {', '.join(inside[:5])}" if inside else (
             "give a run folder or a file"
         )  # fmt: skip
@@ -176,26 +176,26 @@ def _completions_of(folder: Path) -> Path:
     return file
 
 
-def _tabular(path: Path, wanted: Wanted, run: str) -> Iterator[RowBatch]:
-    reader = Reader(path, run)
+def _tabular(path: Path, selected: RowSelection, run: str) -> Iterator[RowBatch]:
+    reader = SampleReader(path, run)
     with closing(read_rows(path)) as rows:
         first = next((row for row in rows if not row.fault), None)
     if first is not None:
         reader.begin(first)
     if first is not None and is_own(first.fields):
-        wanted = _counting(path, wanted)
-    for part in read_batches(path, wanted):
+        selected = _counting(path, selected)
+    for part in read_batches(path, selected):
         yield RowBatch(reader, part)
 
 
-def _counting(path: Path, wanted: Wanted) -> Wanted:
-    """Want the rows of a run of ours that count, which takes the whole file to know."""
+def _counting(path: Path, selected: RowSelection) -> RowSelection:
+    """Select the rows of a run folder that count, which takes a look at the whole file."""
     with closing(read_rows(path)) as rows:
         counting = counting_rows(rows)
-    return lambda number: number in counting and wanted(number)
+    return lambda number: number in counting and selected(number)
 
 
-def _logged(recorded: Iterator[FileSample], wanted: Wanted) -> Iterator[LogBatch]:
-    chosen = (one for one in recorded if wanted(one.row))
+def _logged(samples: Iterator[FileSample], selected: RowSelection) -> Iterator[LogBatch]:
+    chosen = (sample for sample in samples if selected(sample.row))
     while part := tuple(islice(chosen, LOG_BATCH)):
         yield LogBatch(part)

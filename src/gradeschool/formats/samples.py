@@ -80,8 +80,8 @@ def whole_number(value: object) -> int | None:
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return int(value)
-    if isinstance(value, str) and (found := WHOLE.match(value)) is not None:
-        return int(found.group(1))
+    if isinstance(value, str) and (match := WHOLE.match(value)) is not None:
+        return int(match.group(1))
     return None
 
 

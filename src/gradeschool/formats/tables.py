@@ -25,8 +25,8 @@ class Row(NamedTuple):
     fault: str = ""
 
 
-class Lines(NamedTuple):
-    """Lines of JSONL that are not parsed yet, each with its row number."""
+class LineBatch(NamedTuple):
+    """LineBatch of JSONL that are not parsed yet, each with its row number."""
 
     numbered: Sequence[tuple[int, bytes]]
 
@@ -35,7 +35,7 @@ class Lines(NamedTuple):
         return (Row(number, *parse_line(line)) for number, line in self.numbered)
 
 
-class Cells(NamedTuple):
+class CellBatch(NamedTuple):
     """A record batch of Parquet, with the number of each row."""
 
     numbers: Sequence[int]
@@ -49,8 +49,8 @@ class Cells(NamedTuple):
             yield Row(number, dict(zip(names, values, strict=True)))
 
 
-class Parsed(NamedTuple):
-    """Rows as they are."""
+class ParsedBatch(NamedTuple):
+    """Rows that are parsed."""
 
     parsed: Sequence[Row]
 
@@ -59,19 +59,19 @@ class Parsed(NamedTuple):
         return iter(self.parsed)
 
 
-# Some rows of a file, small enough to be sent to another process, which then does the parsing.
-Batch = Lines | Cells | Parsed
+# Rows of a file, few enough to be sent to another process, which then parses them.
+TableBatch = LineBatch | CellBatch | ParsedBatch
 BATCH_ROWS = 1024
 SEPARATOR = re.compile(r"[;\t|]")  # in the one column of a header: what stands for commas there
 # The key of what stands in a CSV row beyond the last column; no column has this name.
 BEYOND = "\n"
 BATCH_BYTES = 4 * 2**20  # JSONL: a batch ends with the line that reaches this
 NO_JSON = (".csv", ".parquet")  # endings of files that hold no JSON
-Wanted = Callable[[int], bool]
+RowSelection = Callable[[int], bool]
 
 
-def everything(number: int) -> bool:
-    """Want every row."""
+def every_row(number: int) -> bool:
+    """Select every row."""
     return True
 
 
@@ -79,16 +79,18 @@ def read_rows(path: Path) -> Generator[Row, None, None]:
     """Yield the rows of a .jsonl, .csv or .parquet file (any other ending is read as JSONL).
 
     The first two may be gzipped, with .gz behind their ending. A row that cannot be read comes with
-    its `fault` and no fields; the rows after it still come. Who stops half-way closes the
-    generator, and with it the file. Raises InputError where the file itself cannot be read,
+    its `fault` and no fields; the rows after it still come. A caller that stops half-way closes
+    the generator, and with it the file. Raises InputError where the file itself cannot be read,
     MissingExtraError for Parquet without pyarrow.
     """
     for batch in read_batches(path):
         yield from batch.rows()
 
 
-def read_batches(path: Path, wanted: Wanted = everything) -> Generator[Batch, None, None]:
-    """Yield the rows of a file whose numbers are wanted, in batches; see `read_rows`.
+def read_batches(
+    path: Path, selected: RowSelection = every_row
+) -> Generator[TableBatch, None, None]:
+    """Yield the rows of a file whose numbers are selected, in batches; see `read_rows`.
 
     One batch at a time is in memory, however long the file is.
     """
@@ -96,7 +98,7 @@ def read_batches(path: Path, wanted: Wanted = everything) -> Generator[Batch, No
         kind = "is a folder" if path.is_dir() else "does not exist"
         raise InputError(f"{str(path)!r} {kind}; give the path of a file")
     if path.suffix == ".parquet":
-        yield from _parquet_batches(path, wanted)
+        yield from _parquet_batches(path, selected)
         return
     packed = path.suffix == ".gz"
     try:
@@ -104,10 +106,10 @@ def read_batches(path: Path, wanted: Wanted = everything) -> Generator[Batch, No
             file = cast("BinaryIO", opened)
             if (path.with_suffix("") if packed else path).suffix == ".csv":
                 yield from _in_batches(
-                    row for row in _csv_rows(file, path.name) if wanted(row.number)
+                    row for row in _csv_rows(file, path.name) if selected(row.number)
                 )
             else:
-                yield from _line_batches(file, wanted)
+                yield from _line_batches(file, selected)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{str(path)!r} is no whole gzip file: {error}; copy it anew") from error
     except OSError as error:
@@ -122,24 +124,24 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _line_batches(file: BinaryIO, wanted: Wanted) -> Iterator[Lines]:
+def _line_batches(file: BinaryIO, selected: RowSelection) -> Iterator[LineBatch]:
     batch: list[tuple[int, bytes]] = []
     size = 0
     for number, line in _lines(file):
-        if not wanted(number):
+        if not selected(number):
             continue
         batch.append((number, line))
         size += len(line)
         if len(batch) == BATCH_ROWS or size >= BATCH_BYTES:
-            yield Lines(batch)
+            yield LineBatch(batch)
             batch, size = [], 0
     if batch:
-        yield Lines(batch)
+        yield LineBatch(batch)
 
 
-def _in_batches(rows: Iterator[Row]) -> Iterator[Parsed]:
+def _in_batches(rows: Iterator[Row]) -> Iterator[ParsedBatch]:
     while batch := tuple(islice(rows, BATCH_ROWS)):
-        yield Parsed(batch)
+        yield ParsedBatch(batch)
 
 
 def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
@@ -166,11 +168,12 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
     number = 1
     try:
         columns = list(reader.fieldnames or ())
-        if len(columns) == 1 and (found := SEPARATOR.search(columns[0])):
+        if len(columns) == 1 and (separator := SEPARATOR.search(columns[0])):
             raise InputError(
-                f"the CSV file {name!r} separates its columns by {found[0]!r}; save it with commas"
+                f"the CSV file {name!r} separates its columns by {separator[0]!r}; save it with "
+                "commas"
             )
-        if twice := [one for one in columns if columns.count(one) > 1]:
+        if twice := [column for column in columns if columns.count(column) > 1]:
             raise InputError(
                 f"the CSV file {name!r} has two columns named {twice[0]!r}; rename one"
             )
@@ -179,7 +182,7 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
                 yield Row(number, {}, "has more fields than the header; quote what holds a comma")
             else:
                 yield Row(
-                    number, {column: one for column, one in fields.items() if one is not None}
+                    number, {column: value for column, value in fields.items() if value is not None}
                 )
     except UnicodeDecodeError:
         raise InputError(
@@ -193,7 +196,7 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         text.detach()  # the caller closes the file
 
 
-def _parquet_batches(path: Path, wanted: Wanted) -> Iterator[Cells]:
+def _parquet_batches(path: Path, selected: RowSelection) -> Iterator[CellBatch]:
     try:
         import pyarrow as arrow
         import pyarrow.parquet as parquet
@@ -206,10 +209,10 @@ def _parquet_batches(path: Path, wanted: Wanted) -> Iterator[Cells]:
             for batch in file.iter_batches(batch_size=BATCH_ROWS):
                 numbers = range(last + 1, last + 1 + batch.num_rows)
                 last += batch.num_rows
-                if wanted is everything:
-                    yield Cells(numbers, batch)
-                elif kept := [number for number in numbers if wanted(number)]:
-                    yield Cells(kept, batch.take([number - numbers.start for number in kept]))
+                if selected is every_row:
+                    yield CellBatch(numbers, batch)
+                elif kept := [number for number in numbers if selected(number)]:
+                    yield CellBatch(kept, batch.take([number - numbers.start for number in kept]))
     except (arrow.ArrowException, OSError) as error:
         raise InputError(f"{str(path)!r} is not a readable Parquet file: {error}") from error
 

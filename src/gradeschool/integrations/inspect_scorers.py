@@ -126,5 +126,8 @@ numeric_equality = _scorer_for(NUMERIC_EQUALITY, "numeric_equality")
 
 @scorer(metrics=[accuracy(), stderr()])
 def rule(rule: str = DEFAULT_SCORER) -> InspectScorer:
-    """Score by the scorer of that name: `--scorer gradeschool/rule -S rule=openai/2021`."""
+    """Score by the scorer of that name: `--scorer gradeschool/rule -S rule=openai/2021`.
+
+    The old way; every scorer has a name of its own in inspect: `--scorer gradeschool/openai/2021`.
+    """
     return _scoring(rule)

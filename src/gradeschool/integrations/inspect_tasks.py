@@ -22,6 +22,7 @@ from inspect_ai.solver import generate
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
+from gradeschool.integrations import renamed
 from gradeschool.integrations.inspect_scorers import NUMERIC_EQUALITY, SCORERS
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -40,13 +41,15 @@ def gsm8k(
     protocol: str = "inspect/gsm8k",
     dataset: str = "gsm8k",
     scorers: str | list[str] = "",
+    rules: str | list[str] = "",
 ) -> Task:
     """GSM8K under a named protocol.
 
     protocol: a chat protocol of `gradeschool protocols list`. dataset: a name or file, as `-d`
-    takes it ("sample" needs no download). scorers: those that score, by default the protocol's own.
+    takes it ("sample" needs no download). scorers: names, by default the protocol's own. rules: the
+    old name of `scorers`.
     """
-    return _task(protocol, load_dataset(dataset).problems, scorers)
+    return _task(protocol, load_dataset(dataset).problems, renamed(scorers, rules, "rules"))
 
 
 @task
@@ -54,16 +57,19 @@ def aime2025(
     protocol: str = "inspect/aime2025",
     dataset: str = "",
     scorers: str | list[str] = NUMERIC_EQUALITY,
+    rules: str | list[str] = "",
 ) -> Task:
     """AIME 2025, scored by numeric equality: 711 is not 11, 149 is not 49.
 
     Takes the place of inspect_evals/aime2025. dataset: a file with the columns id, problem and
-    answer; by default math-ai/aime25 at the revision that inspect_evals uses.
+    answer; by default math-ai/aime25 at the revision that inspect_evals uses. rules: the old name
+    of `scorers`.
     """
-    return _task(protocol, load_dataset(dataset).problems if dataset else _aime(), scorers)
+    problems = load_dataset(dataset).problems if dataset else _aime()
+    return _task(protocol, problems, renamed(scorers, rules, "rules"))
 
 
-def _task(name: str, problems: Sequence[Problem], scorers: str | list[str]) -> Task:
+def _task(name: str, problems: Sequence[Problem], scorers: str | Sequence[str]) -> Task:
     protocol = get_protocol(name)
     if not protocol.is_chat:
         chat = [known.name for known in all_protocols().values() if known.is_chat]
@@ -81,7 +87,7 @@ def _task(name: str, problems: Sequence[Problem], scorers: str | list[str]) -> T
     )
 
 
-def _scorers(scorers: str | list[str]) -> list[Scorer]:
+def _scorers(scorers: str | Sequence[str]) -> list[Scorer]:
     names = scorers.split(",") if isinstance(scorers, str) else scorers
     return [SCORERS[get_scorer(name.strip()).name]() for name in names]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def assert_accuracy() -> Callable[..., Scores]:
-    """Return a function that fails the test where completions are right too seldom."""
+    """Return a function that fails the test where the accuracy is too low."""
     return check
 
 
@@ -28,19 +28,20 @@ def check(
     at_least: float,
     scorer: str = "",
     confident: bool = False,
+    rule: str = "",
 ) -> Scores:
     """Return the scores, or fail the test with the accuracy, its interval and the first misses.
 
-    at_least: the accuracy that is asked for, from 0 to 1. scorer: how answers are read. confident:
-    ask it of the lower end of the 95 % interval, not of the accuracy alone.
+    at_least: the accuracy required, from 0 to 1. scorer: a name; by default gradeschool/reader.
+    confident: require it of the lower end of the 95 % interval. rule: the old name of `scorer`.
     """
     from gradeschool.errors import InputError
-    from gradeschool.integrations import DEFAULT_SCORER
+    from gradeschool.integrations import DEFAULT_SCORER, renamed
     from gradeschool.integrations.scores import score
 
     if not 0 <= at_least <= 1:
         raise InputError(f"at_least is {at_least!r}; give an accuracy from 0 to 1")
-    scores = score(texts, golds, scorer or DEFAULT_SCORER)
+    scores = score(texts, golds, renamed(scorer, rule) or DEFAULT_SCORER)
     found = scores.ci95[0] if confident else scores.accuracy
     if found < at_least:
         __tracebackhide__ = True

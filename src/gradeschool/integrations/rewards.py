@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from functools import lru_cache
 from math import isfinite
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from gradeschool.answers.parse import answer_part
 from gradeschool.answers.quantities import canonical_gold, is_number
 from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
-from gradeschool.integrations import DEFAULT_SCORER
+from gradeschool.integrations import DEFAULT_SCORER, renamed
 from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
@@ -55,17 +55,20 @@ class Grader:
 
     scorer: a name from `gradeschool protocols list`. format_credit: added where the text ends in
     the form that `format` names: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it).
-    partial_credit: for a wrong answer that lost its sign or is off by 100 or 1,000.
-    Making one raises UnknownNameError, MissingExtraError or InputError; equal ones are equal, and
-    can be pickled.
+    partial_credit: for a wrong answer that lost its sign or is off by 100 or 1,000. rule: the old
+    name of `scorer`. Raises UnknownNameError, MissingExtraError or InputError. Graders with the
+    same settings compare equal, and can be pickled.
     """
 
     scorer: str = DEFAULT_SCORER
     format: str = MARKER
     format_credit: float = 0.0
     partial_credit: float = 0.0
+    rule: InitVar[str] = ""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, rule: str) -> None:
+        if rule:
+            object.__setattr__(self, "scorer", renamed(self.scorer, rule))
         get_usable_scorer(self.scorer)
         if self.format not in FORMATS:
             raise InputError(f"the format is {self.format!r}; give one of {', '.join(FORMATS)}")

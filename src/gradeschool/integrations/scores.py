@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gradeschool.errors import InputError
-from gradeschool.integrations import DEFAULT_SCORER
+from gradeschool.integrations import DEFAULT_SCORER, renamed
 from gradeschool.integrations.rewards import gold_of
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
@@ -104,15 +104,20 @@ class Scores:
 
 
 def score(
-    texts: Sequence[str], golds: Sequence[object], scorer: str | Sequence[str] = DEFAULT_SCORER
+    texts: Sequence[str],
+    golds: Sequence[object],
+    scorer: str | Sequence[str] = DEFAULT_SCORER,
+    *,
+    rule: str | Sequence[str] = "",
 ) -> Scores:
     """Return the scores of completions against their golds.
 
     golds: one for each text: a number, a solution ("... #### 18"), a GSM8K row or a Problem.
-    scorer:
-    a name or several; the first is the headline. Raises InputError where texts and golds do not
-    fit or a gold is none, UnknownNameError and MissingExtraError for a scorer.
+    scorer: a name or several; the first is the headline. rule: its old name. Raises InputError
+    where texts and golds differ in number or a gold cannot be read, UnknownNameError and
+    MissingExtraError for a scorer.
     """
+    scorer = renamed(scorer, rule)
     if len(texts) != len(golds):
         raise InputError(f"{len(texts)} texts but {len(golds)} golds; give a gold for each text")
     if not texts:

@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError
-from gradeschool.models.local import GenerationSettings, SampleTask, WrittenText, ends_of
+from gradeschool.models.local import (
+    GenerationSettings,
+    SampleTask,
+    WrittenText,
+    ends_of,
+    load_model,
+    load_tokenizer,
+)
 
 SEND_ROWS, SEND_SECONDS = 64, 1.0  # rows that are sent, and stored, at once; and how often
 # Weights up to which more than one thread costs more than it gains.
@@ -24,25 +31,15 @@ ASSUMED_FREE = 4 << 30  # bytes, where the system does not say
 
 
 class LoadedGenerator:
-    """A model of a folder and its tokenizer, on a GPU where there is one.
-
-    bfloat16 on a GPU, float32 on a CPU; code that comes with the model is not run.
-    """
+    """A model of a folder and its tokenizer, on a GPU where there is one; see `load_model`."""
 
     def __init__(self, folder: Path) -> None:
         import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-        from transformers.utils import logging
 
-        logging.disable_progress_bar()
-        gpu = torch.cuda.is_available()
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            folder, local_files_only=True, dtype=torch.bfloat16 if gpu else torch.float32
-        )
-        self.model = (model.cuda() if gpu else model).eval()
-        self.ends = ends_of(model, self.tokenizer)
-        self.small = sum(weight.numel() for weight in model.parameters()) <= SMALL_WEIGHTS
+        self.tokenizer = load_tokenizer(folder)
+        self.model = load_model(folder, "cuda" if torch.cuda.is_available() else "cpu")
+        self.ends = ends_of(self.model, self.tokenizer)
+        self.small = sum(weight.numel() for weight in self.model.parameters()) <= SMALL_WEIGHTS
 
     def write(
         self, settings: GenerationSettings, limit: int, tasks: Sequence[SampleTask]

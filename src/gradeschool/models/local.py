@@ -129,6 +129,30 @@ class LocalModel:
                     written.close()
 
 
+def load_model(folder: Path, device: str = "cpu") -> Any:
+    """Load a causal language model from a folder; code that comes with it is not run.
+
+    float32 on a CPU, bfloat16 elsewhere.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    if not (folder / "config.json").is_file():
+        raise InputError(f"the folder {str(folder)!r} holds no model: it has no config.json")
+    logging.disable_progress_bar()
+    kind = torch.float32 if device == "cpu" else torch.bfloat16
+    model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype=kind)
+    return model.to(device).eval()
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """Load the tokenizer of a model's folder."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+
+
 def tokens_of(tokenizer: Any, prompt: Prompt) -> list[int]:
     """Return a prompt as tokens; a chat in the model's own template, its prefix left open.
 

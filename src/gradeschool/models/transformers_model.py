@@ -19,6 +19,7 @@ from gradeschool.models.local import (
     SampleTask,
     WrittenText,
     fits,
+    load_tokenizer,
     tokens_of,
     too_long,
 )
@@ -46,10 +47,10 @@ class TransformersEngine:
     """Turns requests into tokens, and what is written into replies."""
 
     def __init__(self, calculator: bool, workers: Workers | None, folder: Path) -> None:
-        from transformers import AutoConfig, AutoTokenizer
+        from transformers import AutoConfig
 
         self.folder, self.calculator = folder, calculator
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        self.tokenizer = load_tokenizer(folder)
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         self.context: int | None = getattr(config, "max_position_embeddings", None)
         self._write = LoadedGenerator(folder).write if workers is None else workers

@@ -72,7 +72,7 @@ def _print_partings(partings: Sequence[PromptDifference], console: Console) -> N
         return
     console.print("\nwhere the prompts part", style="bold")
     for one in partings:
-        where = f"problem {printable(one.problem, keep='')}, behind byte {one.at:,}"
+        where = f"problem {printable(one.problem, keep='')}, behind byte {one.shared:,}"
         console.print(f"{one.completions:,} completions, like {where}:", soft_wrap=True)
         for letter, text in (("A", one.a), ("B", one.b)):
             shown = printable(one.before + text, keep="").replace("\n", "\\n")

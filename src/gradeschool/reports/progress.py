@@ -1,13 +1,16 @@
-"""A run while it goes: a live display in a terminal, a plain line now and then elsewhere."""
+"""The progress of a command on stderr: a bar with figures in a terminal, lines in a log."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from gradeschool.completion import Completion
+from gradeschool.reports.printable import printable
 from gradeschool.runs.cost import Budget
 from gradeschool.runs.dispatch import InFlight
 from gradeschool.runs.progress import RunProgress
@@ -16,37 +19,102 @@ from gradeschool.verdict import Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
 
-PLAIN_SECONDS = 10.0
-REFRESH_A_SECOND = 4
-RECENT_SECONDS = 30.0
+LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
+RECENT_SECONDS = 30.0  # over which the rates of a run are measured
+RECENT_UPDATES = 50  # updates of a training whose mean is shown
+TAIL_BYTES = 400  # of a stage's log, in which its last line is looked for
 BETWEEN = " · "
 
 
-class Mark(NamedTuple):
-    """How many answers and tokens there were at a time."""
+class ProgressDisplay:
+    """Shows how far a command is: a bar and figures in a terminal, a line now and then in a log.
+
+    A context manager. quiet: show nothing. console: a terminal to draw in; None draws on stderr if
+    that is a terminal.
+    """
+
+    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
+        self.quiet = quiet
+        self.console = console
+        if console is None and not quiet and sys.stderr.isatty():
+            from rich.console import Console
+
+            self.console = Console(stderr=True)
+        if self.console is not None:
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+            self._bar = Progress(
+                BarColumn(bar_width=24),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[figures]}", markup=False),
+                console=self.console,
+                auto_refresh=False,
+            )
+            self._task = self._bar.add_task("", total=None, figures="starting")
+        self._updated = time.monotonic() if self.console is None else 0.0
+
+    def __enter__(self) -> Self:
+        """Start drawing."""
+        if self.console is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Leave the last state standing; of a bar that never began nothing is left."""
+        if self.console is not None:
+            self._bar.update(self._task, visible=self._bar.tasks[0].total is not None)
+            self._bar.refresh()
+            self._bar.stop()
+
+    def message(self, text: str) -> None:
+        """Show a line of text above the bar, or as a line of the log."""
+        if self.console is not None:
+            self.console.print(text, markup=False, highlight=False)
+        elif not self.quiet:
+            print(text, file=sys.stderr, flush=True)
+
+    def update(
+        self, done: int, total: int, figures: Callable[[], Sequence[str]], now: bool = False
+    ) -> None:
+        """Show `done` of `total` with lines of figures, if it is time for it or `now` is set."""
+        seconds = LOG_SECONDS if self.console is None else TERMINAL_SECONDS
+        if not now and time.monotonic() - self._updated <= seconds:
+            return
+        self._updated = time.monotonic()
+        lines = [line for line in figures() if line]
+        if self.console is None:
+            self.message(BETWEEN.join([f"{done}/{total} done", *lines]))
+            return
+        self._bar.update(self._task, completed=done, total=total, figures="\n".join(lines))
+        self._bar.refresh()
+
+
+# A run
+
+
+class RateMark(NamedTuple):
+    """The number of answers and tokens at a time."""
 
     time: float
     ended: int
     tokens: int
 
 
-class Tally:
+class RunTally:
     """Counts of a running evaluation."""
 
     def __init__(self) -> None:
         self.total = self.stored = self.ended = self.failed = self.retries = 0
         self.correct = self.judged = self.tokens = 0
-        self.live = InFlight()
-        self.purse: Budget | None = None
-        self.started = time.monotonic()
-        self._marks: deque[Mark] = deque()
+        self.in_flight = InFlight()
+        self.budget: Budget | None = None
+        self._marks: deque[RateMark] = deque()
 
     def begin(self, total: int, stored: int) -> None:
         """Start counting."""
-        self.total, self.stored, self.started = total, stored, time.monotonic()
-        self._marks.append(Mark(self.started, 0, 0))
+        self.total, self.stored = total, stored
+        self._marks.append(RateMark(time.monotonic(), 0, 0))
 
     def count(self, completion: Completion, outcome: Outcome) -> None:
         """Count one sample that ended."""
@@ -63,8 +131,8 @@ class Tally:
             return ""
         low, high = wilson(self.correct, self.judged)
         share = 100 * self.correct / self.judged
-        of = "accuracy of the new" if self.stored else "accuracy"
-        return f"{of} {share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+        subject = "accuracy of the new" if self.stored else "accuracy"
+        return f"{subject} {share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
     def speed(self) -> str:
         """Return answers and tokens a second, dollars, and the time left."""
@@ -72,19 +140,19 @@ class Tally:
         parts = [f"{answers:.1f}/s"] if self.ended else []
         if self.tokens:
             parts.append(f"{tokens:,.0f} tokens/s")
-        if self.purse is not None:
-            limit = "" if self.purse.limit is None else f" of ${self.purse.limit:,.2f}"
-            parts.append(f"${self.purse.cost:,.4f}{limit}")
-        left = self.total - self.stored - self.ended
-        if answers and left > 0:
-            parts.append(f"{_clock(left / answers)} left")
+        if self.budget is not None:
+            limit = "" if self.budget.limit is None else f" of ${self.budget.limit:,.2f}"
+            parts.append(f"${self.budget.cost:,.4f}{limit}")
+        remaining = self.total - self.stored - self.ended
+        if answers and remaining > 0:
+            parts.append(f"{_clock(remaining / answers)} left")
         return BETWEEN.join(parts)
 
     def _rates(self) -> tuple[float, float]:
         """Return answers and tokens a second over the last half minute."""
         now = time.monotonic()
         if not self._marks or now - self._marks[-1].time >= 1:
-            self._marks.append(Mark(now, self.ended, self.tokens))
+            self._marks.append(RateMark(now, self.ended, self.tokens))
         while len(self._marks) > 1 and now - self._marks[1].time > RECENT_SECONDS:
             self._marks.popleft()
         first = self._marks[0]
@@ -95,16 +163,16 @@ class Tally:
         """Return what failed, what is tried again, and what is in flight."""
         parts = [f"{self.failed} failed"]
         if self.retries:
-            now = f" ({self.live.waiting} waiting)" if self.live.waiting else ""
-            tries = "1 retry" if self.retries == 1 else f"{self.retries} retries"
-            parts.append(f"{tries}{now}")
-        if self.live.sent:
-            parts.append(f"{self.live.sent} of {self.live.limit} in flight")
+            waiting = f" ({self.in_flight.waiting} waiting)" if self.in_flight.waiting else ""
+            retries = "1 retry" if self.retries == 1 else f"{self.retries} retries"
+            parts.append(f"{retries}{waiting}")
+        if self.in_flight.sent:
+            parts.append(f"{self.in_flight.sent} of {self.in_flight.limit} in flight")
         return BETWEEN.join(parts)
 
-    def figures(self) -> str:
-        """Return all of it in one line."""
-        return BETWEEN.join(filter(None, [self.trouble(), self.accuracy(), self.speed()]))
+    def figures(self) -> list[str]:
+        """Return three lines: trouble, accuracy, speed."""
+        return [self.trouble(), self.accuracy(), self.speed()]
 
 
 def _clock(seconds: float) -> str:
@@ -113,136 +181,200 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-class Telling(RunProgress):
-    """What both displays do alike: they keep a tally, and say a line where something happens."""
+class EvaluationDisplay(RunProgress, ProgressDisplay):
+    """The progress of a run."""
 
-    def __init__(self) -> None:
-        self.tally = Tally()
+    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
+        super().__init__(quiet, console)
+        self.tally = RunTally()
 
-    def watch(self, live: InFlight, purse: Budget | None, died: str) -> None:
-        """Get the run's counters."""
-        self.tally.live, self.tally.purse = live, purse
+    def __exit__(self, *exc: object) -> None:
+        """Show the state at the end, if the run began at all."""
+        if self.tally.total:
+            self._show(now=True)
+        super().__exit__(*exc)
+
+    def watch(self, in_flight: InFlight, budget: Budget | None, died: str) -> None:
+        """Take the run's counters."""
+        self.tally.in_flight, self.tally.budget = in_flight, budget
         if died:
-            self._say(
+            self.message(
                 f"the last session here ({died}) did not end in order; going on from what it stored"
             )
 
+    def begin(self, total: int, stored: int, quarantined: int) -> None:
+        """Show the size of the run."""
+        self.tally.begin(total, stored)
+        if quarantined:
+            self.message(f"{quarantined} unreadable rows moved to quarantine.jsonl")
+        if self.console is None:
+            already = f", {stored} stored already" if stored else ""
+            self.message(f"{total} samples{already}")
+        else:
+            self._show(now=True)
+
+    def ended(self, completion: Completion, outcome: Outcome) -> None:
+        """Count one sample."""
+        self.tally.count(completion, outcome)
+        self._show()
+
+    def retry(self) -> None:
+        """Count a retry."""
+        self.tally.retries += 1
+
     def stopping(self) -> None:
         """Say what is waited for."""
-        waiting = f"{self.tally.live.sent} in flight are waited for"
-        self._say(f"stopping: {waiting}; once more stops at once")
+        waiting = f"{self.tally.in_flight.sent} in flight are waited for"
+        self.message(f"stopping: {waiting}; once more stops at once")
 
     def note(self, text: str) -> None:
-        """Say it."""
-        self._say(text)
+        """Show a message."""
+        self.message(text)
 
-    def _say(self, line: str) -> None:
-        raise NotImplementedError
-
-
-class PlainProgress(Telling):
-    """Writes a line to stderr at the start, every ten seconds, and at the end."""
-
-    def __init__(self, quiet: bool = False) -> None:
-        super().__init__()
-        self.quiet = quiet
-        self._told = time.monotonic()
-
-    def __enter__(self) -> PlainProgress:
-        """Nothing to set up."""
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        """Say how it stands at the end, if it began at all."""
-        if self.tally.total:
-            self._tell()
-
-    def begin(self, total: int, stored: int, quarantined: int) -> None:
-        """Learn the size of the run."""
-        self.tally.begin(total, stored)
-        if quarantined:
-            self._say(f"{quarantined} unreadable rows moved to quarantine.jsonl")
-        already = f", {stored} stored already" if stored else ""
-        self._say(f"{total} samples{already}")
-
-    def ended(self, completion: Completion, outcome: Outcome) -> None:
-        """Learn of one sample."""
-        self.tally.count(completion, outcome)
-        if time.monotonic() - self._told > PLAIN_SECONDS:
-            self._tell()
-
-    def retry(self) -> None:
-        """Learn of a retry."""
-        self.tally.retries += 1
-
-    def _tell(self) -> None:
-        self._told = time.monotonic()
-        done = self.tally.stored + self.tally.ended
-        self._say(f"{done}/{self.tally.total} done{BETWEEN}{self.tally.figures()}")
-
-    def _say(self, line: str) -> None:
-        if not self.quiet:
-            print(line, file=sys.stderr, flush=True)
-
-
-class LiveProgress(Telling):
-    """Draws a bar and two lines of figures on stderr, refreshed four times a second."""
-
-    def __init__(self, console: Console) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-        super().__init__()
-        self.console = console
-        self._progress: Progress = Progress(
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[figures]}", markup=False),
-            console=console,
-            auto_refresh=False,
-        )
-        self._drawn = 0.0
-
-    def __enter__(self) -> LiveProgress:
-        """Start drawing."""
-        self._progress.start()
-        self._task = self._progress.add_task("", total=None, figures="starting")
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        """Draw the last state and leave it standing; of a run that never began nothing is left."""
-        self._progress.update(self._task, visible=self.tally.total > 0)
-        self._draw()
-        self._progress.stop()
-
-    def begin(self, total: int, stored: int, quarantined: int) -> None:
-        """Learn the size of the run."""
-        self.tally.begin(total, stored)
-        if quarantined:
-            self._say(f"{quarantined} unreadable rows moved to quarantine.jsonl")
-        self._progress.update(self._task, total=total)
-        self._draw()
-
-    def ended(self, completion: Completion, outcome: Outcome) -> None:
-        """Learn of one sample."""
-        self.tally.count(completion, outcome)
-        self._draw_in_turn()
-
-    def retry(self) -> None:
-        """Learn of a retry."""
-        self.tally.retries += 1
-        self._draw_in_turn()
-
-    def _say(self, line: str) -> None:
-        self.console.print(line, markup=False, highlight=False)
-
-    def _draw_in_turn(self) -> None:
-        if time.monotonic() - self._drawn > 1 / REFRESH_A_SECOND:
-            self._draw()
-
-    def _draw(self) -> None:
-        self._drawn = time.monotonic()
+    def _show(self, now: bool = False) -> None:
         tally = self.tally
-        lines = [tally.accuracy() or "starting", tally.speed(), tally.trouble()]
-        text = "\n".join(filter(None, lines))
-        self._progress.update(self._task, completed=tally.stored + tally.ended, figures=text)
-        self._progress.refresh()
+        self.update(tally.stored + tally.ended, tally.total, tally.figures, now)
+
+
+# A training
+
+
+class UpdateFigures(Protocol):
+    """The figures of one update of a training."""
+
+    @property
+    def number(self) -> int:
+        """Return the number of the update, from 1."""
+        ...
+
+    @property
+    def of(self) -> int:
+        """Return how many updates there are."""
+        ...
+
+    @property
+    def losses(self) -> Mapping[str, float]:
+        """Return the losses by name."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens of the update."""
+        ...
+
+    @property
+    def seconds(self) -> float:
+        """Return how long it took."""
+        ...
+
+
+class TrainingDisplay(ProgressDisplay):
+    """The losses, the speed and the time left of a training."""
+
+    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
+        super().__init__(quiet, console)
+        self.updates = 0
+        self._recent: deque[UpdateFigures] = deque(maxlen=RECENT_UPDATES)
+
+    def updated(self, update: UpdateFigures) -> None:
+        """Count an update."""
+        self.updates += 1
+        self._recent.append(update)
+        self.update(update.number, update.of, self.figures, now=update.number == update.of)
+
+    def row(self, row: Mapping[str, object]) -> None:
+        """Show the values of a measurement."""
+        self.message(BETWEEN.join(f"{name} {row[name]}" for name in row if name != "update"))
+
+    def figures(self) -> list[str]:
+        """Return the mean losses of the last updates, the speed and the time left."""
+        last, count = self._recent[-1], len(self._recent)
+        means = {name: sum(update.losses[name] for update in self._recent) / count
+                 for name in last.losses}  # fmt: skip
+        seconds = sum(update.seconds for update in self._recent) or 1e-9
+        speed = sum(update.tokens for update in self._recent) / seconds
+        remaining = (last.of - last.number) * seconds / count
+        losses = (f"{name} {mean:.4f}" for name, mean in means.items())
+        return [BETWEEN.join([*losses, f"{speed:,.0f} tokens/s", f"{remaining:,.0f} s left"])]
+
+
+# The stages of a recipe
+
+
+class StageName(Protocol):
+    """A stage."""
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        ...
+
+
+class StageTimes(Protocol):
+    """The times of a stage that ended."""
+
+    @property
+    def seconds(self) -> float:
+        """Return the time on the clock."""
+        ...
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Return the time of its process."""
+        ...
+
+
+class RunningStage(Protocol):
+    """A stage that runs."""
+
+    @property
+    def stage(self) -> StageName:
+        """Return the stage."""
+        ...
+
+    @property
+    def since(self) -> float:
+        """Return when it began, by the monotonic clock."""
+        ...
+
+    @property
+    def log(self) -> Path:
+        """Return the file that it writes its messages to."""
+        ...
+
+
+class StagesDisplay(ProgressDisplay):
+    """The stages that run, the last message of each, and how many are done."""
+
+    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
+        super().__init__(quiet, console)
+        self._begun: set[str] = set()
+
+    def show(self, running: Sequence[RunningStage], done: int, of: int) -> None:
+        """Show the stages that run."""
+        for stage in running:
+            if self.console is None and stage.stage.name not in self._begun:
+                self._begun.add(stage.stage.name)
+                self.message(f"{stage.stage.name} ... ({done}/{of} done)")
+        if self.console is not None:
+            self.update(done, of, lambda: ["stages", *map(_stage_line, running)])
+
+    def ended(self, stage: StageName, done: StageTimes) -> None:
+        """Show how long a stage took."""
+        self.message(f"{stage.name}: {done.seconds:,.0f} s, {done.cpu_seconds:,.0f} s of CPU")
+
+
+def _stage_line(running: RunningStage) -> str:
+    seconds = time.monotonic() - running.since
+    return f"{running.stage.name}  {seconds:,.0f} s  {last_line(running.log)}"
+
+
+def last_line(path: Path) -> str:
+    """Return the last line of a log that is not empty, as plain text."""
+    try:
+        with path.open("rb") as log:
+            log.seek(max(0, path.stat().st_size - TAIL_BYTES))
+            lines = log.read().decode("utf-8", "replace").replace("\r", "\n").split("\n")
+    except OSError:
+        return ""
+    return printable(next((line for line in reversed(lines) if line.strip()), ""))

@@ -179,6 +179,7 @@ class Dispatcher:
         self.stopping = asyncio.Event()
         self.fatal: FatalModelError | None = None
         self.in_flight = InFlight(limit=limiter.limit)
+        self._several = model if isinstance(model, SeveralModel) else None
         self._retries = RetryPolicy(0)
         self._workers = 0
 
@@ -193,8 +194,7 @@ class Dispatcher:
         Raises FatalModelError, and whatever `record` raises (StoreError).
         """
         self._retries = RetryPolicy(len(requests))
-        several = choices if isinstance(self.model, SeveralModel) else 1
-        pending = groups(requests, several)
+        pending = groups(requests, choices if self._several is not None else 1)
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._start_workers(tasks, pending, len(requests))
@@ -268,7 +268,14 @@ class Dispatcher:
             tries += 1
             sent = self.limiter.clock()
             try:
-                replies = await self._replies(group)
+                self.in_flight.sent += 1
+                try:
+                    if self._several is not None:
+                        replies = await self._several.answer_many(group)
+                    else:
+                        replies = [await self.model.answer(group[0])]
+                finally:
+                    self.in_flight.sent -= 1
             except TransientError as error:
                 if is_overload(error) or (tries == 1 and error.cause not in NO_SIGN_OF_LOAD):
                     self.limiter.overloaded(sent, error.retry_after)
@@ -285,15 +292,6 @@ class Dispatcher:
                 self.limiter.succeeded()
                 pairs = zip(group, replies, strict=False)
                 return [completed(request, reply, self.run) for request, reply in pairs]
-
-    async def _replies(self, group: RequestGroup) -> list[Reply]:
-        self.in_flight.sent += 1
-        try:
-            if len(group) > 1 and isinstance(self.model, SeveralModel):
-                return await self.model.answer_many(group)
-            return [await self.model.answer(group[0])]
-        finally:
-            self.in_flight.sent -= 1
 
     def _failed(self, group: RequestGroup, error: ModelError) -> list[Completion]:
         """Return the error as the completion of each request; none where it ends the run."""

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
-from gradeschool.formats.read import Reader, RowBatch
-from gradeschool.formats.tables import BATCH_ROWS, Cells
+from gradeschool.formats.read import RowBatch, SampleReader
+from gradeschool.formats.tables import BATCH_ROWS, CellBatch
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.shards import FilePlace
@@ -137,15 +137,15 @@ class OnRay:
         yield rows
 
     def _read(self, stretch: Stretch) -> Iterator[RowBatch]:
-        reader = Reader(Path(stretch.path), self.run)
+        reader = SampleReader(Path(stretch.path), self.run)
         with opened(stretch.path) as file:
             head = next(file.iter_batches(batch_size=1), None)
-            if head is not None and (row := next(Cells([1], head).rows(), None)) is not None:
+            if head is not None and (row := next(CellBatch([1], head).rows(), None)) is not None:
                 reader.begin(row)
             rows = count(stretch.first)
             for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=stretch.groups):
                 numbers = [next(rows) for _ in range(batch.num_rows)]
-                yield RowBatch(reader, Cells(numbers, batch))
+                yield RowBatch(reader, CellBatch(numbers, batch))
 
 
 def _with_last(chunks: Iterator[list[ScoredRow]]) -> Iterator[tuple[bool, list[ScoredRow]]]:

@@ -15,16 +15,25 @@ DEFAULT_SCORER = "gradeschool/reader"
 
 
 def judge(
-    text: str, gold: str | int | Problem | Mapping[str, str], scorer: str = DEFAULT_SCORER
+    text: str,
+    gold: str | int | Problem | Mapping[str, str],
+    scorer: str = DEFAULT_SCORER,
+    *,
+    rule: str = "",
 ) -> Verdict:
     """Return a scorer's verdict on one completion.
 
     gold: the number ("18", 18, "1,250"), the whole reference solution ("... #### 18"), a GSM8K row
-    or a Problem. scorer: a name from `gradeschool protocols list`. Raises UnknownNameError for
-    another scorer, MissingExtraError for one that calls a library that is not installed, and
-    InputError for a gold that is none or a text that is no str; never raises because of what
-    a text says.
+    or a Problem. scorer: a name from `gradeschool protocols list`; rule: its old name, until 0.2.0.
+    Raises UnknownNameError for another scorer, MissingExtraError for one that calls a library that
+    is not installed, and InputError for a gold that is none or a text that is no str; never raises
+    because of what a text says.
     """
+    if rule:
+        import warnings  # no other use needs it
+
+        warnings.warn("rule= is now scorer=", DeprecationWarning, stacklevel=2)
+        scorer = rule
     if not isinstance(text, str):
         raise InputError(
             f"the completion is a {type(text).__name__}: {clip(repr(text))}; give its text, a str"

@@ -19,7 +19,7 @@ from gradeschool.datasets.platinum import disputed
 from gradeschool.errors import GradeschoolError
 from gradeschool.formats.read import SampleBatch, sample_batches
 from gradeschool.formats.samples import FileSample
-from gradeschool.formats.tables import everything
+from gradeschool.formats.tables import every_row
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
@@ -126,9 +126,9 @@ def _tasks(sources: Sequence[Source], shard: Shard | None) -> Generator[_Task, N
     for source in sources:
         for path in source.parts:
             number = next(numbers)
-            wanted = shard.wanted(number) if shard else everything
+            selected = shard.wanted(number) if shard else every_row
             place = FilePlace(str(shard) if shard else "", source.name, str(path), number)
-            for batch in sample_batches(path, wanted, source.run):
+            for batch in sample_batches(path, selected, source.run):
                 yield _Task(place, source.dataset.name, batch)
 
 

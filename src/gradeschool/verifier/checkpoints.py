@@ -8,13 +8,11 @@ so that this number is all there is to remember of them.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gradeschool.atomic import sync_folder
+from gradeschool.atomic import replacing
 from gradeschool.errors import StoreError
 from gradeschool.verifier.optimizers import STATE, Optimizers
 from gradeschool.verifier.parallel import World, part_like, whole
@@ -94,18 +92,11 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    part = path.with_name(f".tmp-{path.name}")
+    contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
     try:
-        save_file(
-            {name: tensor.contiguous() for name, tensor in tensors.items()}, part, dict(metadata)
-        )
-        with part.open("rb") as file:
-            os.fsync(file.fileno())
-        part.replace(path)
-        sync_folder(path.parent)
+        with replacing(path) as part:
+            save_file(contiguous, part, dict(metadata))
     except (OSError, SafetensorError) as error:
-        with suppress(OSError):
-            part.unlink()
         raise StoreError(
             f"cannot write {str(path)!r}: {error}; free the disk or give another folder with -o, "
             "then the same command continues from the last checkpoint"

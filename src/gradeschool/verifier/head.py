@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from gradeschool.errors import InputError
+from gradeschool.models.local import load_model
 from gradeschool.verifier.examples import QuestionSolution, SolutionScore, SolutionTokens, texts_of
 from gradeschool.verifier.packing import take_packed
 from gradeschool.verifier.rows import PackedRows, hidden_states, pack
@@ -198,19 +199,6 @@ def head_of(folder: Path) -> dict[str, Any]:
         ) from error
 
 
-def load_model(folder: Path, device: str = "cpu") -> Any:
-    """Load a causal language model from a folder; code that comes with it is not run."""
-    from transformers import AutoModelForCausalLM
-    from transformers.utils import logging
-
-    if not (folder / "config.json").is_file():
-        raise InputError(f"the folder {str(folder)!r} holds no model: it has no config.json")
-    logging.disable_progress_bar()
-    kind = torch.float32 if device == "cpu" else torch.bfloat16
-    model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype=kind)
-    return model.to(device).eval()
-
-
 def load_reader(folder: Path, device: str = "cpu") -> Any:
     """Load a causal language model that reads each question once for all its solutions.
 
@@ -220,13 +208,6 @@ def load_reader(folder: Path, device: str = "cpu") -> Any:
     with suppress(InputError):
         take_packed(model)
     return model
-
-
-def load_tokenizer(folder: Path) -> Any:
-    """Load the tokenizer of a model's folder."""
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
 
 VERIFIER_TOKEN = "<ver>"

@@ -27,7 +27,7 @@ GGUF = ".gguf"
 FORMS = f"a folder, a FILE{GGUF} or {TINY}"
 
 
-class Side(Protocol):
+class SolutionReader(Protocol):
     """A model that reads solutions: as a verifier, or for their log-probabilities."""
 
     name: str
@@ -45,8 +45,8 @@ class Side(Protocol):
 class CandidateScorer(NamedTuple):
     """A verifier and the generator of log-probabilities; None where none are wanted."""
 
-    verifier: Side
-    generator: Side | None = None
+    verifier: SolutionReader
+    generator: SolutionReader | None = None
 
 
 def load_scorer(verifier: str | Path, generator: str | Path | None = None) -> CandidateScorer:
@@ -55,9 +55,9 @@ def load_scorer(verifier: str | Path, generator: str | Path | None = None) -> Ca
     Each is a model's folder, a FILE.gguf or `tiny`. Raises InputError where there is none,
     MissingExtraError where what reads it is not installed.
     """
-    head = _side(verifier, "verifier", TINY_VERIFIER)
+    head = _reader(verifier, "verifier", TINY_VERIFIER)
     return CandidateScorer(
-        head, None if generator is None else _side(generator, "generator", TINY_FILE)
+        head, None if generator is None else _reader(generator, "generator", TINY_FILE)
     )
 
 
@@ -66,32 +66,28 @@ def is_model(spec: str) -> bool:
     return spec == TINY or Path(spec).is_dir() or Path(spec).suffix == GGUF
 
 
-def _side(spec: str | Path, what: str, shipped: Path) -> Side:
+def _reader(spec: str | Path, what: str, shipped: Path) -> SolutionReader:
     if str(spec) == TINY:
-        return _of_file(shipped, f"{TINY}-{what}")
+        return GgufReader(shipped, f"{TINY}-{what}")
     path = Path(spec)
     if path.suffix == GGUF and path.is_file():
-        return _of_file(path)
+        return GgufReader(path)
     if not path.is_dir():
         raise InputError(f"there is no {what} {str(spec)!r}; give {FORMS}")
     from gradeschool.verifier.base_model import needs_training_packages
 
     needs_training_packages()
-    return FolderSide(path, what == "verifier")
+    return FolderReader(path, what == "verifier")
 
 
-def _of_file(file: Path, name: str = "") -> Side:
-
-    return GgufSide(file, name)
-
-
-class FolderSide:
+class FolderReader:
     """A model's folder, read by transformers."""
 
     def __init__(self, folder: Path, verifies: bool) -> None:
         import torch
 
-        from gradeschool.verifier.head import Verifier, load_reader, load_tokenizer
+        from gradeschool.models.local import load_tokenizer
+        from gradeschool.verifier.head import Verifier, load_reader
 
         device = "cuda" if torch.cuda.is_available() else "cpu"
         load = Verifier.load if verifies else load_reader
@@ -141,7 +137,7 @@ class Head(NamedTuple):
     bias: float
 
 
-class GgufSide:
+class GgufReader:
     """A GGUF file that scores, if it is a verifier's, or gives log-probabilities."""
 
     def __init__(self, file: Path, name: str = "") -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.errors import InputError
-from gradeschool.reports.stages_progress import StagesProgress, last_line
+from gradeschool.reports.progress import StagesDisplay, last_line
 from gradeschool.verifier.reproduce.stages import (
     STAGE_PROGRAM,
     Done,
@@ -113,12 +113,12 @@ def test_a_stage_that_fails_says_why_and_the_next_run_goes_on_from_there(tmp_pat
 SCRIPT = """
 import sys
 from pathlib import Path
-from gradeschool.reports.stages_progress import StagesProgress
+from gradeschool.reports.progress import StagesDisplay
 from gradeschool.verifier.reproduce.stages import run
 from gradeschool.verifier.reproduce.stages import Stage
 long = Stage("long", ("data", "generate", "-n", "1000000", "-o", "long.jsonl"))
 try:
-    run((long,), Path(sys.argv[1]), 1, StagesProgress(None))
+    run((long,), Path(sys.argv[1]), 1, StagesDisplay())
 except KeyboardInterrupt:
     sys.exit(130)
 """
@@ -167,7 +167,7 @@ def test_a_stage_ends_as_its_command_does(words: Sequence[str], status: int) -> 
 def test_without_a_terminal_each_stage_is_a_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run((FIRST,), tmp_path, 1, StagesProgress(None))
+    run((FIRST,), tmp_path, 1, StagesDisplay())
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "first ... (0/1 done)"
     assert lines[1].startswith("first: ")
@@ -175,17 +175,16 @@ def test_without_a_terminal_each_stage_is_a_line(
 
 def test_in_a_terminal_the_table_shows_what_a_stage_said_last(tmp_path: Path) -> None:
     from rich.console import Console
-    from rich.live import Live
 
     log = tmp_path / "log"
     log.write_text("10/20 · loss 1\r15/20 · loss [bold]\x1b[2J\n\n")
     assert last_line(log) == "15/20 · loss [bold]\\x1b[2J"
     assert last_line(tmp_path / "none") == ""
     shown = io.StringIO()
-    with Live(console=Console(file=shown, width=100), auto_refresh=False) as live:
+    console = Console(file=shown, width=100, force_terminal=True, color_system=None)
+    with StagesDisplay(console=console) as display:
         process = subprocess.Popen([sys.executable, "-c", ""])
-        runs = Running(FIRST, process, time.monotonic(), log)
-        StagesProgress(live).show([runs], 3, 9)
+        display.show([Running(FIRST, process, time.monotonic(), log)], 3, 9)
         process.wait()
     assert "3/9 stages" in shown.getvalue()
     assert "15/20 · loss [bold]" in shown.getvalue()

@@ -88,7 +88,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert "Traceback" not in errors
     stopped = updates(folder)
     log = (folder / "stages/generator-0.log").read_text()
-    assert f"the same command goes on from update {stopped}" in log
+    assert f"the same command resumes from update {stopped}" in log
     before = stage_files(folder)
     assert {"problems-train.json", "problems-labelled.json"} <= before.keys()
     assert "generator-0.json" not in before

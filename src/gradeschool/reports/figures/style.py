@@ -8,11 +8,11 @@ color), told apart by people who do not see red and green; lines differ in marke
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gradeschool.atomic import replacing
 from gradeschool.errors import InputError, MissingExtraError
 
 COLUMN, PAGE = 3.35, 6.9  # inches: one column, and the width of a page of two
@@ -78,7 +78,6 @@ def save(draw: Draw, path: Path, width: float, height: float) -> int:
         raise InputError(
             f"no figure is written as {path.name!r}; its name may end in {', '.join(ENDINGS)}"
         )
-    beside = path.with_name(f".{path.name[:80]}.{os.getpid()}{ending}")
     matplotlib = _matplotlib()
     with matplotlib.rc_context({}):
         matplotlib.rcdefaults()
@@ -88,11 +87,10 @@ def save(draw: Draw, path: Path, width: float, height: float) -> int:
         )
         draw(figure)
         try:
-            figure.savefig(beside, metadata=UNDATED[ending])
-            size = beside.stat().st_size
-            beside.replace(path)
+            with replacing(path) as part:
+                figure.savefig(part, metadata=UNDATED[ending])
+                size = part.stat().st_size
         except OSError as error:
-            beside.unlink(missing_ok=True)
             reason = error.strerror or error
             raise InputError(f"cannot write {str(path)!r}: {reason}; give another path") from error
     return size

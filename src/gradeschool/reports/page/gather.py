@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,15 +10,13 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.platinum import is_official_test, platinum_changes
-from gradeschool.formats.own_run import dataset_of, from_fields
+from gradeschool.formats.own_run import dataset_of, from_fields, results_of
 from gradeschool.formats.read import COMPLETIONS_FILE, read_samples
 from gradeschool.formats.tables import read_rows
 from gradeschool.problem import Problem
 from gradeschool.reports.page.token_values import TokenValues, token_values
 from gradeschool.scoring.sources import DEFAULT_DATASET, Chosen, choose_runs
 from gradeschool.verifier.candidates import text_key
-
-RESULTS_FILE = "results.json"
 
 
 class Facts(NamedTuple):
@@ -89,7 +86,7 @@ def _page_run(
         entries=tuple(entries),
         faults=chosen.run.faults,
         manifest=chosen.manifest,
-        results=_results_of(chosen.path),
+        results=results_of(chosen.path),
         chosen=chosen,
         disputed=_disputed(dataset or dataset_of(chosen.path) or DEFAULT_DATASET, entries),
         valued=_valued(entries, valued) if valued else {},
@@ -130,11 +127,3 @@ def _rows(path: Path, keyed: bool) -> Iterator[tuple[int, Facts]]:
         if completion is not None:
             key = completion.key if keyed else ""
             yield row.number, Facts(completion.finish, *completion.usage[:2], key)
-
-
-def _results_of(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(((path if path.is_dir() else path.parent) / RESULTS_FILE).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

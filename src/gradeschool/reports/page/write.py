@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 
 from gradeschool import __version__
+from gradeschool.atomic import replacing
 from gradeschool.errors import InputError
 from gradeschool.reports.page import sections
 from gradeschool.reports.page.markup import Html, el, join
@@ -165,13 +164,10 @@ def require_free(path: Path, overwrite: bool) -> None:
 def save(page: str, path: Path) -> int:
     """Write a page whole or not at all; return its bytes. Raises InputError where it cannot."""
     body = page.encode()
-    beside = path.with_name(f".{path.name[:80]}.{os.getpid()}.tmp")
     try:
-        beside.write_bytes(body)
-        beside.replace(path)
+        with replacing(path) as part:
+            part.write_bytes(body)
     except OSError as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
         reason = error.strerror or error
         raise InputError(f"cannot write {str(path)!r}: {reason}; give another -o") from error
     return len(body)

@@ -122,11 +122,11 @@ def _keyed(side: DiffSide) -> Iterator[tuple[tuple[str, int], Sample]]:
 class PromptDifference(NamedTuple):
     """One kind of difference: the first of it, and how many completions have it.
 
-    at: bytes that both prompts share. before: the last characters of these; a, b: how each goes on,
-    "" where it ends. problem: the id of the problem that it is shown of.
+    shared: bytes that both prompts begin with. before: the last characters of these. a, b: how
+    each goes on, "" where it ends. problem: the id of the problem that it is shown of.
     """
 
-    at: int
+    shared: int
     before: str
     a: str
     b: str
@@ -135,7 +135,8 @@ class PromptDifference(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
-        return self._asdict()
+        fields = self._asdict()
+        return {"at": fields.pop("shared"), **fields}
 
 
 def prompt_differences(pairs: Sequence[SamplePair]) -> list[PromptDifference]:

@@ -91,10 +91,10 @@ def account_of(
     changes = _changes(a, b)
     walks = [_walk(pair, changes, judges) for pair in paired.pairs]
     kept = [walk for walk in walks if all(code != ERROR for code, _ in walk)]
-    whole = [_accuracy(side, judges, at) for at, side in enumerate((a, b))]
+    whole = [_accuracy(side, judges, own) for own, side in enumerate((a, b))]
     n = len(kept)
-    common = [sum(walk[at][0] == CORRECT for walk in kept) for at in (0, -1)]
-    steps = [_step(name, at, kept) for at, (name, _) in enumerate(changes, start=1)]
+    common = [sum(walk[end][0] == CORRECT for walk in kept) for end in (0, -1)]
+    steps = [_step(name, number, kept) for number, (name, _) in enumerate(changes, start=1)]
     gap = whole[1] - whole[0] - ((common[1] - common[0]) / n if n else 0.0)
     gap = gap if abs(gap) > ROUNDING else 0.0
     lone = len(a.run.samples) + len(b.run.samples) - 2 * n
@@ -120,9 +120,9 @@ def _changes(a: DiffSide, b: DiffSide) -> list[tuple[str, Change]]:
     def limited(pair: SamplePair, state: ReadText) -> ReadText:
         return state._replace(text=pair.b.text) if pair.cut and not same_limit else state
 
-    def when(wanted: bool | None) -> Change:
+    def when(equal: bool | None) -> Change:
         def texts(pair: SamplePair, state: ReadText) -> ReadText:
-            return state._replace(text=pair.b.text) if pair.prompts_equal is wanted else state
+            return state._replace(text=pair.b.text) if pair.prompts_equal is equal else state
 
         return texts
 
@@ -139,7 +139,7 @@ def _changes(a: DiffSide, b: DiffSide) -> list[tuple[str, Change]]:
 
 def cut_at(text: str, stops: Sequence[str]) -> str:
     """Return a text up to the first of some stop strings."""
-    places = [at for stop in stops if stop and (at := text.find(stop)) >= 0]
+    places = [place for stop in stops if stop and (place := text.find(stop)) >= 0]
     return text[: min(places, default=len(text))]
 
 
@@ -166,29 +166,29 @@ def _walk(
     return walked
 
 
-def _step(name: str, at: int, walks: Sequence[Sequence[tuple[int, bool]]]) -> DiffStep:
-    gained = sum(walk[at - 1][0] != CORRECT == walk[at][0] for walk in walks)
-    lost = sum(walk[at - 1][0] == CORRECT != walk[at][0] for walk in walks)
+def _step(name: str, number: int, walks: Sequence[Sequence[tuple[int, bool]]]) -> DiffStep:
+    gained = sum(walk[number - 1][0] != CORRECT == walk[number][0] for walk in walks)
+    lost = sum(walk[number - 1][0] == CORRECT != walk[number][0] for walk in walks)
     points = 100 * (gained - lost) / len(walks) if walks else 0.0
-    return DiffStep(name, points, sum(walk[at][1] for walk in walks), gained, lost)
+    return DiffStep(name, points, sum(walk[number][1] for walk in walks), gained, lost)
 
 
 def _codes(side: DiffSide, judges: Judges, labels: int, scorer: int) -> list[int]:
     return [
-        judges.code(ReadText(one.text, scorer, one.problem), labels)
-        for one in side.run.samples
-        if one.problem is not None and not one.error
+        judges.code(ReadText(sample.text, scorer, sample.problem), labels)
+        for sample in side.run.samples
+        if sample.problem is not None and not sample.error
     ]
 
 
-def _accuracy(side: DiffSide, judges: Judges, at: int) -> float:
-    codes = [code for code in _codes(side, judges, at, at) if code != ERROR]
+def _accuracy(side: DiffSide, judges: Judges, own: int) -> float:
+    codes = [code for code in _codes(side, judges, own, own) if code != ERROR]
     return codes.count(CORRECT) / len(codes) if codes else 0.0
 
 
-def _turned(side: DiffSide, judges: Judges, at: int) -> tuple[int, int]:
+def _turned(side: DiffSide, judges: Judges, own: int) -> tuple[int, int]:
     """Return how many of a side's verdicts the other's scorer turns to correct, and from it."""
-    own, other = (_codes(side, judges, at, scorer) for scorer in (at, 1 - at))
-    both = [pair for pair in zip(own, other, strict=True) if ERROR not in pair]
-    gained = sum(mine != CORRECT == its for mine, its in both)
-    return gained, sum(mine == CORRECT != its for mine, its in both)
+    codes = (_codes(side, judges, own, scorer) for scorer in (own, 1 - own))
+    pairs = [pair for pair in zip(*codes, strict=True) if ERROR not in pair]
+    gained = sum(before != CORRECT == after for before, after in pairs)
+    return gained, sum(before == CORRECT != after for before, after in pairs)

@@ -176,7 +176,7 @@ def test_the_figures_of_a_run_with_several_samples(gradeschool: Command, tmp_pat
 
 def test_what_report_refuses(gradeschool: Command, tmp_path: Path) -> None:
     nothing = gradeschool("report", tmp_path / "x.jsonl")
-    assert (nothing.status, "nothing is to be written" in nothing.err) == (2, True)
+    assert (nothing.status, "there is nothing to write" in nothing.err) == (2, True)
     (tmp_path / "file").touch()
     said = rows(tmp_path / "s.jsonl", [{"index": 0, "completion": "5"}])
     taken = gradeschool("report", said, "-d", "sample", "--figures", tmp_path / "file" / "f")

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from gradeschool.completion import Completion, Finish, Usage
-from gradeschool.reports.progress import LiveProgress, PlainProgress
+from gradeschool.reports.progress import EvaluationDisplay
 from gradeschool.runs.cost import Budget, Price
 from gradeschool.runs.dispatch import InFlight
 from gradeschool.verdict import Outcome
@@ -22,25 +22,29 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def ended(watcher: PlainProgress | LiveProgress, outcome: Outcome, error: str = "") -> None:
+def ended(display: EvaluationDisplay, outcome: Outcome, error: str = "") -> None:
     usage = Usage(10, 50)
-    one = Completion("k", "1", 0, "x", Finish.STOP, usage, error=error)
-    watcher.ended(one, outcome)
+    completion = Completion("k", "1", 0, "x", Finish.STOP, usage, error=error)
+    display.ended(completion, outcome)
+
+
+def figures(display: EvaluationDisplay) -> str:
+    return " · ".join(filter(None, display.tally.figures()))
 
 
 def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    live, purse = InFlight(3, 2, 16), Budget(Price(0.4, 1.6), 1.25, 5.0, 0.0)
-    with PlainProgress() as watcher:
-        watcher.watch(live, purse, "process 7 on here")
-        watcher.begin(100, 20, 1)
+    in_flight, budget = InFlight(3, 2, 16), Budget(Price(0.4, 1.6), 1.25, 5.0, 0.0)
+    with EvaluationDisplay() as display:
+        display.watch(in_flight, budget, "process 7 on here")
+        display.begin(100, 20, 1)
         for _ in range(20):
             clock[0] += 1
-            ended(watcher, Outcome.CORRECT)
-        watcher.retry()
-        ended(watcher, Outcome.ERROR, "timeout: x")
-        watcher.stopping()
+            ended(display, Outcome.CORRECT)
+        display.retry()
+        ended(display, Outcome.ERROR, "timeout: x")
+        display.stopping()
     lines = capsys.readouterr().err.splitlines()
     assert lines[:3] == [
         "the last session here (process 7 on here) did not end in order; "
@@ -57,38 +61,38 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
 
 
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with PlainProgress(quiet=True) as watcher:
-        watcher.begin(1, 0, 1)
-        ended(watcher, Outcome.WRONG)
+    with EvaluationDisplay(quiet=True) as display:
+        display.begin(1, 0, 1)
+        ended(display, Outcome.WRONG)
     assert capsys.readouterr().err == ""
 
 
 def test_time_left_goes_by_the_last_half_minute(clock: list[float]) -> None:
-    watcher = PlainProgress(quiet=True)
-    watcher.begin(1000, 0, 0)
+    display = EvaluationDisplay(quiet=True)
+    display.begin(1000, 0, 0)
     for _ in range(100):
         clock[0] += 0.1
-        ended(watcher, Outcome.CORRECT)
-        watcher.tally.figures()
-    assert "10.0/s" in watcher.tally.figures()
+        ended(display, Outcome.CORRECT)
+        figures(display)
+    assert "10.0/s" in figures(display)
     for _ in range(60):
         clock[0] += 1.0
-        ended(watcher, Outcome.CORRECT)
-        watcher.tally.figures()
-    assert " 1.0/s · 50 tokens/s · 14:00 left" in watcher.tally.figures()
+        ended(display, Outcome.CORRECT)
+        figures(display)
+    assert " 1.0/s · 50 tokens/s · 14:00 left" in figures(display)
 
 
 def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=100, color_system=None)
-    with LiveProgress(console) as watcher:
-        watcher.watch(InFlight(4, 0, 8), None, "")
-        watcher.begin(10, 2, 0)
+    with EvaluationDisplay(console=console) as display:
+        display.watch(InFlight(4, 0, 8), None, "")
+        display.begin(10, 2, 0)
         for _ in range(4):
             clock[0] += 1
-            ended(watcher, Outcome.CORRECT)
-            ended(watcher, Outcome.WRONG)
-        watcher.stopping()
+            ended(display, Outcome.CORRECT)
+            ended(display, Outcome.WRONG)
+        display.stopping()
     shown = out.getvalue()
     assert "10/10" in shown
     assert "accuracy of the new 50.0 % [21.5, 78.5]" in shown

@@ -159,7 +159,7 @@ def test_a_move_counts_what_both_scorers_judge() -> None:
         (["openai/2021", "multi-pattern"], None),
         (
             ["lm-eval/gsm8k", "multi-pattern"],
-            "'multi-pattern' is a scorer and the other a protocol",
+            "'multi-pattern' is a scorer and the other is a protocol",
         ),
         (["lm-eval/gsm8k", "nope"], "no protocol or scorer is called 'nope'"),
         (["openai/2021", "nanochat/gsm8k", "no.jsonl"], "'no.jsonl' does not exist"),

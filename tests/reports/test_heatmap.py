@@ -20,12 +20,12 @@ from gradeschool.reports.heatmap import Shown, _clearest, bin_of
 from gradeschool.reports.page.gather import Entry, Facts
 from gradeschool.reports.page.token_values import MOST_TOKENS, TokenValues, pieces, token_values
 from gradeschool.verifier.candidates import text_key
+from tests.reports.test_page_in_browser import rows_of, seen, until
 from tests.support.browser import Open
 from tests.support.browser import chromium as chromium  # a fixture
 from tests.support.browser import open_page as open_page  # a fixture
 from tests.support.command import run_script
 from tests.support.hostile_report import HOSTILE
-from tests.test_report_browser import rows_of, seen, until
 
 
 def decoded(text: str, cuts: Sequence[int]) -> list[str]:

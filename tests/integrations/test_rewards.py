@@ -265,3 +265,13 @@ def test_openrlhf_gets_tensors() -> None:
     found = openrlhf.reward_func(["Q 18", "Q 7", "Q none"], ["Q"] * 3, ["18", "#### 11", "1"])
     assert found["rewards"].tolist() == found["scores"].tolist() == [1.0, 0.0, 0.0]
     assert found["extra_logs"]["answered"].tolist() == [1.0, 1.0, 0.0]
+
+
+def test_the_old_keyword_names_the_scorer() -> None:
+    with pytest.warns(DeprecationWarning, match="rule= is now scorer="):
+        grader = Grader(rule="openai/2021")
+    assert grader == Grader("openai/2021")
+    assert pickle.loads(pickle.dumps(grader)) == grader
+    with pytest.warns(DeprecationWarning):
+        row = verl.compute_score("gsm8k", "The answer is 18.", "18", rule="openai/2021")
+    assert row["outcome"] == "no_answer"

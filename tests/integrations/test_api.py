@@ -13,7 +13,7 @@ import gradeschool as package
 from gradeschool import Scores, load_dataset
 from gradeschool.answers.numbers import normalize
 from gradeschool.errors import InputError
-from gradeschool.integrations import DEFAULT_SCORER
+from gradeschool.integrations import DEFAULT_SCORER, pytest_plugin
 from gradeschool.integrations.callables import asked
 from gradeschool.integrations.lm_eval_tasks import filters
 from gradeschool.integrations.verifiers import exact_match, reader, reply, rows, sampling
@@ -248,3 +248,11 @@ def test_an_example_that_needs_no_other_package_runs(
 
 def test_there_are_such_examples() -> None:
     assert HERE
+
+
+def test_the_old_keyword_names_the_scorer() -> None:
+    with pytest.warns(DeprecationWarning, match="rule= is now scorer="):
+        scores = package.score(["#### 18"], [18], rule="openai/2021")
+    assert [one.scorer for one in scores.run.scorers] == ["openai/2021"]
+    with pytest.warns(DeprecationWarning):
+        pytest_plugin.check(["#### 18"], [18], at_least=1, rule="openai/2021")
