@@ -21,14 +21,15 @@ SAMPLE = src/gradeschool/datasets/sample/completions.jsonl
 export OMP_NUM_THREADS ?= 1
 
 # The environment is made again when another Python is asked for.
-VERSION := $(shell $(PYTHON) -c 'import sys; print(*sys.version_info[:3], sep=".")')
+VERSION := $(shell $(PYTHON) -c 'import platform; print(platform.python_version())')
 ifeq ($(VERSION),)
 $(error cannot run $(PYTHON); name a Python: make PYTHON=python3.12)
 else ifneq ($(filter 2.% 3.0.% 3.1.% 3.2.% 3.3.% 3.4.% 3.5.% 3.6.% 3.7.% 3.8.% 3.9.% 3.10.%,$(VERSION)),)
 $(error gradeschool needs Python 3.11 or later and $(PYTHON) is $(VERSION); name another: make PYTHON=python3.12)
 endif
-NO_INDEX = { echo 'gradeschool: pip could not install what is needed (its reason is above); try' \
-	'again with a network, and with HTTP_PROXY and HTTPS_PROXY unset or correct' >&2; exit 1; }
+# pip's own words come first; then what to do.
+FAILED = { echo 'gradeschool: pip failed, see above; if it could not reach the package index, connect to' \
+	'a network, and unset HTTP_PROXY and HTTPS_PROXY or correct them' >&2; exit 1; }
 
 .PHONY: demo test test-all coverage test-peers test-peers-heavy lint docs bench clean
 
@@ -76,27 +77,30 @@ bench: .venv/all
 
 # The wheel is what users get, so the wheel is what is tested.
 .venv/installed: .venv/$(VERSION) constraints.txt $(SOURCES)
-	rm -rf dist
-	$(PIP) wheel --no-deps --wheel-dir dist . || $(NO_INDEX)
-	$(PIP) install --constraint constraints.txt "$$(echo dist/*.whl)[llama-cpp]" || $(NO_INDEX)
-	$(PIP) install --no-deps --force-reinstall dist/*.whl
-	touch $@
+	@echo 'Installing gradeschool into .venv (Python $(VERSION)) ...'
+	@rm -rf dist
+	@$(PIP) wheel --no-deps --wheel-dir dist . || $(FAILED)
+	@$(PIP) install --constraint constraints.txt "$$(echo dist/*.whl)[llama-cpp]" || $(FAILED)
+	@$(PIP) install --no-deps --force-reinstall dist/*.whl || $(FAILED)
+	@touch $@
 
 .venv/test: .venv/installed
-	$(PIP) install --constraint constraints.txt --group test || $(NO_INDEX)
-	touch $@
+	@echo 'Installing what the tests need ...'
+	@$(PIP) install --constraint constraints.txt --group test || $(FAILED)
+	@touch $@
 
 # torch first and by its exact version: a range would take a build of several gigabytes.
 .venv/all: .venv/test
-	$(PIP) install torch==2.13.0 || $(NO_INDEX)
-	$(PIP) install --constraint constraints.txt --group all || $(NO_INDEX)
-	touch $@
+	@echo 'Installing torch and what else all tests need ...'
+	@$(PIP) install torch==2.13.0 || $(FAILED)
+	@$(PIP) install --constraint constraints.txt --group all || $(FAILED)
+	@touch $@
 
 .venv/$(VERSION):
-	rm -rf .venv
-	$(PYTHON) -m venv .venv
-	$(PIP) install 'pip>=25.1' || $(NO_INDEX)
-	touch $@
+	@rm -rf .venv
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install 'pip>=25.1' || { rm -rf .venv; $(FAILED); }
+	@touch $@
 
 clean:
 	rm -rf .venv .venvs .cache dist build

@@ -326,6 +326,8 @@ def false_accepts(problems: Sequence[Problem], many: int) -> None:
 
 def spells(text: str, gold: str) -> bool:
     """Tell whether a made text holds the gold itself ("10" swapped is "01", zero has no sign)."""
+    if gold == "0":
+        return True  # "0e3" and "0/7" are zero
     pattern = re.compile(rf"-?0*{gold.replace(',', '').lstrip('-')}")
     numbers = re.findall(r"[-\d.,/:e^]+", text.replace(" 1/2", "_1/2").replace(" feet", "_feet"))
     if "\\(" in text or "feet" in text or "1/2" in text:

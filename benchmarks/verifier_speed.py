@@ -19,7 +19,8 @@ from gradeschool.verifier.base_model import build_tokenizer, new_model
 from gradeschool.verifier.examples import QuestionSolution, training_texts
 from gradeschool.verifier.examples import texts_of as tokens_of
 from gradeschool.verifier.head import Verifier, new_verifier, score
-from gradeschool.verifier.objective import GroupBatch, Labelled, SolutionGroup, batch_of, losses
+from gradeschool.verifier.labels import Labelled, SolutionGroup
+from gradeschool.verifier.objective import GroupBatch, batch_of, losses
 from gradeschool.verifier.packing import take_packed
 
 ROUNDS = 5

@@ -144,6 +144,7 @@ def test_a_stage_of_reproduce(canaries: Canaries) -> None:
     assert canaries.ran() == []
 
 
+@pytest.mark.slow
 def test_sample_in_processes(canaries: Canaries, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("transformers")

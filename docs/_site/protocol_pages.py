@@ -18,7 +18,7 @@ from gradeschool.prompts.shape import QUESTION, SHOT_NAME
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.card import ProtocolCard, ScorerCard, package_of, protocol_card
 from gradeschool.protocols.registry import all_protocols
-from gradeschool.reports.protocol_card import facts, parts
+from gradeschool.reports.protocols import facts, parts
 from names import (
     code,
     fence,

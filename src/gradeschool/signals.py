@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: what a command does at Ctrl-C, and who is left out of it."""
+"""SIGINT and SIGTERM: what a command does at Ctrl-C."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def ignore_interrupts() -> None:
 
 
 class StopFlag:
-    """Whether an interrupt asked the work to end: `requested` is then true."""
+    """A flag that an interrupt sets: `requested` is then true."""
 
     def __init__(self) -> None:
         self.requested = False

@@ -37,6 +37,7 @@ def rows_of(output: Path) -> dict[str, dict[str, Any]]:
     return {row["key"]: row for row in map(json.loads, lines)}
 
 
+@pytest.mark.slow
 def test_a_killed_sampling_goes_on_and_more_can_be_added(
     folder: Path, tmp_path: Path, gradeschool: Command
 ) -> None:
@@ -55,6 +56,7 @@ def test_a_killed_sampling_goes_on_and_more_can_be_added(
     assert {key: more[key] for key in first} == first
 
 
+@pytest.mark.slow
 def test_labels_lie_beside_the_samples(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     output = tmp_path / "run"
     ended = gradeschool(*words(folder, output, 2), "--json")
@@ -72,6 +74,7 @@ def test_labels_lie_beside_the_samples(folder: Path, tmp_path: Path, gradeschool
     assert "openai/2021" in scored.out
 
 
+@pytest.mark.slow
 def test_processes_write_the_same_samples(
     folder: Path, tmp_path: Path, gradeschool: Command
 ) -> None:
@@ -86,6 +89,7 @@ def test_processes_write_the_same_samples(
     assert texts[0] == texts[1]
 
 
+@pytest.mark.slow
 def test_another_model_is_another_run(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     output = tmp_path / "run"
     assert gradeschool(*words(folder, output, 1)).status == 0

@@ -14,7 +14,7 @@ from gradeschool import Scores, load_dataset
 from gradeschool.answers.numbers import normalize
 from gradeschool.errors import InputError
 from gradeschool.integrations import DEFAULT_SCORER, pytest_plugin
-from gradeschool.integrations.callables import asked
+from gradeschool.integrations.callables import function_input
 from gradeschool.integrations.lm_eval_tasks import filters
 from gradeschool.integrations.verifiers import exact_match, reader, reply, rows, sampling
 from tests.peers.pages import Example, examples, pages, run_example
@@ -142,7 +142,7 @@ def test_a_prefix_is_the_last_message() -> None:
     protocol = package.get_protocol("olmes/gsm8k-tulu")
     shots = load_dataset(protocol.shots).problems
     prompt = next(iter(protocol.render(load_dataset("sample").problems[:1], shots)))
-    messages = asked(prompt)
+    messages = function_input(prompt)
     assert messages[-1] == {"role": "assistant", "content": "Answer:"}
 
 

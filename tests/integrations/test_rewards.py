@@ -260,6 +260,7 @@ def test_the_file_for_openrlhf_holds_the_function_that_it_looks_for() -> None:
     assert "def reward_func(" in Path(openrlhf.__file__).read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_openrlhf_gets_tensors() -> None:
     pytest.importorskip("torch", reason="needs torch, which make test-all installs")
     found = openrlhf.reward_func(["Q 18", "Q 7", "Q none"], ["Q"] * 3, ["18", "#### 11", "1"])

@@ -124,8 +124,12 @@ def test_eval_with_the_calculator(llama_url: str, tmp_path: Path) -> None:
     assert "holds another run" in other.stderr
 
 
-@pytest.mark.parametrize("more", [("-p", "zero-shot/chat"), ("--batch",), ("--choices", "2")])
+@pytest.mark.parametrize(
+    "more",
+    [("-p", "zero-shot/chat"), ("-p", "openai/2021", "--batch"),
+     ("-p", "openai/2021", "--choices", "2")],
+)  # fmt: skip
 def test_what_the_calculator_does_not_go_with(more: tuple[str, ...]) -> None:
-    ended = run("-m", "http://localhost:1/v1/m", "-p", "openai/2021", "--calculator", *more)
+    ended = run("-m", "http://localhost:1/v1/m", "--calculator", *more)
     assert ended.returncode == 2
-    assert "the calculator needs a completion" in ended.stderr
+    assert "the calculator cannot be used with" in ended.stderr

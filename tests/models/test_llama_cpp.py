@@ -73,7 +73,7 @@ def test_without_llama_cpp_the_pip_line_is_named(
 
 def test_only_llamas_with_tied_embeddings_are_written(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
-    skip_without(("gguf",), "writing GGUF")
+    skip_without(("gguf", "safetensors"), "writing GGUF")
     with pytest.raises(InputError, match="no Llama with tied embeddings"):
         write_gguf(tmp_path, tmp_path / "x.gguf")
     assert not (tmp_path / "x.gguf").exists()

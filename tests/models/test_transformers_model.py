@@ -116,6 +116,7 @@ def test_other_weights_are_another_model(tiny_model: Path, tmp_path: Path) -> No
     assert fingerprint(copy) != fingerprint(tiny_model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["no/such-model", "..", "a b"])
 def test_what_is_no_model_is_said(spec: str) -> None:
     skip_without(MODEL_NEEDS, "a model run here")

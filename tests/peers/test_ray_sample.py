@@ -24,7 +24,7 @@ pytestmark = [
 PROBLEMS, SAMPLES, TOKENS = 40, 30, 60
 MOST_OTHER = 6  # of 1,200 samples, 72,000 draws
 WAIT_SECONDS = 240
-ACTOR = "ray::OnRay"
+ACTOR = "ray::RayGenerator"
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,19 @@ from typing import Any
 import pytest
 
 from gradeschool.errors import InputError, MissingExtraError, UnknownNameError
-from gradeschool.reports.figures import curves, style
+from gradeschool.reports.figures import curves
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
-from gradeschool.reports.figures.records import DOUBLING, Figure, Panel, Point, Series
+from gradeschool.reports.figures.records import (
+    DOUBLING,
+    Agreement,
+    CauseRow,
+    Figure,
+    Panel,
+    Point,
+    ScorerRow,
+    Series,
+)
 from gradeschool.reports.figures.run_figures import draw_agreement, draw_causes, draw_scorers
-from gradeschool.reports.figures.run_records import Agreement, CauseRow, ScorerRow
 from gradeschool.reports.page.verdicts import Share
 from gradeschool.scoring.statistics import wilson
 from tests.support.command import Command
@@ -45,7 +53,7 @@ def texts_of(draw: Callable[[Any], None]) -> list[str]:
     return [one.get_text() for one in canvas.findobj(text) if one.get_text()]
 
 
-@pytest.mark.parametrize("ending", style.ENDINGS)
+@pytest.mark.parametrize("ending", curves.ENDINGS)
 def test_the_same_records_give_the_same_bytes(tmp_path: Path, ending: str) -> None:
     figure = paper_figure("6a", [[series("best of k", 0.2, 0.3, 0.35, 0.33)]])
     bodies = []
@@ -127,7 +135,7 @@ def test_causes_show_counts_and_shares() -> None:
 )
 def test_what_cannot_be_written_is_said(tmp_path: Path, name: str, error: str) -> None:
     with pytest.raises(InputError, match=error):
-        style.save(lambda canvas: None, tmp_path / name, 1, 1)
+        curves.save(lambda canvas: None, tmp_path / name, 1, 1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -136,7 +144,7 @@ def test_without_matplotlib_the_message_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"gradeschool\[report\]"):
-        style.save(lambda canvas: None, tmp_path / "x.png", 1, 1)
+        curves.save(lambda canvas: None, tmp_path / "x.png", 1, 1)
 
 
 def rows(path: Path, found: list[dict[str, object]]) -> Path:

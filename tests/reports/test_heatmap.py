@@ -17,8 +17,14 @@ from hypothesis import strategies as st
 
 from gradeschool.problem import Problem
 from gradeschool.reports.heatmap import Shown, _clearest, bin_of
-from gradeschool.reports.page.gather import Entry, Facts
-from gradeschool.reports.page.token_values import MOST_TOKENS, TokenValues, pieces, token_values
+from gradeschool.reports.page.gather import (
+    MOST_TOKENS,
+    Entry,
+    Facts,
+    TokenValues,
+    pieces,
+    token_values,
+)
 from gradeschool.verifier.candidates import text_key
 from tests.reports.test_page_in_browser import rows_of, seen, until
 from tests.support.browser import Open

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool.models.recorded import SAMPLE_FILE
-from gradeschool.reports.page.figures import axis_over
-from gradeschool.reports.page.markup import Html, el, text
+from gradeschool.reports.page.markup import Html, axis_over, el, text
 from gradeschool.reports.page.payload import KEPT, _kept_span, _units
 from gradeschool.reports.printable import printable
 from gradeschool.scoring.statistics import Interval, wilson

@@ -212,7 +212,7 @@ def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
         process.send_signal(number)
         _, printed = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "what is stored stays in" in printed
+    assert "completions stay in" in printed
     assert "Traceback" not in printed
     assert len(numbers(folder)) == 20
 

@@ -189,6 +189,7 @@ def test_score_counts_causes(gradeschool: Command, run_of_four: Path) -> None:
     [run] = gradeschool(*words, "--json").json()["runs"]
     for scorer in run["scorers"].values():
         assert sum(scorer["causes"].values()) == 4 - scorer["correct"]
+        assert 0 <= scorer["correct_by_guess"] <= scorer["correct"]
     assert run["scorers"]["openai/2021"]["causes"]["right answer missed: format missing"] == 1
     assert "four: causes of misses and of wrong acceptances" in gradeschool(*words).out
 

@@ -31,11 +31,10 @@ from gradeschool.verifier.head import (  # noqa: E402
     reserve,
     score,
 )
+from gradeschool.verifier.labels import Labelled, SolutionGroup  # noqa: E402
 from gradeschool.verifier.objective import (  # noqa: E402
     GroupBatches,
-    Labelled,
     Level,
-    SolutionGroup,
     batch_of,
     losses,
     tokens_of,

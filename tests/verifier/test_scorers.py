@@ -55,6 +55,7 @@ def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return folder
 
 
+@pytest.mark.slow
 def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
     here = load_scorer(verifier, verifier)
     there = load_scorer(verifier.with_suffix(".gguf"), verifier.with_suffix(".gguf"))
@@ -143,6 +144,7 @@ def test_without_an_extra_the_pip_line_is_named(
         load_scorer("tiny")
 
 
+@pytest.mark.slow
 def test_gguf_writes_the_same_file_twice_and_replaces_no_other(
     verifier: Path, tmp_path: Path, gradeschool: Command
 ) -> None:

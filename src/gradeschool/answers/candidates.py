@@ -104,7 +104,7 @@ NOT_ROUNDED = re.compile(r"\s(?:decimal|significant|place|digit)")
 # What follows one of these tells more about a number before it.
 CLAUSE = re.compile(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose"
-    r"|(?:by|from|for)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
+    r"|(?:by|from|for|of)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
 )
 # "4 of the 24 slices"
 WHOLE = re.compile(
@@ -406,7 +406,7 @@ def compound(
     smaller = UNIT.match(text, second.end, end)
     if smaller is None or SMALLER.get(unit) != stem(smaller.group(1)):
         return None
-    if not (first.value.isdecimal() and second.value.isdecimal()):
+    if not (first.value.removeprefix("-").isdecimal() and second.value.isdecimal()):
         return None
     if unit in CLOCKED:
         value = f"{first.value}:{second.value:0>2}"

@@ -48,7 +48,7 @@ from gradeschool.answers.statements import (
     last_statement,
 )
 
-__all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer"]
+__all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer", "rests_on_guess"]
 
 # A statement with more text than this behind it is not looked at again.
 LONGEST_TAIL = 20_000
@@ -113,6 +113,11 @@ def extract_final_answer(text: str, question: str = "") -> ExtractedAnswer | Non
     if answer is None or answer.value == UNRESOLVED:
         return None
     return _in_convention(region, answer, question)
+
+
+def rests_on_guess(answer: ExtractedAnswer | None) -> bool:
+    """Tell whether an answer is but the last number of a text that concludes nothing."""
+    return answer is not None and answer.confidence is Confidence.GUESSED
 
 
 def _in_section(region: Region, section: AnswerSection, question: str) -> ExtractedAnswer | None:

@@ -7,6 +7,7 @@ code is blanked out.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -98,6 +99,7 @@ class Region(NamedTuple):
     coded: bool
 
 
+@lru_cache(4)  # the extractor and the form of a completion ask for the same one
 def committed_region(text: str, question: str = "") -> Region:
     """Return the part of a completion that may state its answer to this question.
 

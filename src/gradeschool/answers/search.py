@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 
@@ -44,10 +46,26 @@ def ends(text: str) -> Iterator[int]:
     yield 0
 
 
+@lru_cache(8)
+def last_number_start(text: str) -> int:
+    """Return where the last word with an ASCII digit begins, the length of the text without one.
+
+    Words end at spaces and line breaks. A hint where to look first, remembered for all scorers of
+    a text: what a pattern that matches neither finds from there on, it finds in the whole text.
+    """
+    digit = max(map(text.rfind, "0123456789"))
+    if digit < 0:
+        return len(text)
+    return max(text.rfind(" ", 0, digit), text.rfind("\n", 0, digit)) + 1
+
+
 def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return what `last_match` does for a pattern that matches no space and no line break."""
-    if len(text) <= END:
-        return last_match(pattern, text)
+    last = None
+    for last in pattern.finditer(text, last_number_start(text)):  # noqa: B007
+        pass
+    if last is not None or len(text) <= END:
+        return last or last_match(pattern, text)
     for start in ends(text):
         last = None
         for last in pattern.finditer(text, start):  # noqa: B007
@@ -66,7 +84,7 @@ def last_number_without_commas(pattern: re.Pattern[str], text: str) -> str | Non
 
     What stands between the matches, joined with their groups, is that text.
     """
-    for start in ends(text) if len(text) > END else (0,):
+    for start in chain((last_number_start(text),), ends(text)):
         end = text[start:] if start else text
         found = last_match(pattern, "".join(COMMA.split(end)) if "," in end else end)
         if found is not None:

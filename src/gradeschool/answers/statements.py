@@ -44,7 +44,7 @@ TO_ANSWER = re.compile(
 )
 REVERSED = re.compile(r"\bis\s+(?:the|our|your|my)\s+(?:\w+\s){0,2}a$", re.I)
 SHORT = re.compile(
-    r"(?:^|[\s*(])(?:[Aa]ns|ANS|[Ff]inal [Rr]esult|[Rr]esult)[*.]{0,3}\s?[:=]"
+    r"(?<![^\s*(])(?:[Aa]ns|ANS|[Ff]inal [Rr]esult|[Rr]esult)[*.]{0,3}\s?[:=]"
     r"|(?<=orrect )(?:option|choice)\s(?:is\b|:)"
 )
 SHORT_SIGNS = ("ans", "Ans", "ANS", "esult", "orrect option", "orrect choice")
@@ -55,6 +55,7 @@ FOREIGN = re.compile(
 )
 FOREIGN_SIGNS = ("ntwort", "rgebnis", "espuesta", "isposta", "esposta", "eponse")
 LINE_A = re.compile(r"(?:^|\n)[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
+LINE_A_SIGNS = ("A:", "A**:", "A :")
 LINE_B = re.compile(r"\n[ \t>*]{0,4}\(?B[*]{0,2}[ \t]?[.:)]")
 OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=])\s?(?=[\d$])", re.I)
 # A line that ends in "=" goes on.
@@ -260,13 +261,13 @@ def _before_answer(text: str, place: int, start: int, question: str) -> Extracte
 def _behind_pattern(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     """Read "Ans: 18", "Result = 18", other languages and a line of "A:", unless "B:" follows."""
     cue = None
-    if text.find("A:", start) >= 0 or text.find("A**:", start) >= 0 or text.find("A :", start) >= 0:
+    if _holds(text, LINE_A_SIGNS, start, end):
         cue = _last(LINE_A, text, start, end)
         if cue is not None and LINE_B.search(text, cue.end(), end):
             return None
-    if cue is None and any(map(text.__contains__, SHORT_SIGNS)):
+    if cue is None and _holds(text, SHORT_SIGNS, start, end):
         cue = _last(SHORT, text, start, end)
-    if cue is None and (not text.isascii() or any(map(text.__contains__, FOREIGN_SIGNS))):
+    if cue is None and (not text.isascii() or _holds(text, FOREIGN_SIGNS, start, end)):
         cue = _last(FOREIGN, text, start, end)
     if cue is None:
         return None
@@ -274,6 +275,11 @@ def _behind_pattern(text: str, start: int, end: int, question: str) -> Extracted
     begin = cue.end() if option is None else option.end()
     number = _direct(text, begin, min(end, begin + REACH), question)
     return None if number is None else _stated(number, f"behind {cue.group().strip()!r}")
+
+
+def _holds(text: str, signs: tuple[str, ...], start: int, end: int) -> bool:
+    """Tell cheaply whether a piece of text may hold what a pattern looks for."""
+    return any(text.find(sign, start, end) >= 0 for sign in signs)
 
 
 def _last(pattern: re.Pattern[str], text: str, start: int, end: int) -> re.Match[str] | None:

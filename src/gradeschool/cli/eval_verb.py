@@ -270,8 +270,7 @@ def _print(evaluation: Evaluation, protocol: Protocol, as_json: bool) -> None:
         fields = {"folder": str(evaluation.folder), "runs": [evaluation.score.as_json()]}
         print_json({**fields, "at_k": curve, "cost": evaluation.cost})
         return
-    from gradeschool.reports.curves import curve_table
-    from gradeschool.reports.terminal import quoted, score_table
+    from gradeschool.reports.terminal import curve_table, quoted, score_table
 
     console = stdout_console()
     score_table([evaluation.score], console)

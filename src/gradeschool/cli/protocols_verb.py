@@ -124,7 +124,7 @@ def show_command(name: str, dataset: str | None, problem: str | None, as_json: b
     """
     from gradeschool.protocols.card import protocol_json, scorer_card, scorer_json, vote_json
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
-    from gradeschool.reports.protocol_card import print_protocol, print_scorer, print_vote
+    from gradeschool.reports.protocols import print_protocol, print_scorer, print_vote
 
     if name in all_protocols():
         card = card_of(all_protocols()[name], dataset, problem)
@@ -241,7 +241,7 @@ def _protocols(
         scorer_splits,
     )
     from gradeschool.protocols.registry import all_protocols
-    from gradeschool.reports.protocol_contrast import (
+    from gradeschool.reports.protocols import (
         print_fields,
         print_moves,
         print_prompts,
@@ -286,7 +286,7 @@ def _scorers(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json
     from gradeschool.protocols.card import scorer_card
     from gradeschool.protocols.contrast import scorer_splits
     from gradeschool.protocols.registry import get_usable_scorer
-    from gradeschool.reports.protocol_contrast import print_moves, print_splits
+    from gradeschool.reports.protocols import print_moves, print_splits
 
     cards = [scorer_card(get_usable_scorer(name).name) for name in (a, b)]
     splits = scorer_splits(*cards)

@@ -55,7 +55,7 @@ def command(
             click.echo(f"{join(['gradeschool', *stage.command])}{target}")
         return
     from gradeschool.reports.progress import StagesDisplay
-    from gradeschool.reports.reproduction_figures import write_figure
+    from gradeschool.reports.reproduction import write_figure
     from gradeschool.verifier.reproduce.stages import run
 
     _require(chosen)

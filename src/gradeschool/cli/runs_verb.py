@@ -147,7 +147,7 @@ def curve_command(
     FILE#NAME selects one run of several.
     """
     from gradeschool.protocols.registry import get_usable_scorer
-    from gradeschool.reports.curves import curve_table
+    from gradeschool.reports.terminal import curve_table
     from gradeschool.scoring.at_k import ballots_of, curve
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import scored_table

@@ -136,10 +136,13 @@ def _print_json(
     votes: Sequence[VoteScore],
     causes: Mapping[str, dict[str, dict[str, int]]],
 ) -> None:
+    from gradeschool.scoring.causes import CORRECT_BY_GUESS
+
     counted = {"votes": [one.as_json() for one in votes]} if votes else {}
     runs = [score.as_json() for score in totals.scores]
     for run in runs:
         for scorer, counts in causes.get(run["run"], {}).items():
+            run["scorers"][scorer]["correct_by_guess"] = counts.pop(CORRECT_BY_GUESS, 0)
             run["scorers"][scorer]["causes"] = counts
     print_json({"runs": runs, **counted})
 
@@ -152,9 +155,13 @@ def _print(
     explains: bool,
 ) -> None:
     """Print the tables, and the command that explains them if it can read the files again."""
-    from gradeschool.reports.causes import print_cause_counts
-    from gradeschool.reports.terminal import Origin, score_table, spread_lines
-    from gradeschool.reports.votes import print_votes
+    from gradeschool.reports.terminal import (
+        Origin,
+        print_cause_counts,
+        print_votes,
+        score_table,
+        spread_lines,
+    )
 
     score_table(totals.scores, stdout_console())
     origins = {

@@ -2,7 +2,7 @@
 
 Written: an `.eval` archive (EvalLog, version 2), as inspect_ai 0.3.285 reads it. Members are
 deflated, which inspect reads as well as its own zstd; inspect's own writer gives another file each
-time, ours the same bytes for the same run. Scorers are named as
+time, this one the same bytes for the same run. Scorers are named as
 `gradeschool.integrations.inspect_scorers` names them; a score has the name of its scorer.
 """
 
@@ -170,7 +170,7 @@ def _file_sample(number: int, sample: Any, run: str) -> FileSample:
 def _reference(sample: Mapping[str, Any]) -> Reference:
     """Name the problem by its question: inspect numbers samples from 1 where they have no id.
 
-    Our own tasks and exports put it into the metadata, for their input is the whole prompt.
+    The tasks and exports of gradeschool put it into the metadata: their input is the whole prompt.
     """
     facts = sample.get("metadata")
     if isinstance(facts, Mapping):
@@ -482,7 +482,7 @@ def _input(sample: ExportedSample) -> str | list[dict[str, str]]:
 
 
 def _content(sample: ExportedSample) -> str | list[dict[str, str]]:
-    """Return the completion, behind the reasoning that the server returned apart from it."""
+    """Return the completion, after the reasoning if the server returned it separately."""
     if sample.stored is None or not sample.stored.reasoning:
         return sample.text
     thought = {"type": "reasoning", "reasoning": sample.stored.reasoning}

@@ -28,7 +28,7 @@ def is_batch(fields: Mapping[str, object]) -> bool:
 def batch(row: Row, default_run: str) -> Iterator[FileSample]:
     """Yield the choices of one request.
 
-    `custom_id` names the problem: its id or "...-INDEX", and perhaps "-sample-N" behind it.
+    `custom_id` names the problem: its id or "...-INDEX", then "-sample-N" for several samples.
     """
     reference, first = _reference(row.fields["custom_id"])
     response = row.fields.get("response")

@@ -97,7 +97,7 @@ def read_samples(path: Path, default_run: str | None = None) -> list[FileSample]
 
     default_run: the run of rows that name none, else the name of the file.
 
-    Formats: a run folder of ours, plain rows (JSONL, a JSON array, CSV, Parquet), lm-eval
+    Formats: a run folder, plain rows (JSONL, a JSON array, CSV, Parquet), lm-eval
     `samples_*.jsonl`, inspect logs (`.json`, `.eval`), samples of Every Eval Ever, OpenAI batch
     output, OpenAI's example_model_solutions. Rows that cannot be used come with their `fault`.
     Raises InputError where the file as a whole cannot be read or is empty.

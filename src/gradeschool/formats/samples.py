@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish
 from gradeschool.scorer import clip
 
-UNNAMED = ""  # the run of a row that does not tell, until the whole file is known
+UNNAMED = ""  # the run of a row that names none, until the whole file is read
 WHOLE = re.compile(r"\s*(-?\d{1,18})\s*\Z")
 FINISHES = {
     "stop": Finish.STOP,
@@ -33,10 +33,10 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileSample:
-    """A completion with where it was found.
+    """A completion with its place in a file.
 
     row: 1-based number in the file. run: the name that results are grouped under, UNNAMED where an
-    unreadable row does not tell. sample: its number among the samples of its problem, None where
+    unreadable row names none. sample: its number among the samples of its problem, None where
     the file does not number them. error: the provider's failure, which is an outcome and no zero.
     fault: why the row cannot be used.
     """
@@ -58,7 +58,7 @@ def faulty(row: int, run: str, fault: str) -> FileSample:
 
 
 def finish_of(value: object) -> Finish:
-    """Map a finish reason of any API to ours."""
+    """Return the `Finish` of a finish reason of any API."""
     return FINISHES.get(str(value), Finish.UNKNOWN)
 
 

@@ -62,8 +62,8 @@ class ParsedBatch(NamedTuple):
 # Rows of a file, few enough to be sent to another process, which then parses them.
 TableBatch = LineBatch | CellBatch | ParsedBatch
 BATCH_ROWS = 1024
-SEPARATOR = re.compile(r"[;\t|]")  # in the one column of a header: what stands for commas there
-# The key of what stands in a CSV row beyond the last column; no column has this name.
+SEPARATOR = re.compile(r"[;\t|]")  # in the one column of a header: the file's separator
+# The key of the fields of a CSV row beyond the last column; no column has this name.
 BEYOND = "\n"
 BATCH_BYTES = 4 * 2**20  # JSONL: a batch ends with the line that reaches this
 NO_JSON = (".csv", ".parquet")  # endings of files that hold no JSON
@@ -78,7 +78,7 @@ def every_row(number: int) -> bool:
 def read_rows(path: Path) -> Generator[Row, None, None]:
     """Yield the rows of a .jsonl, .csv or .parquet file (any other ending is read as JSONL).
 
-    The first two may be gzipped, with .gz behind their ending. A row that cannot be read comes with
+    The first two may be gzipped, with .gz after their ending. A row that cannot be read comes with
     its `fault` and no fields; the rows after it still come. A caller that stops half-way closes
     the generator, and with it the file. Raises InputError where the file itself cannot be read,
     MissingExtraError for Parquet without pyarrow.
@@ -222,7 +222,7 @@ def _values(column: Any) -> list[Any]:
     import pyarrow as arrow
 
     try:
-        if arrow.types.is_dictionary(column.type):  # each word is made once: 50 times as fast
+        if arrow.types.is_dictionary(column.type):  # each value is converted once: 50 times as fast
             words, places = _values(column.dictionary), column.indices.to_pylist()
             return [None if place is None else words[place] for place in places]
         plain: list[Any] = column.to_pylist()
@@ -238,7 +238,7 @@ def read_whole(path: Path) -> Any:
     """Return the value of a `.json` file, or of any other text file that begins with "[".
 
     None where the file is to be read row by row: it is none of these, or holds further values
-    behind the first, as JSONL does. Raises InputError where it is one value that cannot be read.
+    after the first, as JSONL does. Raises InputError where it is one value that cannot be read.
     """
     if path.suffix in NO_JSON or not path.is_file():
         return None

@@ -1,4 +1,4 @@
-"""`gradeschool.evaluate`: any Python function as a model, asked under a named protocol."""
+"""`gradeschool.evaluate`: evaluate any Python function under a named protocol."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from gradeschool.runs.progress import RunProgress
 from gradeschool.scorer import clip
 from gradeschool.scoring.sources import load_runs
 
-Asked = str | list[dict[str, str]]
+FunctionInput = str | list[dict[str, str]]
 PROTOCOL = "zero-shot/chat"
 CONNECTIONS = 16
 
 
 class CallableModel:
-    """A function as a model: it gets a text or chat messages and returns the completion's text.
+    """A function as a model: it takes a text or chat messages and returns the completion's text.
 
-    It is called in threads. OSError (time-outs and broken connections are such) is tried again;
-    any other exception ends the run and leaves what was stored resumable.
+    It is called in threads. OSError (such as time-outs and broken connections) is retried; any
+    other exception ends the run, which can be resumed.
     """
 
     def __init__(self, function: Callable[[Any], str], name: str) -> None:
@@ -50,7 +50,7 @@ class CallableModel:
     async def answer(self, request: Request) -> Reply:
         """Call the function. Raises TransientError, and InputError where it returns no text."""
         try:
-            text = await asyncio.to_thread(self.function, asked(request.prompt))
+            text = await asyncio.to_thread(self.function, function_input(request.prompt))
         except OSError as error:
             raise TransientError("connection", f"{type(error).__name__}: {error}") from error
         if not isinstance(text, str):
@@ -70,7 +70,7 @@ def evaluate(
     output: str | Path | None = None,
     connections: int = CONNECTIONS,
 ) -> Scores:
-    """Ask a function under a protocol and return the scores by the protocol's scorers.
+    """Evaluate a function under a protocol, and return the scores by the protocol's scorers.
 
     model: takes a chat protocol's messages ({"role", "content"}; a last one of the assistant is to
     be continued), another protocol's text. dataset: a name or file, as `-d` takes it. name: what
@@ -97,8 +97,8 @@ def evaluate(
     return scores_of(replace(run, name=called), chosen.scorers)
 
 
-def asked(prompt: Prompt) -> Asked:
-    """Return what a function is given: the text, or the messages with the prefix as the last."""
+def function_input(prompt: Prompt) -> FunctionInput:
+    """Return the input of a function: the text, or the messages with the prefix as the last."""
     if prompt.text is not None:
         return prompt.text
     messages = [message._asdict() for message in prompt.messages]

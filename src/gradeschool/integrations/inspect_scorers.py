@@ -124,10 +124,13 @@ SCORERS = {name: _scorer_for(name, scorer_name(name)) for name in all_scorers()}
 numeric_equality = _scorer_for(NUMERIC_EQUALITY, "numeric_equality")
 
 
+@scorer(metrics=[accuracy(), stderr()], name="scorer")
+def named_scorer(scorer: str = DEFAULT_SCORER) -> InspectScorer:
+    """Score by the scorer of that name: `--scorer gradeschool/scorer -S scorer=openai/2021`."""
+    return _scoring(scorer)
+
+
 @scorer(metrics=[accuracy(), stderr()])
 def rule(rule: str = DEFAULT_SCORER) -> InspectScorer:
-    """Score by the scorer of that name: `--scorer gradeschool/rule -S rule=openai/2021`.
-
-    The old way; every scorer has a name of its own in inspect: `--scorer gradeschool/openai/2021`.
-    """
+    """Score by the scorer of that name: the old name of `scorer`, until 0.2.0."""
     return _scoring(rule)

@@ -1,6 +1,6 @@
-"""The reward of one completion: pure, safe in threads and processes, bounded, never raising.
+"""Rewards for completions: pure, safe in threads and processes, with bounded time, never raising.
 
-`Grader` is what the adapters for TRL, verl and OpenRLHF share; it fits any other trainer as well.
+The adapters for TRL, verl and OpenRLHF use `Grader`, which works for any other trainer too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import Scorer, clip
 from gradeschool.verdict import Outcome, Verdict
 
-# Of a longer completion the last so many characters are read: answers stand at the end.
+# Only the last characters of a longer completion are read: answers are at the end.
 LONGEST = 200_000
 LONGEST_GOLD = 20_000
 BOXED = "boxed"
@@ -32,10 +32,10 @@ NEAR = (Failure.SIGN_LOST, Failure.SCALE)
 
 
 class Reward(NamedTuple):
-    """What one completion earned, and why.
+    """The reward of one completion, and the reason.
 
-    value: None where the gold or the scorer itself fails: no reward is due for an error of ours.
-    outcome, answer, reason: those of the scorer's verdict; answer is "" where none was read.
+    value: None if the gold cannot be read or the scorer fails. outcome, answer, reason: those of
+    the scorer's verdict; answer is "" if none was extracted.
     """
 
     value: float | None
@@ -140,11 +140,11 @@ def text_of(completion: object) -> str | None:
         return completion
     if not isinstance(completion, list | tuple):
         return _content(completion)
-    said = [one for one in completion if _field(one, "role") in ("assistant", None)]
-    if completion and not said:
-        return None  # the model said nothing
-    own = [one for one in said if _field(one, "role") == "assistant"]
-    last = (own or said or [None])[-1]
+    messages = [turn for turn in completion if _field(turn, "role") in ("assistant", None)]
+    if completion and not messages:
+        return None  # there is no message of the model
+    own = [turn for turn in messages if _field(turn, "role") == "assistant"]
+    last = (own or messages or [None])[-1]
     return last if isinstance(last, str) else _content(last)
 
 
@@ -162,8 +162,10 @@ def _content(message: object) -> str | None:
 
 
 def _field(message: object, name: str) -> object:
-    found: object = message.get(name) if isinstance(message, Mapping) else None
-    return found if isinstance(message, Mapping) else getattr(message, name, None)
+    if isinstance(message, Mapping):
+        value: object = message.get(name)
+        return value
+    return getattr(message, name, None)
 
 
 def gold_of(gold: object) -> str | None:
@@ -203,7 +205,7 @@ def _problem_of(gold: str | None) -> Problem | None:
 
 
 def extras(reward: Reward) -> dict[str, Any]:
-    """Return what a log should hold of a reward, beside its value."""
+    """Return the fields of a reward for a log, without its value."""
     return {
         "correct": reward.correct,
         "outcome": reward.outcome.value,

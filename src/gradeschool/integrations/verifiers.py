@@ -62,7 +62,7 @@ def rows(dataset: str = "gsm8k", system_prompt: str | None = None) -> list[dict[
 
 
 def sampling() -> dict[str, Any]:
-    """Return OLMES's decoding, and that the server is to go on with the last message."""
+    """Return OLMES's decoding, and the option that continues the last message."""
     decoding = get_protocol(PROTOCOL).decoding
     return {
         "temperature": decoding.temperature,
@@ -73,17 +73,17 @@ def sampling() -> dict[str, Any]:
 
 
 def exact_match(completion: Sequence[object] | str, answer: str, **_: object) -> float:
-    """Return 1.0 where the last number of the reply is that of the gold, by OLMES's scorer."""
+    """Return 1.0 if the last number of the reply equals the gold, by OLMES's scorer."""
     return float(_grader(PROTOCOL).grade(reply(completion), answer).correct)
 
 
 def reader(completion: Sequence[object] | str, answer: str, **_: object) -> float:
-    """Return 1.0 where the house reader finds the gold; a metric beside OLMES's (weight 0)."""
+    """Return 1.0 if the answer extractor finds the gold; a metric without weight."""
     return float(_grader(DEFAULT_SCORER).grade(reply(completion), answer).correct)
 
 
 def reply(completion: Sequence[object] | str) -> str:
-    """Return a completion's text without what was thought before it."""
+    """Return a completion's text without its thinking."""
     text = text_of(list(completion) if not isinstance(completion, str) else completion) or ""
     return text.rpartition(THOUGHT_END)[2].strip()
 

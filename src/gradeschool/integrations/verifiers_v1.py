@@ -13,7 +13,7 @@ from gradeschool.integrations.verifiers import exact_match, reader, rows
 
 
 class Gsm8kOlmesData(TaskData):
-    """A problem: the messages, the last of them begun for the assistant, and the gold."""
+    """A problem: the messages, the last of which begins the answer, and the gold."""
 
     answer: str
 
@@ -25,16 +25,16 @@ class Gsm8kOlmesConfig(TasksetConfig):
 
 
 class Gsm8kOlmesTask(Task[Gsm8kOlmesData]):
-    """Scored by OLMES's scorer; the house reader is a metric beside it."""
+    """A problem scored by OLMES's scorer, with the answer extractor as a metric."""
 
     @rewarded(weight=1.0)
     async def exact_match(self, trace: Trace) -> float:
-        """Return 1.0 where the last number of the reply is that of the gold."""
+        """Return 1.0 if the last number of the reply equals the gold."""
         return exact_match(trace.last_reply, self.data.answer)
 
     @metric
     async def reader(self, trace: Trace) -> float:
-        """Return 1.0 where the house reader finds the gold."""
+        """Return 1.0 if the answer extractor finds the gold."""
         return reader(trace.last_reply, self.data.answer)
 
     async def validate(self, runtime: Runtime) -> bool | None:

@@ -23,7 +23,7 @@ def compute_score(
 ) -> dict[str, Any]:
     """Return {"score", "acc", "pred", "outcome", "reason"} of one response.
 
-    options: the fields of `Grader`; others, which verl adds, are passed over. A gold that cannot
+    options: the fields of `Grader`; others, which verl adds, are ignored. A gold that cannot
     be read scores 0, with the outcome "error" to filter by.
     """
     return _row(_grader(options).grade(solution_str, ground_truth))
@@ -37,7 +37,7 @@ def compute_scores(
     **options: Any,
 ) -> list[dict[str, Any]]:
     """Return what `compute_score` does, for a batch."""
-    return [_row(one) for one in _grader(options).grade_all(solution_strs, ground_truths)]
+    return [_row(reward) for reward in _grader(options).grade_all(solution_strs, ground_truths)]
 
 
 def _row(reward: Reward) -> dict[str, Any]:
@@ -53,9 +53,11 @@ def _row(reward: Reward) -> dict[str, Any]:
 
 def _grader(options: Mapping[str, Any]) -> Grader:
     known = Grader.__dataclass_fields__
-    return _made(tuple(sorted((key, value) for key, value in options.items() if key in known)))
+    return _cached_grader(
+        tuple(sorted((key, value) for key, value in options.items() if key in known))
+    )
 
 
 @lru_cache(64)
-def _made(options: tuple[tuple[str, Any], ...]) -> Grader:
+def _cached_grader(options: tuple[tuple[str, Any], ...]) -> Grader:
     return Grader(**dict(options))

@@ -1,1 +1,1 @@
-"""Who answers: OpenAI-compatible endpoints and recorded files."""
+"""Models: OpenAI-compatible endpoints, models on this machine, sample files."""

@@ -1,4 +1,4 @@
-"""What a model is to a run: an identity, and an answer to one request."""
+"""The interface of a model: an identity, and a reply to each request."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Model(Protocol):
 
     @property
     def identity(self) -> str:
-        """Return what makes this model's answers its own."""
+        """Return what tells this model's answers from those of others."""
 
     @property
     def name(self) -> str:

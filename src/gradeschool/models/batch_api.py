@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class BatchJob(NamedTuple):
-    """A batch as the server tells of it; `files` hold its results, in no order."""
+    """A batch as the server describes it; `files` hold its results, in no order."""
 
     id: str
     status: str
@@ -39,18 +39,18 @@ class BatchJob(NamedTuple):
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether the batch has ended."""
         return self.status in OVER
 
 
 class BatchServer:
-    """Batches at an endpoint. What fails in passing is tried again; raises ModelError."""
+    """Batches at an endpoint. Transient failures are retried; raises ModelError."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
 
     async def submit(self, path: Path, tag: str, url: str) -> BatchJob:
-        """Upload a file of requests to an address ("/v1/chat/completions"); have them answered.
+        """Upload a file of requests to an address ("/v1/chat/completions"); start a batch of them.
 
         tag: what the batch is found by again. One of that tag that is there already, because an
         earlier try was heard and its answer was lost, is taken instead of a second one.
@@ -77,7 +77,7 @@ class BatchServer:
         )
 
     async def look(self, id: str) -> BatchJob:
-        """Return how a batch stands."""
+        """Return the state of a batch."""
 
         async def once() -> BatchJob:
             return _batch(await self.endpoint.call("GET", f"/batches/{id}", None))

@@ -38,12 +38,12 @@ class CalculatorEndpoint(Endpoint):
 
     @property
     def identity(self) -> str:
-        """Return model, address and that there is a calculator: its answers are others."""
+        """Return model, address and "with the calculator", which changes the answers."""
         return f"{super().identity} with the calculator"
 
     @property
     def name(self) -> str:
-        """Return the model's name and that there is a calculator."""
+        """Return the model's name and "+calculator"."""
         return f"{super().name}+calculator"
 
     async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:

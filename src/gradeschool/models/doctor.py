@@ -1,4 +1,4 @@
-"""What a server really does, found out by about twenty-five small requests.
+"""Checks what a server really does, by about twenty-five small requests.
 
 Servers accept fields that they ignore, fill in defaults of their own, and leave stop
 strings in. Each probe here asks so that the answer shows it, and says what it means for a run.
@@ -64,7 +64,7 @@ async def examine(probe: Probe) -> list[ServerFinding]:
 
 
 def _either(probe: Probe, forms: FormAnswers) -> Callable[..., Awaitable[ProbeAnswer]]:
-    """Return how to ask in a form that the server has."""
+    """Return the method that sends a request in a form that the server has."""
     return probe.complete if forms.completion is not None else probe.chat
 
 
@@ -268,7 +268,7 @@ NAME = "hidden penalty"
 
 
 async def hidden_penalty(probe: Probe, forms: FormAnswers) -> ServerFinding:
-    """Return whether greedy texts are others once every penalty is turned off by name."""
+    """Return whether greedy texts change when every penalty is turned off by name."""
     off = await _accepted(probe, forms)
     if not off:
         says = "not known: no field that turns a penalty off is accepted"

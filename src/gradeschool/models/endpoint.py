@@ -153,7 +153,7 @@ class Endpoint:
         return self._body(request, 1)
 
     async def _raw(self, requests: Sequence[Request]) -> bytes | None:
-        """Return the body of a 200; None where several choices may be why there is none."""
+        """Return the body of a 200; None where asking for several choices may have failed."""
         first = requests[0]
         path = "/chat/completions" if first.prompt.is_chat else "/completions"
         for _ in range(MOST_BODIES):
@@ -172,7 +172,7 @@ class Endpoint:
         return {**body_of(*fields), **self._neutral}
 
     def _learns(self, raw: bytes, body: Mapping[str, Any]) -> bool:
-        """Take from an answer what the server does not take; True where it helps this body."""
+        """Learn from a refusal which fields the server does not take; True where a retry helps."""
         if LENGTH in body and NEW_LENGTH.encode() in raw:
             self._length = NEW_LENGTH
             return True
@@ -205,7 +205,7 @@ class Endpoint:
         raise InputError(f"{self.base} serves not one model but: {shown}; add /NAME to the address")
 
     async def _models(self) -> tuple[int, dict[str, str], bytes]:
-        """Return the answer to /models; raises TransientError where it stays one that passes."""
+        """Return the answer to /models; raises TransientError where the trouble lasts."""
         for wait in (*STARTING_WAITS, None):
             status, headers, raw = await self._send("GET", "/models", None)
             error = None if status == 200 else classify(status, headers, raw, self.base)
@@ -227,7 +227,7 @@ class Endpoint:
         data: bytes | aiohttp.FormData | None,
         target: BinaryIO | None = None,
     ) -> tuple[int, dict[str, str], bytes]:
-        """Return status, headers and body; where they repeat the key, it is taken out.
+        """Return status, headers and body, with the key masked.
 
         target: a file that the body of a 200 is written to instead.
         """

@@ -45,7 +45,7 @@ class GenerateLoop:
                 yield self._batch(alike[start : start + size], tokens, seed if drawn else None)
 
     def _batch(self, tasks: Sequence[SampleTask], limit: int, seed: int | None) -> list[Sampled]:
-        """Return what is written behind each prompt; seed: None leaves torch's as it is."""
+        """Return the continuation of each prompt; seed: None leaves torch's as it is."""
         width = max(len(task.tokens) for task in tasks)
         padding = [width - len(task.tokens) for task in tasks]
         ids = [[self.pad] * pad + list(task.tokens)

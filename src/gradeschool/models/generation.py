@@ -69,7 +69,7 @@ class LoadedGenerator:
     def _steps(
         self, settings: GenerationSettings, limit: int, tasks: Sequence[SampleTask]
     ) -> Iterator[list[Any]]:
-        """Yield rows as they end; what did not end by the loop is written by `generate`."""
+        """Yield rows as they end; `generate` writes those that the token loop cannot."""
         import torch
 
         from gradeschool.models.generate import GenerateLoop
@@ -131,7 +131,7 @@ class LoadedGenerator:
 
 
 def _free_memory() -> int:
-    """Return the bytes that this machine has to spare."""
+    """Return the free memory of this machine in bytes."""
     try:
         with Path("/proc/meminfo").open(encoding="ascii") as lines:
             return next(1024 * int(line.split()[1]) for line in lines if "MemAvailable" in line)

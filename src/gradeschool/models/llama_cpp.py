@@ -74,7 +74,7 @@ def needs_llama_cpp() -> None:
 
 
 def serve(file: Path, read_tokens: int = 0) -> Any:
-    """Return a server that llama.cpp runs in this process, until nothing holds it.
+    """Return a server that llama.cpp runs in this process, until the last reference to it is gone.
 
     read_tokens: give the states of texts of so many tokens at most (`/embeddings`), write nothing.
     Raises InputError where the file cannot be loaded.
@@ -107,7 +107,7 @@ def serve(file: Path, read_tokens: int = 0) -> Any:
 
 
 def _threads(file: Path) -> int:
-    """Return how many threads pay: those of llama.cpp spin, and a small model keeps one busy."""
+    """Return the number of threads: one for a small model, because llama.cpp's threads spin."""
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )

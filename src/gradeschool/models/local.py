@@ -40,7 +40,7 @@ class WrittenText(NamedTuple):
 
 
 class GenerationSettings(NamedTuple):
-    """What samples depend on beside the prompt; a process that generates is started with it.
+    """The settings that samples depend on, besides the prompt.
 
     folder: the model's. calculator: write the results of annotations.
     """
@@ -61,7 +61,7 @@ class GenerationSettings(NamedTuple):
 
 
 class Engine(Protocol):
-    """What generates: loaded once, then given requests."""
+    """A loaded model that generates."""
 
     def write(self, requests: Sequence[Request]) -> Generator[Results, None, None]:
         """Yield results in any order, now and then an empty list while there are none."""
@@ -102,7 +102,7 @@ class LocalModel:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        """Let the model go."""
+        """Release the model."""
         self._engine = None
 
     async def answer(self, request: Request) -> Reply:

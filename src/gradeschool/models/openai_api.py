@@ -1,16 +1,17 @@
-"""The fields of a request's body, and which of them a server refuses to know."""
+"""OpenAI's HTTP API: the body of a request, fields that a server refuses, and replies."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from gradeschool.completion import NO_USAGE, Decoding, Prompt, Usage
+from gradeschool.completion import Decoding, Prompt, Usage
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.formats.samples import finish_of, text_of
 from gradeschool.models.base import Reply, Request
@@ -44,8 +45,19 @@ def neutral_for(base: str) -> dict[str, float]:
 def body_of(
     model: str, prompt: Prompt, decoding: Decoding, sample: int, n: int, length: str
 ) -> dict[str, Any]:
-    """Return the body that asks for n samples, the first of them numbered `sample`."""
-    fields = {
+    """Return the body that asks for n samples, the first of them numbered `sample`.
+
+    length: the server's name for the limit of tokens.
+    """
+    fields: dict[str, Any] = {"model": model}
+    if prompt.text is not None:
+        fields["prompt"] = prompt.text
+    else:
+        fields["messages"] = [message._asdict() for message in prompt.messages]
+    if prompt.text is None and prompt.prefix is not None:
+        fields["messages"].append({"role": "assistant", "content": prompt.prefix})
+        fields |= {"continue_final_message": True, "add_generation_prompt": False}
+    options = {
         "temperature": decoding.temperature,
         "top_p": decoding.top_p,
         length: decoding.max_tokens,
@@ -53,8 +65,7 @@ def body_of(
         "seed": None if decoding.seed is None else decoding.seed + sample,
         "n": n if n > 1 else None,
     }
-    sent = {name: value for name, value in fields.items() if value is not None}
-    return {"model": model, **_prompt_fields(prompt), **sent}
+    return fields | {name: value for name, value in options.items() if value is not None}
 
 
 def refused(raw: bytes, body: Mapping[str, Any]) -> set[str]:
@@ -63,19 +74,6 @@ def refused(raw: bytes, body: Mapping[str, Any]) -> set[str]:
     if REFUSAL.search(text) is None:
         return set()
     return {name for name in NEUTRAL if name in body and name in text}
-
-
-def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
-    if prompt.text is not None:
-        return {"prompt": prompt.text}
-    messages = [message._asdict() for message in prompt.messages]
-    if prompt.prefix is None:
-        return {"messages": messages}
-    return {
-        "messages": [*messages, {"role": "assistant", "content": prompt.prefix}],
-        "continue_final_message": True,
-        "add_generation_prompt": False,
-    }
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:
@@ -118,25 +116,48 @@ def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Rep
         choices = None
     if not choices:
         raise TransientError("bad response", "the reply holds no choices")
-    model = str(body.get("model") or "")
-    return [
-        _reply(choice, request, _usage(body.get("usage")) if index == 0 else NO_USAGE, model)
-        for index, (choice, request) in enumerate(zip(_in_order(choices), requests, strict=False))
-    ]
-
-
-def _in_order(choices: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Sort choices by their index where each has one of its own."""
     places = [choice.get("index") for choice in choices]
     if all(isinstance(place, int) for place in places) and len(set(places)) == len(places):
-        return sorted(choices, key=lambda choice: int(choice["index"]))
-    return choices
+        choices = sorted(choices, key=lambda choice: int(choice["index"]))
+    usage_field = body.get("usage")
+    counts = usage_field if isinstance(usage_field, Mapping) else {}
+    usage = Usage(
+        *(
+            count if isinstance(count := counts.get(name), int) and count >= 0 else None
+            for name in ("prompt_tokens", "completion_tokens")
+        )
+    )
+    model = str(body.get("model") or "")
+    pairs = zip(choices, requests, strict=False)
+    replies = [_reply(choice, request, model) for choice, request in pairs]
+    return [replace(replies[0], usage=usage), *replies[1:]]
 
 
-def _reply(choice: Mapping[str, Any], request: Request, usage: Usage, model: str) -> Reply:
-    text, reasoning = _content(choice, request.prompt.is_chat)
-    text, deviations = _mended(text, request)
-    return Reply(text, finish_of(choice.get("finish_reason")), usage, reasoning, model, deviations)
+def _reply(choice: Mapping[str, Any], request: Request, model: str) -> Reply:
+    """Return a choice without what the server should have left out."""
+    content, reasoning = choice.get("text"), None
+    if request.prompt.is_chat:
+        message = choice.get("message")
+        message = message if isinstance(message, Mapping) else {}
+        content = message.get("content")
+        reasoning = message.get("reasoning") or message.get("reasoning_content")
+    text = text_of(content) or ""
+    deviations = []
+    prefix = request.prompt.prefix
+    if prefix and text.startswith(prefix):
+        text = text[len(prefix) :]
+        deviations.append("prefix repeated")
+    cuts = [place for stop in request.decoding.stop if (place := text.find(stop)) >= 0]
+    if cuts:
+        text = text[: min(cuts)]
+        deviations.append("stop string left in")
+    return Reply(
+        text,
+        finish_of(choice.get("finish_reason")),
+        reasoning=text_of(reasoning) or "",
+        model=model,
+        deviations=tuple(deviations),
+    )
 
 
 def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> ModelError:
@@ -185,36 +206,6 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 def _number(text: str) -> float | None:
     text = text.strip()
     return float(text) if len(text) < 20 and text.replace(".", "", 1).isdecimal() else None
-
-
-def _content(choice: Mapping[str, Any], is_chat: bool) -> tuple[str, str]:
-    if not is_chat:
-        return text_of(choice.get("text")) or "", ""
-    message = choice.get("message")
-    if not isinstance(message, Mapping):
-        return "", ""
-    reasoning = message.get("reasoning") or message.get("reasoning_content")
-    return text_of(message.get("content")) or "", text_of(reasoning) or ""
-
-
-def _mended(text: str, request: Request) -> tuple[str, tuple[str, ...]]:
-    deviations = []
-    prefix = request.prompt.prefix
-    if prefix and text.startswith(prefix):
-        text = text[len(prefix) :]
-        deviations.append("prefix repeated")
-    cuts = [start for stop in request.decoding.stop if (start := text.find(stop)) >= 0]
-    if cuts:
-        text = text[: min(cuts)]
-        deviations.append("stop string left in")
-    return text, tuple(deviations)
-
-
-def _usage(usage: Any) -> Usage:
-    if not isinstance(usage, Mapping):
-        return Usage()
-    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-    return Usage(*(count if isinstance(count, int) and count >= 0 else None for count in counts))
 
 
 def _error_text(raw: bytes) -> str:

@@ -1,4 +1,4 @@
-"""An endpoint that is asked field by field, and what was found out by asking."""
+"""A client that tests single fields of an endpoint, and its findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ServerFinding(NamedTuple):
 
     @property
     def refuses(self) -> bool:
-        """Whether the server does not do what was asked, and a run cannot mend it."""
+        """Whether the server does not obey, and a run cannot make up for it."""
         return self.state is FindingState.DEVIATES and "is obeyed" not in self.says
 
 
@@ -66,7 +66,7 @@ def first_choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class Probe(Endpoint):
-    """An endpoint that is asked field by field, and counts what it was asked."""
+    """An endpoint for tests of single fields; counts its requests."""
 
     requests = 0
 

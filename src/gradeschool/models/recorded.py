@@ -1,4 +1,4 @@
-"""`recorded/FILE`: completions of a file as a model, for trying and testing without one."""
+"""`recorded/FILE`: completions of a file as a model, for demonstrations and tests."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class RecordedModel:
         return answers
 
     async def __aenter__(self) -> RecordedModel:
-        """Nothing to open."""
+        """Do nothing: there is nothing to open."""
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        """Nothing to close."""
+        """Do nothing: there is nothing to close."""
 
     async def answer(self, request: Request) -> Reply:
         """Return the recorded completion; raises ModelError where there is none."""

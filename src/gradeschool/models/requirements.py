@@ -1,4 +1,4 @@
-"""What is asked of a server before a run: what would spoil it without anybody noticing."""
+"""Checks of a server before a run, for faults that would spoil it unnoticed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradeschool.protocol import Protocol
 
 
 async def check(model: Model, protocol: Protocol) -> dict[str, str]:
-    """Return what was found of a server, by the name of the finding; {} where nothing is asked.
+    """Return the findings about a server by name; {} where no check applies.
 
     A protocol whose prompts begin the assistant's answer is run on a server only if that continues
     it: one that takes the field and begins a new turn gives answers to another prompt. Raises

@@ -1,4 +1,4 @@
-"""Several servers of one model, asked as one: each request goes to the one that is least busy."""
+"""Several servers of one model: each request goes to the least busy one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUIET_SECONDS = 20.0
 
 @dataclass(slots=True)
 class _Server:
-    """A server, and how it does. suspect: it failed, and has answered nothing since."""
+    """A server and its state. suspect: it failed and has not answered since."""
 
     model: Model
     asking: int = 0
@@ -31,7 +31,7 @@ class _Server:
     suspect: bool = False
 
     def unfit(self, now: float) -> tuple[bool, int]:
-        """Return how little it should be asked next, to be compared with others."""
+        """Return a sort key: the server with the smallest one gets the next request."""
         return self.quiet_until > now or (self.suspect and self.asking > 0), self.asking
 
 
@@ -68,7 +68,7 @@ class SpreadModel:
         return f"{self.name} on several servers {self._digest}"
 
     async def __aenter__(self) -> SpreadModel:
-        """Open the servers, and see that they serve the same model."""
+        """Open the servers and check that they serve the same model."""
         try:
             opened = await asyncio.gather(*(self._opened(server.model) for server in self._servers))
             failures = [error for error in opened if isinstance(error, TransientError)]

@@ -69,7 +69,7 @@ def sample(
 
 
 class Loop:
-    """A model, and how it is sampled. stops: texts that end a completion, left in it."""
+    """A model with its sampling settings. stops: texts that end a completion, left in it."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class Loop:
 
 
 def _join(live: list[GenerationBatch]) -> None:
-    """Let each batch, oldest first, take in the next one where that is cheap."""
+    """Join each batch, oldest first, with the next one where that is cheap."""
     index = 0
     while index + 1 < len(live):
         older, younger = live[index], live[index + 1]

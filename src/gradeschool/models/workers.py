@@ -147,7 +147,9 @@ class RayGenerator:
     ) -> Iterator[list[WrittenText]]:
         """Yield what is written."""
         assert self.generator is not None, "the model is loaded first"  # noqa: S101
-        yield from filter(None, self.generator.write(settings, limit, tasks))
+        for rows in self.generator.write(settings, limit, tasks):
+            if rows:
+                yield rows
 
 
 def on_ray(

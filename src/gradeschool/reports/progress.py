@@ -101,7 +101,7 @@ class RateMark(NamedTuple):
     tokens: int
 
 
-class RunTally:
+class EvaluationTally:
     """Counts of a running evaluation."""
 
     def __init__(self) -> None:
@@ -186,7 +186,7 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         super().__init__(quiet, console)
-        self.tally = RunTally()
+        self.tally = EvaluationTally()
 
     def __exit__(self, *exc: object) -> None:
         """Show the state at the end, if the run began at all."""

@@ -1,4 +1,4 @@
-"""Score tables for the terminal."""
+"""Tables of scores, causes, votes and maj@k for the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from rich.table import Table
 
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
+from gradeschool.scoring.at_k import AtK, VoteScore
 from gradeschool.scoring.score import RunScore, ScorerResult
+from gradeschool.scoring.statistics import Interval
 
 GAP = 2  # blanks between two columns
 NAME_WIDTH = 60  # a longer name of a run is cut
@@ -216,3 +218,70 @@ def _gap(score: RunScore) -> _Gap:
 def quoted(text: str) -> str:
     """Quote a path or a name for a shell where it needs it."""
     return shlex.quote(printable(text))
+
+
+def print_cause_counts(
+    causes: Mapping[str, Mapping[str, Mapping[str, int]]], console: Console
+) -> None:
+    """Print a table for each run: scorers with their causes, the most frequent first."""
+    for run, scorers in causes.items():
+        title = f"{printable(run, keep='')}: causes of misses and of wrong acceptances"
+        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+        table.add_column("scorer", overflow="fold", vertical="top")
+        table.add_column("causes", vertical="top")
+        for scorer, counts in scorers.items():
+            words = [f"{count} {cause}" for cause, count in counts.items()]
+            table.add_row(scorer, ", ".join(words) or "none")
+        console.print(table)
+
+
+def print_votes(scores: Sequence[VoteScore], console: Console) -> None:
+    """Print a row for each run and vote."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("run", "vote", "problems", "accuracy", "95 % interval", "correct", "wrong"):
+        table.add_column(name, overflow="fold")
+    table.add_column("no answer wins")
+    for one in scores:
+        low, high = (100 * bound for bound in one.ci95)
+        table.add_row(
+            printable(one.run, keep=""),
+            one.vote,
+            str(one.problems),
+            f"{100 * one.accuracy:.2f} %",
+            f"{low:.2f} - {high:.2f}",
+            str(one.correct),
+            str(one.wrong),
+            str(one.no_answer),
+        )
+    console.print(table)
+
+
+def curve_table(
+    curve: Sequence[AtK], title: str, console: Console, count_invalid: bool = False
+) -> None:
+    """Print a row for each k, and below how ties and samples without an answer were counted."""
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    for name in ("k", "maj@k", "95 % interval", "pass@k", "95 % interval", "problems", "ties"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for at in curve:
+        table.add_row(
+            str(at.k),
+            f"{100 * at.maj:.2f} %",
+            _interval_text(at.maj_ci95),
+            f"{100 * at.pass_any:.2f} %",
+            _interval_text(at.pass_ci95),
+            str(at.problems),
+            f"{100 * at.ties:.1f} %",
+        )
+    console.print(table)
+    silent = "votes for none" if count_invalid else "does not vote"
+    console.print(
+        "maj@k: a problem's samples vote in groups of k; a tie goes to the answer seen first; a "
+        f"sample without\nan answer {silent}. pass@k: unbiased. Intervals: 95 %, by problem.",
+        soft_wrap=True,
+    )
+
+
+def _interval_text(interval: Interval) -> str:
+    low, high = interval
+    return f"{100 * low:.2f} - {100 * high:.2f}"

@@ -17,7 +17,7 @@ from gradeschool.runs.plan import groups
 MILLION = 1_000_000
 CHARACTERS_A_TOKEN = 4  # of English text, roughly; only where no server has counted yet
 TOKENS_A_MESSAGE = 4
-TYPICAL_ANSWER = 300  # tokens, where neither a limit nor an earlier answer tells
+TYPICAL_ANSWER = 300  # tokens, without a limit and an earlier answer
 ADVICE = "give IN/OUT in dollars per million tokens, as in 2.50/10"
 
 
@@ -121,7 +121,7 @@ def estimate(
     factor = measured / guess if guess else 1.0
     limits = [request.decoding.max_tokens for request in todo]
     typical = [min(limit or TYPICAL_ANSWER, TYPICAL_ANSWER) for limit in limits]
-    # What was counted for several choices together stands at the first of them.
+    # Tokens that were counted for several choices together are those of the first.
     likely = [sum(written) / len(pairs)] * len(todo) if written else typical
     firsts = [group[0] for group in groups(todo, choices)]
     return Estimate(

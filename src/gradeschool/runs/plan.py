@@ -46,7 +46,7 @@ class RunPlan:
 
 
 def check_samples(decoding: Decoding, samples: int) -> None:
-    """Raise InputError where greedy decoding is asked for several samples, all the same."""
+    """Raise InputError for several samples by greedy decoding, which would all be the same."""
     if samples > 1 and decoding.temperature == 0:
         raise InputError(
             f"{samples} samples at temperature 0 would all be the same; give --temperature 0.7"

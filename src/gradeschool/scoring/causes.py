@@ -12,7 +12,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer
+from gradeschool.answers.extractor import (
+    ExtractedAnswer,
+    extract_final_answer,
+    rests_on_guess,
+)
 from gradeschool.answers.failures import Cause, Failure, Near, cause_of_text, is_right, near
 from gradeschool.answers.quantities import same_answer
 from gradeschool.answers.regions import Region, committed_region
@@ -33,6 +37,9 @@ OF_SCORERS = {
 }
 # Wrong answers of these kinds may be right by another label.
 OF_LABELS = frozenset({Failure.WRONG_VALUE, Failure.SCALE, Failure.ROUNDING, Failure.SIGN_LOST})
+
+
+CORRECT_BY_GUESS = "correct, but guessed"
 
 
 class Side(StrEnum):
@@ -187,7 +194,11 @@ def causes_in_files(
 
 
 def causes_in_run(table: ScoredTable, changes: Mapping[str, Problem | None]) -> dict[str, Causes]:
-    """Return the causes by scorer; their sum is its misses and wrong acceptances."""
+    """Return the causes by scorer: of its misses and wrong acceptances, and CORRECT_BY_GUESS.
+
+    The last counts correct verdicts on texts that state and conclude nothing: so much of an
+    accuracy rests on guesses.
+    """
     counters: dict[str, Counter[str]] = {name: Counter() for name in table.scorers.names}
     verdicts_of_samples = iter(table.verdicts)
     for sample in table.run.samples:
@@ -201,6 +212,8 @@ def causes_in_run(table: ScoredTable, changes: Mapping[str, Problem | None]) -> 
             cause = explain_verdict(text_view, verdict)
             if cause is not None:
                 counters[verdict.scorer][str(cause)] += 1
+            elif rests_on_guess(text_view.reading):
+                counters[verdict.scorer][CORRECT_BY_GUESS] += 1
     return {name: dict(counter.most_common()) for name, counter in counters.items()}
 
 

@@ -47,18 +47,24 @@ class FileScorer:
     def score(self, samples: Iterable[FileSample]) -> list[ScoredRow]:
         """Return a row for each sample, in their order."""
         matched = [(sample, *find_problem(sample, self.matcher)) for sample in samples]
-        usable = [(sample.text, problem) for sample, problem, _ in matched
-                  if problem is not None and not sample.error]  # fmt: skip
-        outcomes = iter(self.scorers.outcomes_of(usable))
+        if self.scorers.calls_library:  # all at once; what they say is remembered
+            self.scorers.outcomes_of(
+                [
+                    (sample.text, problem)
+                    for sample, problem, _ in matched
+                    if problem is not None and not sample.error
+                ]
+            )
         return [
-            self._row(sample, problem, fault, b"" if sample.error else next(outcomes))
+            self._row(sample, problem)
             if problem is not None
             else ScoredRow(sample.row, sample.run, None, "", sample.sample, sample.finish, 1, fault)
             for sample, problem, fault in matched
         ]
 
-    def _row(self, sample: FileSample, problem: Problem, fault: str, outcomes: bytes) -> ScoredRow:
+    def _row(self, sample: FileSample, problem: Problem) -> ScoredRow:
         text, error = sample.text, sample.error
+        outcomes = b"" if error else self.scorers.outcomes(text, problem)
         form = None if error else form_of(text, sample.finish, problem.question)
         relabelled = self._relabelled(text, problem) if problem.id in self.disputed else b""
         return ScoredRow(

@@ -89,7 +89,7 @@ class ScorerSet:
     def __init__(self, scorers: Sequence[Scorer]) -> None:
         self.scorers = tuple(scorers)
         self.names = tuple(scorer.name for scorer in scorers)
-        self._calls_library = any(scorer.extra for scorer in scorers)
+        self.calls_library = any(scorer.extra for scorer in scorers)
         self._problems: dict[str, ProblemScorers] = {}
         self._texts = 0
 
@@ -119,7 +119,7 @@ class ScorerSet:
         return self._each(self.verdicts, pairs)
 
     def _each(self, judge: Callable[[str, Problem], Result], pairs: Sequence[Pair]) -> list[Result]:
-        if not self._calls_library or len(pairs) < 2:
+        if not self.calls_library or len(pairs) < 2:
             return [judge(text, problem) for text, problem in pairs]
         return call_at_once(judge, pairs)
 

@@ -11,7 +11,6 @@ from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
 from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates
 from gradeschool.verifier.examples import QuestionSolution, encode, texts_of
-from gradeschool.verifier.objective import Labelled, SolutionGroup
 
 LABELS_FILE = "labels.jsonl"
 # What a joint training learns the language of: reference solutions, or samples that are right.
@@ -76,6 +75,27 @@ def write_labels(sampled: CandidateRun) -> None:
     ]
     body = "".join(f"{json.dumps(row)}\n" for row in rows)
     write_file(sampled.path / LABELS_FILE, body.encode())
+
+
+class Labelled(NamedTuple):
+    """A sampled solution: its tokens, whether its final answer is right, how often it was drawn."""
+
+    ids: Sequence[int]
+    right: bool
+    drawn: int = 1
+
+
+class SolutionGroup(NamedTuple):
+    """Solutions of one question.
+
+    reference: its reference solution, where that is language data. learn_right: the solutions that
+    are right are language data, each once.
+    """
+
+    question: Sequence[int]
+    solutions: Sequence[Labelled]
+    reference: Sequence[int] | None = None
+    learn_right: bool = False
 
 
 class Data(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from gradeschool.errors import InputError
 from gradeschool.verifier.head import Output
+from gradeschool.verifier.labels import SolutionGroup
 from gradeschool.verifier.packing import PASS_TOKENS, divided
 from gradeschool.verifier.rows import PackedRows, pack
 
@@ -34,27 +35,6 @@ class Level(StrEnum):
     TOKEN = "token"
     SOLUTION = "solution"
     LIKELIHOOD = "likelihood"
-
-
-class Labelled(NamedTuple):
-    """A sampled solution: its tokens, whether its final answer is right, how often it was drawn."""
-
-    ids: Sequence[int]
-    right: bool
-    drawn: int = 1
-
-
-class SolutionGroup(NamedTuple):
-    """Solutions of one question.
-
-    reference: its reference solution, where that is language data. learn_right: the solutions that
-    are right are language data, each once.
-    """
-
-    question: Sequence[int]
-    solutions: Sequence[Labelled]
-    reference: Sequence[int] | None = None
-    learn_right: bool = False
 
 
 @dataclass(frozen=True, slots=True)

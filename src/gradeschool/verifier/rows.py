@@ -20,7 +20,7 @@ from gradeschool.verifier.packing import ATTENTION, Places, places_of, window_of
 
 
 class TokenLine(NamedTuple):
-    """All questions, but for their last tokens, and all bodies behind them as one row of tokens.
+    """All questions, but for their last tokens, and all bodies after them, as one row of tokens.
 
     ends: [rows, S], where the tokens of the bodies lie in it; padding lies anywhere.
     """

@@ -43,7 +43,7 @@ class SolutionReader(Protocol):
 
 
 class CandidateScorer(NamedTuple):
-    """A verifier and the generator of log-probabilities; None where none are wanted."""
+    """A verifier, and a generator for log-probabilities or None."""
 
     verifier: SolutionReader
     generator: SolutionReader | None = None
@@ -129,7 +129,7 @@ LIKELIHOOD, LOGIT = "likelihood", "logit"
 
 
 class Head(NamedTuple):
-    """What turns states into values; see `head`."""
+    """The parameters that turn states into values; see `head`."""
 
     kind: str
     token_id: int

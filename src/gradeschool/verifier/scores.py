@@ -1,4 +1,4 @@
-"""verifier-scores.jsonl: what verifiers said of completions, appended row by row."""
+"""verifier-scores.jsonl: scores of completions by verifiers, appended row by row."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def scores_path(source: Path) -> Path:
 
 
 def read_scores(path: Path) -> Iterator[ScoreRow]:
-    """Yield the rows of a file of scores; a torn one is passed over. No file holds no rows."""
+    """Yield the rows of a file of scores; an incomplete one is skipped. No file holds no rows."""
     if not path.exists():
         return
     try:
@@ -62,7 +62,7 @@ def read_scores(path: Path) -> Iterator[ScoreRow]:
 
 
 def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
-    """Append rows; a line that a killed process left half written is ended first."""
+    """Append rows; first end a line that a killed process left incomplete."""
     try:
         with path.open("ab+") as file:
             if file.seek(0, 2) and (file.seek(-1, 2), file.read(1))[1] != b"\n":
@@ -128,7 +128,7 @@ CHUNK = 2048
 
 
 class ScoringProgress(NamedTuple):
-    """How far a scoring is: completions of all, of which so many were there before."""
+    """Progress of a scoring: completions scored, in total, and scored before this call."""
 
     scored: int
     total: int

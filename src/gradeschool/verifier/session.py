@@ -33,7 +33,7 @@ FINAL = "model"
 
 
 class Listener(NamedTuple):
-    """What is called while it goes: a note in words, every update, every row of the curves."""
+    """Progress callbacks: notes, updates, rows of the curves."""
 
     note: Callable[[str], None] = lambda _: None
     update: Callable[[TrainingUpdate], None] = lambda _: None
@@ -58,11 +58,11 @@ class Session:
 
     @property
     def work(self) -> Path:
-        """The folder of what only the training needs."""
+        """Return the folder of temporary files."""
         return self.output / WORK
 
     def note(self, text: str) -> None:
-        """Tell something in words, once for all processes."""
+        """Report a note, once for all processes."""
         if self.world.first:
             self.listener.note(text)
 
@@ -135,7 +135,7 @@ def _go(
 
 
 def _finish(folder: TrainingFolder, ready: Prepared, trained: Trained) -> None:
-    """Write the model, then say that it is finished."""
+    """Write the model, then mark the training as finished."""
     files = folder.work / FINAL
     shutil.rmtree(files, ignore_errors=True)
     ready.save(trained, files)
@@ -157,7 +157,7 @@ PACKAGES = ("gradeschool", "torch", "transformers", "tokenizers", "safetensors")
 
 
 class TrainingFolder:
-    """A folder that holds one training; `asked` decides whether a command means the same one.
+    """A folder of one training; `settings` decide whether a command means the same one.
 
     new: it held none before. begun: this command has made an update. Raises StoreError where the
     folder holds another training, or anything else.
@@ -226,7 +226,7 @@ class TrainingFolder:
 
 @contextmanager
 def opened(path: Path, facts: Mapping[str, Any]) -> Iterator[TrainingFolder]:
-    """Yield the folder of a training, kept from other commands; nothing is written before a check.
+    """Yield the locked folder of a training; nothing is written before it was checked.
 
     What only the training needed is removed once it is finished, and all that was made where it did
     not begin. Raises StoreError where the folder holds something else, cannot be made, or is in
@@ -262,7 +262,7 @@ def opened(path: Path, facts: Mapping[str, Any]) -> Iterator[TrainingFolder]:
 
 
 def _clear(work: Path) -> None:
-    """Remove what a training that is not there any more has left."""
+    """Remove the files of an earlier training."""
     for file in work.iterdir():
         if file.is_file() and file.name != LOCK_FILE:
             file.unlink()
@@ -278,7 +278,7 @@ def digest_of(value: Any) -> str:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions of Python and of what trains."""
+    """Return the versions of Python and of the training packages."""
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:

@@ -93,7 +93,7 @@ def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
 
 
 def facts_of(settings: VerifierTraining, sampled: CandidateRun) -> dict[str, Any]:
-    """Return all that decides the verifier, for training.json."""
+    """Return everything that determines the verifier, for training.json."""
     facts = asdict(settings)
     facts["generator_files"] = identity_of(settings.generator)
     if settings.init is not None:
@@ -106,7 +106,7 @@ def facts_of(settings: VerifierTraining, sampled: CandidateRun) -> dict[str, Any
 
 
 def language_of(settings: VerifierTraining) -> Language | None:
-    """Return what the language is learnt of, None where it is not learnt."""
+    """Return the texts of the language loss, None without that loss."""
     if settings.objective != JOINT:
         return None
     return settings.language or ("right" if settings.level == Level.LIKELIHOOD else "reference")

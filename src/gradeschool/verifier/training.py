@@ -28,11 +28,11 @@ SEEDS = 1_000_003
 
 
 class TrainingBatch(Protocol):
-    """What one forward pass takes; `counts` says over how much each named loss is summed."""
+    """The input of one forward pass; `counts`: the tokens that each named loss is summed over."""
 
     @property
     def counts(self) -> Mapping[str, float]:
-        """The number of tokens (or whatever it is) of each loss."""
+        """The number of tokens of each loss."""
         ...
 
     @property
@@ -46,7 +46,7 @@ class TrainingBatch(Protocol):
 
 
 class TrainingBatches(Protocol):
-    """The batches of every update of a training, in an order that depends on nothing but itself."""
+    """The batches of every update of a training, in a fixed order."""
 
     def __len__(self) -> int:
         """Return the number of updates."""
@@ -292,7 +292,7 @@ def _added(each: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 class RowsLog:
-    """A JSONL file whose rows carry an update's number; rows behind `upto` are forgotten."""
+    """A JSONL file whose rows carry an update's number; rows after `upto` are dropped."""
 
     def __init__(self, path: Path, upto: int) -> None:
         rows = []

@@ -14,7 +14,7 @@ import pytest
 from gradeschool.cli import command as gradeschool_command
 from gradeschool.errors import DataError
 from gradeschool.reports.figures.paper import FIGURES
-from gradeschool.reports.reproduction_figures import write_figure
+from gradeschool.reports.reproduction import write_figure
 from gradeschool.scoring.statistics import Interval, wilson
 from gradeschool.verifier.candidates import candidates_of
 from gradeschool.verifier.reproduce.ablations import (
@@ -88,6 +88,7 @@ def test_the_stages_of_a_figure_are_printed(gradeschool: Command) -> None:
     assert gradeschool("reproduce", "--figure", "9").status == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "preset", "extra"),
     [("torch", "laptop", "train"), ("matplotlib", "laptop", "report"),

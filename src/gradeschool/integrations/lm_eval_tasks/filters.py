@@ -12,13 +12,13 @@ from gradeschool.integrations import DEFAULT_SCORER
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
 
-INVALID = "[invalid]"  # lm-eval's own word for no answer
+INVALID = "[invalid]"  # lm-eval's name for no answer
 Responses = Sequence[Sequence[str]]
 Documents = Sequence[Mapping[str, str]]
 
 
 def reader(resps: Responses, docs: Documents) -> list[str]:
-    """Return what the house reader reads in each document's first response."""
+    """Return the extracted answer of each document's first response."""
     return _read(DEFAULT_SCORER, resps, docs)
 
 
@@ -28,17 +28,17 @@ def numeric_equality(resps: Responses, docs: Documents) -> list[str]:
 
 
 def _read(scorer_name: str, resps: Responses, docs: Documents) -> list[str]:
-    """Read by a scorer; where it says correct, the gold stands in for its reading ("18.0", "18").
+    """Return a scorer's extracted answers, or the gold where its verdict is correct ("18.0", "18").
 
-    So lm-eval's exact_match is the scorer's verdict.
+    This makes lm-eval's exact_match equal to the scorer's verdict.
     """
     scorer = get_usable_scorer(scorer_name)
-    found = []
+    answers = []
     for responses, doc in zip(resps, docs, strict=True):
         problem = Problem.from_row("?", doc["question"], doc["answer"])
         verdict = scorer.judge(responses[0], problem)
         if verdict.correct:
-            found.append(problem.gold)
+            answers.append(problem.gold)
         else:
-            found.append(verdict.answer.value if verdict.answer else INVALID)
-    return found
+            answers.append(verdict.answer.value if verdict.answer else INVALID)
+    return answers

@@ -48,7 +48,7 @@ class GoldAndQuestion(str):
 
 
 def gold_and_question(problem: Problem) -> GoldAndQuestion:
-    """Return the gold in the form of an extracted answer, with the question."""
+    """Return the gold in the form of an extracted value, with the question."""
     gold = GoldAndQuestion(canonical_gold(problem.gold))
     gold.question = problem.question
     return gold

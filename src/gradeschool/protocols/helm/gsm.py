@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.search import last_match
+from gradeschool.answers.search import last_match, last_number_start
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -31,10 +31,27 @@ def as_sentence(problem: Problem) -> str:
 
 def read_final_number(text: str, reference: str) -> Answer | None:
     """Read the last number-like run; one of commas alone reads as nothing."""
-    match = last_match(NUMBER, text)
+    match = _last_number(text)
     if match is None or not (number := match.group().replace(",", "")):
         return None
     return Answer(match.group(), number, match.span(), "the last number")
+
+
+def _last_number(text: str) -> re.Match[str] | None:
+    """Return the last match, looked for in the last word with a digit first.
+
+    A match goes on over a space where a digit or comma stands before it, so the words before belong
+    to it then.
+    """
+    start = last_number_start(text)
+    before = text[max(start - 2, 0) : start]
+    if before.endswith("\n") or not (before[:1].isdecimal() or before.startswith(",")):
+        last = None
+        for last in NUMBER.finditer(text, start):  # noqa: B007  (the loop is for its last value)
+            pass
+        if last is not None:
+            return last
+    return last_match(NUMBER, text)
 
 
 def read_last_token(text: str, reference: str) -> Answer | None:

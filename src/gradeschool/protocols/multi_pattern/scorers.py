@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.search import (
+    BOX,
     TextMatch,
     last_flat_box,
     last_match,
@@ -24,18 +25,19 @@ ANSWER_COLON = re.compile(r"(?i)answer\s*:\s*\$?([\d,.\-]+)")
 NUMBER = re.compile(r"(-?[\d,]+\.?\d*)")
 LAST_HASHES, LAST_BOX = "the last '#### N'", r"the last \boxed{}"
 LAST_NUMBER = "the last number"
-BEFORE, FARTHEST = ("the ", "the final "), 40
 TOLERANCE = 1e-6
 
 
 def read(text: str, reference: str) -> Answer | None:
     """Read the last match of the first pattern that matches at all."""
-    for pattern, how in (
-        (HASHES, LAST_HASHES),
-        (None, LAST_BOX),
-        (ANSWER_IS, "the last 'the answer is N'"),
-        (ANSWER_COLON, "the last 'answer: N'"),
+    for pattern, literal, how in (
+        (HASHES, "####", LAST_HASHES),
+        (None, BOX, LAST_BOX),
+        (ANSWER_IS, "answer", "the last 'the answer is N'"),
+        (ANSWER_COLON, ":", "the last 'answer: N'"),
     ):
+        if literal not in text:  # which every match holds
+            continue
         match = last_flat_box(text) if pattern is None else _group(last_match(pattern, text))
         if match is not None:
             return _answer(match, how)

@@ -19,7 +19,7 @@ NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
 
 def read(text: str, reference: str) -> Answer | None:
     """Read the last "ANSWER: N" in any case, else the last number."""
-    match, how, group = last_match(ANSWER, text), LAST_ANSWER, 1
+    match, how, group = last_match(ANSWER, text) if ":" in text else None, LAST_ANSWER, 1
     if match is None:
         match, how, group = last_match_in_words(NUMBER, text), "the last number", 0
     if match is None:

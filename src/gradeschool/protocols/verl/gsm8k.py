@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
-from gradeschool.answers.search import last_match
+from gradeschool.answers.search import ends, last_match, last_number_start
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -41,14 +42,18 @@ def read_flexible(text: str, reference: str) -> Answer | None:
 
     Commas and a trailing period stay. Where every run is ".", the first of them is read.
     """
-    last = first = None
-    for match in NUMBER.finditer(text[-CLIP:]):
-        first = first or match
-        last = last if match.group() == "." else match
-    last = last or first
-    if last is None:
+    match = _last_number(text[-CLIP:])
+    if match is None:
         return None
-    return Answer(last.group(), last.group(), _span(last, text), "the last number near the end")
+    return Answer(match.group(), match.group(), _span(match, text), "the last number near the end")
+
+
+def _last_number(end: str) -> re.Match[str] | None:
+    for start in chain((last_number_start(end),), ends(end)):
+        for match in reversed([*NUMBER.finditer(end, start)]):
+            if match.group() != ".":
+                return match
+    return NUMBER.search(end)
 
 
 def _span(match: re.Match[str], text: str) -> tuple[int, int]:

@@ -1,15 +1,124 @@
-"""Curves with their intervals, for the figures of a paper and of a run alike."""
+"""Drawing figures: one style for all of them, and curves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from gradeschool.reports.figures import style
+from gradeschool.atomic import replacing
+from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.reports.figures.records import DOUBLING, LINEAR, Figure, Panel, Point, Series
+
+COLUMN, PAGE = 3.35, 6.9  # inches: one column, and the width of a page of two
+ENDINGS = (".svg", ".pdf", ".png")
+INK, SOFT, FAINT = "#1a1a1a", "#6b6b6b", "#dcdcdc"
+BLUE, RED, GREEN, PINK, ORANGE, SKY = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
+)
+COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY)
+MARKERS = ("o", "s", "^", "D", "v", "P")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), "-", (0, (3, 1)))
+RC: Mapping[str, Any] = {
+    "font.family": "STIXGeneral",
+    "mathtext.fontset": "stix",
+    "font.size": 8.5,
+    "axes.labelsize": 8.5,
+    "axes.titlesize": 8.5,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 7.5,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.unicode_minus": True,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.6,
+    "lines.markeredgewidth": 0,
+    "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "figure.dpi": 100,
+    "savefig.dpi": 300,
+    "pdf.fonttype": 42,  # TrueType: text that can be searched, and that journals accept
+    "svg.fonttype": "path",
+    "svg.hashsalt": "gradeschool",
+    "path.simplify": False,
+}
+UNDATED: Mapping[str, dict[str, None]] = {
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    ".png": {"Software": None},
+}
+
+Draw = Callable[[Any], None]
+
+
+def save(draw: Draw, path: Path, width: float, height: float) -> int:
+    """Draw a figure of this size, in inches, and write it whole or not at all; return its bytes.
+
+    The ending of the path says the form. Raises MissingExtraError without matplotlib, InputError
+    for another ending and where the file cannot be written.
+    """
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise InputError(
+            f"no figure is written as {path.name!r}; its name may end in {', '.join(ENDINGS)}"
+        )
+    matplotlib = _matplotlib()
+    with matplotlib.rc_context({}):
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)
+        figure = importlib.import_module("matplotlib.figure").Figure(
+            figsize=(width, height), layout="constrained"
+        )
+        draw(figure)
+        try:
+            with replacing(path) as part:
+                figure.savefig(part, metadata=UNDATED[ending])
+                size = part.stat().st_size
+        except OSError as error:
+            reason = error.strerror or error
+            raise InputError(f"cannot write {str(path)!r}: {reason}; give another path") from error
+    return size
+
+
+def _matplotlib() -> Any:
+    try:
+        return importlib.import_module("matplotlib")
+    except ImportError:
+        raise MissingExtraError("drawing figures", "report") from None
+
+
+def plain(text: str, limit: int = 60) -> str:
+    """Return a text as a figure may show it: one line, nothing that matplotlib reads as math."""
+    from gradeschool.reports.printable import printable
+    from gradeschool.scorer import clip
+
+    return clip(printable(text, keep=""), limit).replace("$", r"\$")
+
+
+def percent_axis(axis: Any, low: float, high: float) -> None:
+    """Give an axis round percentages from below `low` to above `high`, shares of one."""
+    from math import ceil, floor
+
+    span = max(high - low, 0.01)
+    step = next(one for one in (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 1.0) if span / one <= 5.5)
+    first, last = max(0, floor(low / step + 1e-9)), min(1 / step, ceil(high / step - 1e-9))
+    ticks = [at * step for at in range(int(first), int(last) + 1)]
+    axis.set_ticks(ticks, [f"{100 * tick:g}" for tick in ticks])
+
 
 HEIGHT = 2.25  # inches
 LEGEND_ROW = 0.16
@@ -17,13 +126,13 @@ MOST_TICKS = 9
 
 
 def draw(figure: Figure, path: Path) -> int:
-    """Write a figure as .svg, .pdf or .png and return its bytes; see `style.save` for errors."""
+    """Write a figure as .svg, .pdf or .png and return its bytes; see `save` for errors."""
     several = len(figure.panels) > 1
     named = [_names(panel) for panel in figure.panels]
     alike = all(names == named[0] for names in named)
     columns = _columns(named[0], several)
     rows = -(-len(named[0]) // columns) if len(named[0]) > 1 else 0
-    width = style.PAGE if several else style.COLUMN
+    width = PAGE if several else COLUMN
 
     def drawn(canvas: Any) -> None:
         axes = canvas.subplots(1, len(figure.panels), sharey=figure.shared, squeeze=False)[0]
@@ -45,7 +154,7 @@ def draw(figure: Figure, path: Path) -> int:
                 handletextpad=0.5,
             )
 
-    return style.save(drawn, path, width, HEIGHT + (rows if alike else 1) * LEGEND_ROW)
+    return save(drawn, path, width, HEIGHT + (rows if alike else 1) * LEGEND_ROW)
 
 
 def _legend_of_its_own(panel: Panel, ax: Any) -> None:
@@ -59,11 +168,11 @@ def _legend_of_its_own(panel: Panel, ax: Any) -> None:
         handletextpad=0.4,
         borderpad=0.1,
     )
-    ax.set_title(style.plain(panel.title), pad=16)
+    ax.set_title(plain(panel.title), pad=16)
 
 
 def _names(panel: Panel) -> list[str]:
-    return [style.plain(series.name) for series in panel.series]
+    return [plain(series.name) for series in panel.series]
 
 
 def _columns(names: Sequence[str], several: bool) -> int:
@@ -73,7 +182,7 @@ def _columns(names: Sequence[str], several: bool) -> int:
     return max(1, min(len(names), room // longest))
 
 
-BASELINE = {"color": style.SOFT, "marker": "x", "linestyle": (0, (4, 2)), "markeredgewidth": 1.0}
+BASELINE = {"color": SOFT, "marker": "x", "linestyle": (0, (4, 2)), "markeredgewidth": 1.0}
 
 
 def _looks(panel: Panel) -> Iterator[tuple[Series, dict[str, Any]]]:
@@ -83,10 +192,8 @@ def _looks(panel: Panel) -> Iterator[tuple[Series, dict[str, Any]]]:
         if series.baseline:
             yield series, BASELINE
             continue
-        place = at % len(style.COLOURS)
-        colour, marker, dash = (
-            found[place] for found in (style.COLOURS, style.MARKERS, style.DASHES)
-        )
+        place = at % len(COLOURS)
+        colour, marker, dash = (found[place] for found in (COLOURS, MARKERS, DASHES))
         yield series, {"color": colour, "marker": marker, "linestyle": dash}
         at += 1
 
@@ -94,22 +201,22 @@ def _looks(panel: Panel) -> Iterator[tuple[Series, dict[str, Any]]]:
 def _panel(panel: Panel, ax: Any) -> list[Any]:
     """Draw a panel; return the lines of its series."""
     lines = []
-    ax.grid(axis="y", color=style.FAINT, linewidth=0.5)
+    ax.grid(axis="y", color=FAINT, linewidth=0.5)
     ax.set_axisbelow(True)
     for series, look in _looks(panel):
         _band(series, ax, str(look["color"]))
         points = sorted(series.points, key=lambda point: point.x)
         xs, shares = [point.x for point in points], [point.share for point in points]
-        lines += ax.plot(xs, shares, label=style.plain(series.name), **look)
+        lines += ax.plot(xs, shares, label=plain(series.name), **look)
     if panel.level is not None:
         share, words = panel.level
-        ax.axhline(share, color=style.SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
-        ax.annotate(style.plain(words), (1, share), (0, 2), xycoords=("axes fraction", "data"),
+        ax.axhline(share, color=SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
+        ax.annotate(plain(words), (1, share), (0, 2), xycoords=("axes fraction", "data"),
                     textcoords="offset points", ha="right", va="bottom", fontsize=7,
-                    color=style.SOFT)  # fmt: skip
+                    color=SOFT)  # fmt: skip
     ax.set_xlabel(panel.x)
     if panel.title:
-        ax.set_title(style.plain(panel.title), pad=4)
+        ax.set_title(plain(panel.title), pad=4)
     _x_axis(panel, ax)
     return lines
 
@@ -146,7 +253,7 @@ def _x_axis(panel: Panel, ax: Any) -> None:
 
 def _y_axis(panels: Sequence[Panel], ax: Any) -> None:
     low, high = _range(panels)
-    style.percent_axis(ax.yaxis, low, high)
+    percent_axis(ax.yaxis, low, high)
     ax.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
 
 

@@ -1,10 +1,16 @@
-"""What a figure shows, as plain records: no plotting library, no model."""
+"""Figures as records, which need no plotting library, and the records of a run."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from gradeschool.reports.page.verdicts import Judged, Share, Slices, samples_of, share_of, slices_of
+from gradeschool.scoring.at_k import curve
 from gradeschool.scoring.statistics import Interval
+from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER
 
 LINEAR, DOUBLING, TENFOLD = "linear", "log2", "log10"
 
@@ -53,3 +59,134 @@ class Figure:
     name: str
     panels: tuple[Panel, ...]
     shared: bool = True
+
+
+MOST_SCORERS, MOST_AGREEING, MOST_CAUSES = 24, 12, 12
+
+
+class ScorerRow(NamedTuple):
+    """Scorers that agree on every completion: one of their names, how many more, what they give."""
+
+    name: str
+    others: int
+    share: Share
+    headline: bool
+
+
+class CauseRow(NamedTuple):
+    """A cause of misses and how many it has."""
+
+    name: str
+    completions: int
+
+
+class Agreement(NamedTuple):
+    """Scorers, and the share of completions on which each pair has the same outcome."""
+
+    names: tuple[str, ...]
+    shares: tuple[tuple[float, ...], ...]
+
+
+class Lengths(NamedTuple):
+    """Lengths of completions in tokens or characters, of those called correct and of the others."""
+
+    unit: str
+    correct: tuple[int, ...]
+    others: tuple[int, ...]
+
+
+def scorer_rows(judged: Judged) -> list[ScorerRow]:
+    """Return the sets of scorers that agree, the highest first.
+
+    Those that find no answer in most completions, or nothing right, are left out. The headline
+    scorer's set is always there, under its own name.
+    """
+    groups: dict[bytes, list[int]] = {}
+    for at in range(len(judged.scorers)):
+        groups.setdefault(_column(judged, at), []).append(at)
+    rows = []
+    for column, places in groups.items():
+        own = judged.headline in places
+        found = len(column) - column.count(ERROR) - column.count(NO_ANSWER)
+        if own or (CORRECT in column and found > column.count(NO_ANSWER)):
+            name = judged.scorers[judged.headline if own else places[0]]
+            rows.append(ScorerRow(name, len(places) - 1, share_of(judged, places[0]), own))
+    rows.sort(key=lambda row: (-row.share.accuracy, row.name))
+    own_first = sorted(rows, key=lambda row: not row.headline)[:MOST_SCORERS]
+    return [row for row in rows if row in own_first]
+
+
+def run_rows(runs: Sequence[Judged]) -> list[ScorerRow]:
+    """Return the runs under their headline scorer, as rows like scorers', highest first."""
+    rows = [
+        ScorerRow(judged.run.name, 0, share_of(judged, judged.headline), False) for judged in runs
+    ]
+    return sorted(rows, key=lambda row: (-row.share.accuracy, row.name))
+
+
+def agreement(judged: Judged) -> Agreement:
+    """Return on how many completions scorers have the same outcome, for the first rows' scorers."""
+    names = [row.name for row in scorer_rows(judged)][:MOST_AGREEING]
+    columns = [_column(judged, judged.scorers.index(name)) for name in names]
+    return Agreement(
+        tuple(names), tuple(tuple(_same(one, other) for other in columns) for one in columns)
+    )
+
+
+def _same(one: bytes, other: bytes) -> float:
+    return sum(a == b for a, b in zip(one, other, strict=True)) / max(1, len(one))
+
+
+def _column(judged: Judged, scorer: int) -> bytes:
+    return bytes(codes[scorer] for codes in judged.codes)
+
+
+def cause_rows(judged: Judged) -> list[CauseRow]:
+    """Return the causes of the headline scorer's misses, most frequent first, the rest as one."""
+    causes = Counter(cause for cause in judged.causes if cause).most_common()
+    rows = [CauseRow(name, count) for name, count in causes[:MOST_CAUSES]]
+    rest = sum(count for _, count in causes[MOST_CAUSES:])
+    return [*rows, CauseRow("other causes", rest)] if rest else rows
+
+
+def slices(judged: Judged) -> list[Slices]:
+    """Return accuracy by steps, answer size and question length, where there are classes."""
+    return [way for way in slices_of(judged) if len(way.classes) > 1]
+
+
+def curves_over_k(runs: Sequence[Judged]) -> Figure | None:
+    """Return maj@k and pass@k of the runs with several samples; None where there is none."""
+    sampled = [judged for judged in runs if samples_of(judged) > 1]
+    if not sampled:
+        return None
+    maj, any_of = [], []
+    for judged in sampled:
+        found = curve(judged.ballots())
+        maj.append(Series(judged.run.name, tuple(Point(at.k, at.maj, at.maj_ci95) for at in found)))
+        any_of.append(
+            Series(judged.run.name, tuple(Point(at.k, at.pass_any, at.pass_ci95) for at in found))
+        )
+    x = "Samples k"
+    if len(sampled) == 1:
+        both = (Series("pass@k", any_of[0].points), Series("maj@k", maj[0].points))
+        return Figure("curves", (Panel(both, x, scale=DOUBLING),))
+    panels = (
+        Panel(tuple(maj), x, title="maj@k", scale=DOUBLING),
+        Panel(tuple(any_of), x, title="pass@k", scale=DOUBLING),
+    )
+    return Figure("curves", panels)
+
+
+def lengths(judged: Judged) -> Lengths:
+    """Return the lengths of a run's completions: tokens where every one's are recorded."""
+    entries = [entry for entry in judged.run.entries if not entry.error]
+    counted = bool(entries) and all(e.facts.completion_tokens is not None for e in entries)
+    found: dict[bool, list[int]] = {True: [], False: []}
+    for entry, codes in zip(judged.run.entries, judged.codes, strict=True):
+        if entry.error or codes[judged.headline] == ERROR:
+            continue
+        tokens = entry.facts.completion_tokens if counted else None
+        size = len(entry.text) if tokens is None else tokens
+        found[codes[judged.headline] == CORRECT].append(size)
+    unit = "tokens" if counted else "characters"
+    return Lengths(unit, tuple(sorted(found[True])), tuple(sorted(found[False])))

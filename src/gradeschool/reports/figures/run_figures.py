@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.reports.figures import curves, style
-from gradeschool.reports.figures.run_records import (
+from gradeschool.reports.figures import curves
+from gradeschool.reports.figures.records import (
     Agreement,
     CauseRow,
     Lengths,
@@ -23,8 +23,7 @@ from gradeschool.reports.figures.run_records import (
     scorer_rows,
     slices,
 )
-from gradeschool.reports.page.measures import Slices
-from gradeschool.reports.page.verdicts import Judged, share_of
+from gradeschool.reports.page.verdicts import Judged, Slices, share_of
 
 ROW = 0.17  # inches
 FEW, MIDDLE = 6, 5.2  # scorers whose agreement fits into a column; a width for more, in inches
@@ -37,7 +36,7 @@ class Sized(NamedTuple):
     name: str
     width: float
     height: float
-    draw: style.Draw
+    draw: curves.Draw
 
 
 def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) -> list[Path]:
@@ -57,12 +56,12 @@ def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) 
         for sized in figures_of(judged):
             for ending in endings:
                 path = folder / f"{prefix}{sized.name}{ending}"
-                style.save(sized.draw, path, sized.width, sized.height)
+                curves.save(sized.draw, path, sized.width, sized.height)
                 written.append(path)
     for ending in endings if len(runs) > 1 else ():
         rows = run_rows(runs)
         path = folder / f"runs{ending}"
-        style.save(partial(draw_scorers, rows), path, style.COLUMN, 0.45 + ROW * len(rows))
+        curves.save(partial(draw_scorers, rows), path, curves.COLUMN, 0.45 + ROW * len(rows))
         written.append(path)
     over_k = curves_over_k(runs)
     if over_k is not None:
@@ -80,21 +79,21 @@ def figures_of(judged: Judged) -> Iterator[Sized]:
     """Yield the figures of one run."""
     rows = scorer_rows(judged)
     if rows:
-        yield Sized("scorers", style.COLUMN, 0.45 + ROW * len(rows), partial(draw_scorers, rows))
+        yield Sized("scorers", curves.COLUMN, 0.45 + ROW * len(rows), partial(draw_scorers, rows))
     same = agreement(judged)
     if (n := len(same.names)) > 1:
-        width = style.COLUMN if n <= FEW else MIDDLE
+        width = curves.COLUMN if n <= FEW else MIDDLE
         yield Sized("agreement", width, 0.45 + 1.25 * ROW * n, partial(draw_agreement, same))
     causes = cause_rows(judged)
     if causes:
-        yield Sized("causes", style.COLUMN, 0.4 + ROW * len(causes), partial(draw_causes, causes))
+        yield Sized("causes", curves.COLUMN, 0.4 + ROW * len(causes), partial(draw_causes, causes))
     ways = slices(judged)
     if ways:
         level = share_of(judged, judged.headline).accuracy
-        yield Sized("slices", style.PAGE, 2.0, partial(draw_slices, ways, level))
+        yield Sized("slices", curves.PAGE, 2.0, partial(draw_slices, ways, level))
     long = lengths(judged)
     if long.correct or long.others:
-        yield Sized("lengths", style.COLUMN, 2.1, partial(draw_lengths, long))
+        yield Sized("lengths", curves.COLUMN, 2.1, partial(draw_lengths, long))
 
 
 def draw_scorers(rows: Sequence[ScorerRow], canvas: Any) -> None:
@@ -103,9 +102,9 @@ def draw_scorers(rows: Sequence[ScorerRow], canvas: Any) -> None:
     places = range(len(rows) - 1, -1, -1)
     own = next((row.share.accuracy for row in rows if row.headline), None)
     if own is not None:
-        ax.axvline(own, color=style.BLUE, linewidth=0.7, linestyle=(0, (1, 1.5)), zorder=0)
+        ax.axvline(own, color=curves.BLUE, linewidth=0.7, linestyle=(0, (1, 1.5)), zorder=0)
     for place, row in zip(places, rows, strict=True):
-        colour = style.BLUE if row.headline else style.INK
+        colour = curves.BLUE if row.headline else curves.INK
         ax.hlines(place, *row.share.interval, color=colour, linewidth=1.1)
         ax.plot(row.share.accuracy, place, "D" if row.headline else "o", color=colour,
                 markersize=3.6)  # fmt: skip
@@ -113,15 +112,15 @@ def draw_scorers(rows: Sequence[ScorerRow], canvas: Any) -> None:
                     xycoords=("axes fraction", "data"), va="center", fontsize=7,
                     color=colour)  # fmt: skip
     names = [
-        style.plain(row.name, 44) + (f" (+{row.others})" if row.others else "") for row in rows
+        curves.plain(row.name, 44) + (f" (+{row.others})" if row.others else "") for row in rows
     ]
     ax.set_yticks(list(places), names, fontsize=7)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(-0.6, len(rows) - 0.4)
     low = min(row.share.interval.low for row in rows)
     high = max(row.share.interval.high for row in rows)
-    style.percent_axis(ax.xaxis, low, high)
-    ax.grid(axis="x", color=style.FAINT, linewidth=0.5)
+    curves.percent_axis(ax.xaxis, low, high)
+    ax.grid(axis="x", color=curves.FAINT, linewidth=0.5)
     ax.set_axisbelow(True)
     ax.spines["left"].set_visible(False)
     ax.set_xlabel("Accuracy (%)")
@@ -142,8 +141,8 @@ def draw_agreement(same: Agreement, canvas: Any) -> None:
             share = shares[row][column]
             dark = (share - lightest) / (1 - lightest) > 0.6
             ax.text(column, row, _whole(share), ha="center", va="center", fontsize=6.5,
-                    color="white" if dark else style.INK)  # fmt: skip
-    names = [f"{style.plain(name, 44)}  {at}" for at, name in enumerate(same.names, start=1)]
+                    color="white" if dark else curves.INK)  # fmt: skip
+    names = [f"{curves.plain(name, 44)}  {at}" for at, name in enumerate(same.names, start=1)]
     ax.set_yticks(range(n), names, fontsize=7)
     ax.set_xticks(range(n - 1), [str(at) for at in range(1, n)], fontsize=7)
     ax.set_xlim(-0.5, n - 1.5)
@@ -168,12 +167,12 @@ def draw_causes(rows: Sequence[CauseRow], canvas: Any) -> None:
     ax = canvas.subplots()
     places = list(range(len(rows) - 1, -1, -1))
     counts = [row.completions for row in rows]
-    ax.barh(places, counts, height=0.62, color=style.SKY, linewidth=0)
+    ax.barh(places, counts, height=0.62, color=curves.SKY, linewidth=0)
     total = sum(counts)
     for place, count in zip(places, counts, strict=True):
         ax.annotate(f"{count:,}  ({_rounded(count / total)}%)", (count, place), (3, 0),
                     textcoords="offset points", va="center", fontsize=7)  # fmt: skip
-    ax.set_yticks(places, [style.plain(row.name, 44) for row in rows], fontsize=7)
+    ax.set_yticks(places, [curves.plain(row.name, 44) for row in rows], fontsize=7)
     ax.tick_params(axis="y", length=0)
     ax.set_xlim(0, max(counts) * 1.28)
     ax.set_xticks([])
@@ -187,18 +186,18 @@ def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
     intervals = [one.share.interval for way in ways for one in way.classes if one.share.judged]
     low, high = min(one.low for one in intervals), max(one.high for one in intervals)
     for way, ax in zip(ways, axes, strict=True):
-        ax.grid(axis="y", color=style.FAINT, linewidth=0.5)
+        ax.grid(axis="y", color=curves.FAINT, linewidth=0.5)
         ax.set_axisbelow(True)
-        ax.axhline(level, color=style.SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
+        ax.axhline(level, color=curves.SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
         for place, one in enumerate(way.classes):
             if one.share.judged:
-                ax.vlines(place, *one.share.interval, color=style.BLUE, linewidth=1.1)
-                ax.plot(place, one.share.accuracy, "o", color=style.BLUE, markersize=3.6)
+                ax.vlines(place, *one.share.interval, color=curves.BLUE, linewidth=1.1)
+                ax.plot(place, one.share.accuracy, "o", color=curves.BLUE, markersize=3.6)
         labels = [_label(one.label) for one in way.classes]
         ax.set_xticks(range(len(labels)), labels, fontsize=7)
         ax.set_xlim(-0.6, len(labels) - 0.4)
         ax.set_xlabel(f"{way.title}{f' ({way.unit})' if way.unit == 'words' else ''}")
-    style.percent_axis(axes[0].yaxis, low, high)
+    curves.percent_axis(axes[0].yaxis, low, high)
     axes[0].set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
     axes[0].set_ylabel("Accuracy (%)")
 
@@ -221,16 +220,16 @@ def draw_lengths(long: Lengths, canvas: Any) -> None:
     """Draw how many completions are at most so long, of the correct and of the others."""
     ax = canvas.subplots()
     for name, sizes, colour, dash in (
-        ("correct", long.correct, style.BLUE, "-"),
-        ("not correct", long.others, style.RED, (0, (5, 1.5))),
+        ("correct", long.correct, curves.BLUE, "-"),
+        ("not correct", long.others, curves.RED, (0, (5, 1.5))),
     ):
         if sizes:
             shares = [at / len(sizes) for at in range(1, len(sizes) + 1)]
             ax.step(sizes, shares, where="post", color=colour, linestyle=dash,
                     label=f"{name} ({len(sizes):,})")  # fmt: skip
-    ax.grid(axis="y", color=style.FAINT, linewidth=0.5)
+    ax.grid(axis="y", color=curves.FAINT, linewidth=0.5)
     ax.set_axisbelow(True)
-    style.percent_axis(ax.yaxis, 0.0, 1.0)
+    curves.percent_axis(ax.yaxis, 0.0, 1.0)
     ax.set_ylim(0, 1.02)
     everything = sorted((*long.correct, *long.others))
     ax.set_xlim(0, max(1, everything[int(0.995 * (len(everything) - 1))] * 1.05))

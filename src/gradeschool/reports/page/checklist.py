@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from gradeschool.errors import UnknownNameError
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.reports.page.measures import samples_of
-from gradeschool.reports.page.verdicts import Judged, Rates
+from gradeschool.reports.page.verdicts import Judged, Rates, samples_of
 
 
 class Item(NamedTuple):

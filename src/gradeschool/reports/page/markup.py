@@ -1,11 +1,19 @@
-"""HTML that cannot hold what a model wrote as anything but text."""
+"""HTML elements, numbers in words, and strips: one-line figures in SVG that need no script.
+
+Places in a strip are percentages of its width, so text beside it keeps its size on a phone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from itertools import pairwise
+from math import ceil, floor
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gradeschool.reports.printable import printable
+from gradeschool.scoring.statistics import Interval
 
 VOID = frozenset({"br", "circle", "col", "hr", "input", "line", "link", "meta", "rect"})
 
@@ -52,3 +60,162 @@ def link_to(**state: str) -> str:
 
 def _plain(value: str | float) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def percent(share: float) -> str:
+    """Write a share with two decimals."""
+    return f"{100 * share:.2f}"
+
+
+def span(interval: Interval) -> str:
+    """Write an interval in percent."""
+    return f"{percent(interval.low)} – {percent(interval.high)}"
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """Write a count with its noun."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def scrolled(table: Html, label: str) -> Html:
+    """Return a wide table in a region that scrolls sideways, by keyboard too."""
+    return el("div", table, class_="scroll", tabindex="0", role="group", aria_label=label)
+
+
+HEIGHT = 28
+MIDDLE = HEIGHT / 2
+MOST_TICKS = 6
+EDGE = 3.0  # percent left free on both sides, so that dots and labels at the ends are whole
+
+
+class Axis(NamedTuple):
+    """Accuracies from low to high, shares of one; ticks at round numbers."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def place(self, share: float) -> float:
+        """Return where a share stands, in percent of the width."""
+        inside = min(max(share, self.low), self.high)
+        return EDGE + (100 - 2 * EDGE) * (inside - self.low) / (self.high - self.low)
+
+
+def axis_over(intervals: Iterable[Interval]) -> Axis:
+    """Return an axis that holds all intervals, from one round number to another."""
+    known = list(intervals) or [Interval(0.0, 1.0)]
+    low, high = min(one.low for one in known), max(one.high for one in known)
+    step = next(
+        size for size in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if (high - low) / size < MOST_TICKS - 1
+    )
+    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+    last = max(last, first + 1)
+    ticks = tuple(round(at * step, 4) for at in range(first, last + 1))
+    return Axis(ticks[0], ticks[-1], ticks)
+
+
+def ticks_strip(axis: Axis, every: int = 1) -> Html:
+    """Return the numbers of an axis, in percent of accuracy; every: 2 leaves out every second."""
+    labels = (
+        el("text", f"{100 * tick:g}", x=f"{axis.place(tick):.3f}%", y=15, class_="tick")
+        for tick in axis.ticks[::every]
+    )
+    return _svg("Accuracy in percent", *labels, height=20)
+
+
+def dot_strip(
+    axis: Axis, share: float, interval: Interval, mark: float | None = None, label: str = ""
+) -> Html:
+    """Return an accuracy as a dot on its interval; mark: a reference drawn through all rows."""
+    grid = [_grid_line(axis.place(tick), "grid") for tick in axis.ticks]
+    reference = [] if mark is None else [_grid_line(axis.place(mark), "mark")]
+    low, high = axis.place(interval.low), axis.place(interval.high)
+    whisker = el(
+        "line", x1=f"{low:.3f}%", x2=f"{high:.3f}%", y1=MIDDLE, y2=MIDDLE, class_="whisker"
+    )
+    dot = el("circle", cx=f"{axis.place(share):.3f}%", cy=MIDDLE, r=3.6, class_="dot")
+    return _svg(label, *grid, *reference, whisker, dot)
+
+
+def bar_strip(share: float, label: str, class_: str = "bar") -> Html:
+    """Return a bar from the left over a share of the width."""
+    bar = el("rect", x="0", y=8, width=f"{max(100 * share, 0.4):.3f}%", height=12, class_=class_)
+    return _svg(label, bar)
+
+
+def moved_strip(gained: int, lost: int, most: int) -> Html:
+    """Return what moved as two bars from the middle: lost to the left, gained to the right."""
+    scale = 49 / max(most, 1)
+    left, right = lost * scale, gained * scale
+    parts = [
+        el("rect", x=f"{50 - left:.3f}%", y=8, width=f"{left:.3f}%", height=12, class_="lost"),
+        el("rect", x="50%", y=8, width=f"{right:.3f}%", height=12, class_="gained"),
+        _grid_line(50, "axis"),
+    ]
+    return _svg(f"{gained} gained, {lost} lost", *parts)
+
+
+class Point(NamedTuple):
+    """One point of a curve: a share with its interval at a place 0..1 from left to right."""
+
+    place: float
+    share: float
+    interval: Interval
+
+
+def curve_figure(
+    curves: Sequence[tuple[str, Sequence[Point]]], labels: Sequence[tuple[float, str]], title: str
+) -> Html:
+    """Return curves over k; each is a class of its own ("maj", "pass") for the colours."""
+    axis = axis_over(point.interval for _, points in curves for point in points)
+    height, top, bottom = 260, 12, 228
+
+    def y(share: float) -> float:
+        return bottom - (bottom - top) * (share - axis.low) / (axis.high - axis.low)
+
+    def x(place: float) -> str:
+        return f"{8 + 88 * place:.3f}%"
+
+    parts: list[Html] = []
+    for tick in axis.ticks:
+        parts.append(el("line", x1="8%", x2="96%", y1=y(tick), y2=y(tick), class_="grid"))
+        parts.append(el("text", f"{100 * tick:g}", x="6.5%", y=y(tick) + 4, class_="tick end"))
+    for place, label in labels:
+        parts.append(el("text", label, x=x(place), y=bottom + 22, class_="tick"))
+    for name, points in curves:
+        parts += _curve(points, name, x, y)
+    return _svg(title, *parts, height=height, class_="curves")
+
+
+def _curve(
+    points: Sequence[Point], name: str, x: Callable[[float], str], y: Callable[[float], float]
+) -> list[Html]:
+    parts = [
+        el("line", x1=x(one.place), y1=y(one.share), x2=x(two.place), y2=y(two.share),
+           class_=f"curve {name}")
+        for one, two in pairwise(points)
+    ]  # fmt: skip
+    for point in points:
+        low, high = y(point.interval.low), y(point.interval.high)
+        at = x(point.place)
+        parts.append(el("line", x1=at, x2=at, y1=low, y2=high, class_=f"whisker {name}"))
+        parts.append(el("circle", cx=at, cy=y(point.share), r=3.6, class_=f"dot {name}"))
+    return parts
+
+
+def _grid_line(place: float, class_: str) -> Html:
+    return el("line", x1=f"{place:.3f}%", x2=f"{place:.3f}%", y1=0, y2="100%", class_=class_)
+
+
+def _svg(label: str, *parts: Html, height: int = HEIGHT, class_: str = "strip") -> Html:
+    hidden = None if label else "true"
+    return el(
+        "svg",
+        join(*parts),
+        class_=class_,
+        width="100%",
+        height=height,
+        role="img" if label else None,
+        aria_label=label or None,
+        aria_hidden=hidden,
+    )

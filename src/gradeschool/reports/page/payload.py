@@ -16,7 +16,7 @@ from sys import byteorder
 from typing import Any, NamedTuple
 
 from gradeschool.problem import Problem
-from gradeschool.reports.page.token_values import TokenValues, pieces
+from gradeschool.reports.page.gather import TokenValues, pieces
 from gradeschool.reports.page.verdicts import Judged, read_by
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer

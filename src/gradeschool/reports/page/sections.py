@@ -1,21 +1,45 @@
-"""The sections of a page about one run, as markup that reads and prints without a script."""
+"""The sections of the page: one run, its scorers, several runs, tokens and cost."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import log
 
+from gradeschool.errors import InputError
+from gradeschool.reports.comparison import p_value, points, verdict_of
 from gradeschool.reports.page.checklist import checklist
-from gradeschool.reports.page.figures import (
+from gradeschool.reports.page.markup import (
     Axis,
+    Html,
+    Point,
     axis_over,
     bar_strip,
+    count,
+    curve_figure,
     dot_strip,
+    el,
+    join,
+    link_to,
+    moved_strip,
+    percent,
+    scrolled,
+    span,
     ticks_strip,
 )
-from gradeschool.reports.page.markup import Html, el, join, link_to
-from gradeschool.reports.page.measures import Platinum, Slices, slices_of
-from gradeschool.reports.page.verdicts import Judged, Rates, Share, share_of
-from gradeschool.reports.page.words import count, percent, span
+from gradeschool.reports.page.verdicts import (
+    Judged,
+    Platinum,
+    Rates,
+    Share,
+    Slices,
+    share_of,
+    slices_of,
+)
+from gradeschool.scorer import Scorer
+from gradeschool.scoring.at_k import AtK
+from gradeschool.scoring.compare import Comparison, all_pairs, compare, is_cheap, outcomes_of
+from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER, scored_table
 
 
 def headline(judged: Judged, share: Share, platinum: Platinum | None) -> Html:
@@ -151,3 +175,344 @@ def checklist_section(judged: Judged, rates: Rates) -> Html:
         for item in items
     )  # fmt: skip
     return join(el("p", lead), el("dl", *rows, class_="checklist"))
+
+
+def scorers_section(judged: Judged) -> Html:
+    """Return the same completions under every scorer, and the differences to the headline."""
+    groups = _alike(judged)
+    shares = {group[0]: share_of(judged, group[0]) for group in groups}
+    groups.sort(key=lambda group: -shares[group[0]].accuracy)
+    silent = {group[0]: _silent(judged, group[0]) for group in groups}
+    axis = axis_over(
+        share.interval
+        for scorer, share in shares.items()
+        if (share.correct and 2 * silent[scorer] < share.judged) or scorer == judged.headline
+    )
+    moves = {group[0]: _moved(judged, group[0]) for group in groups}
+    most = max((max(move) for move in moves.values()), default=1)
+    mark = next(shares[g[0]].accuracy for g in groups if judged.headline in g)
+    rows = [
+        _scorer_row(
+            judged,
+            group,
+            shares[group[0]],
+            moves[group[0]],
+            _strip(shares[group[0]], silent[group[0]], axis, mark),
+            most,
+        )
+        for group in groups
+    ]
+    # The same scorers are set aside, and for the same reason, as in the line under a table of
+    # scores.
+    finding = [
+        group
+        for group in groups
+        if shares[group[0]].correct and 2 * silent[group[0]] < shares[group[0]].judged
+    ]
+    found = sum(map(len, finding))
+    mute = len(judged.scorers) - found if found > 1 else 0
+    reading = [shares[group[0]].accuracy for group in (finding if mute else groups)]
+    spread = 100 * (max(reading) - min(reading))
+    others = f"; {mute} of them find no answer in most, or nothing right" if mute else ""
+    apart = "those that find answers" if mute else "they"
+    lead = (
+        f"{count(len(judged.scorers), 'scorer')} read the same completions{others}. They "
+        f"come to {count(len(groups), 'different set')} of verdicts; {apart} are "
+        f"{spread:.1f} points apart. Gained and lost are completions that a scorer calls "
+        "correct and the headline scorer does not, and the reverse."
+    )
+    return join(el("p", lead), _rows_table(axis, rows))
+
+
+def _rows_table(axis: Axis, rows: Sequence[Html]) -> Html:
+    head = el(
+        "tr",
+        el("th", "Scorer", scope="col"),
+        el("th", ticks_strip(axis), scope="col", class_="wide"),
+        el("th", "%", scope="col", class_="number"),
+        el("th", "Lost", scope="col", class_="number"),
+        el("th", el("span", "Moved", class_="visually-hidden"), scope="col", class_="narrow"),
+        el("th", "Gained", scope="col", class_="left"),
+    )
+    return el("table", el("thead", head), el("tbody", *rows), class_="rows scorers")
+
+
+def _alike(judged: Judged) -> list[list[int]]:
+    """Group the scorers that agree on every completion; the headline scorer leads its group."""
+    columns: dict[bytes, list[int]] = {}
+    joined = b"".join(judged.codes)
+    for at in range(len(judged.scorers)):
+        columns.setdefault(joined[at :: len(judged.scorers)], []).append(at)
+    return [sorted(group, key=lambda at: at != judged.headline) for group in columns.values()]
+
+
+def _moved(judged: Judged, scorer: int) -> tuple[int, int]:
+    """Return (gained, lost) against the headline scorer, where both judge."""
+    gained = lost = 0
+    pairs = Counter((codes[judged.headline], codes[scorer]) for codes in judged.codes)
+    for (ours, theirs), number in pairs.items():
+        if ERROR not in (ours, theirs):
+            gained += number * (ours != CORRECT and theirs == CORRECT)
+            lost += number * (ours == CORRECT and theirs != CORRECT)
+    return gained, lost
+
+
+def _silent(judged: Judged, scorer: int) -> int:
+    """Return how many completions a scorer finds no answer in."""
+    return sum(codes[scorer] == NO_ANSWER for codes in judged.codes)
+
+
+def _strip(share: Share, silent: int, axis: Axis, mark: float) -> Html:
+    """Return a scorer's strip; in words where it calls next to nothing correct."""
+    if share.interval.high < axis.low:
+        found = f"no answer found in {silent:,} of {share.judged:,}"
+        return el("p", found if silent else "reads something else in nearly all", class_="off")
+    return dot_strip(axis, share.accuracy, share.interval, mark)
+
+
+def _scorer_row(
+    judged: Judged,
+    group: Sequence[int],
+    share: Share,
+    moved: tuple[int, int],
+    strip: Html,
+    most: int,
+) -> Html:
+    name = judged.scorers[group[0]]
+    own = judged.headline in group
+    gained, lost = moved
+    others = [judged.scorers[at] for at in group[1:]]
+    alike = (
+        f"and {count(len(others), 'scorer that agrees', 'scorers that agree')} on every completion"
+    )
+    more = el(
+        "details",
+        el("summary", alike),
+        el("p", *(join(el("code", other), el("br")) for other in others)),
+    ) if others else None  # fmt: skip
+    link = el("a", name, href=link_to(vs=name) if gained or lost else link_to(scorer=name))
+    return el(
+        "tr",
+        el("th", link, el("small", "headline") if own else None, more, scope="row"),
+        el("td", strip, class_="wide"),
+        el("td", percent(share.accuracy), class_="number"),
+        el("td", f"−{lost:,}" if lost else "", class_="number"),
+        el("td", None if own else moved_strip(gained, lost, most), class_="narrow"),
+        el("td", f"+{gained:,}" if gained else "", class_="left"),
+        class_="own" if own else None,
+    )
+
+
+FEWEST, MOST = 3, 12  # runs of which every pair is compared
+ALPHA = 0.05
+
+
+def runs_section(
+    runs: Sequence[Judged],
+    shares: Sequence[Share],
+    rates: Sequence[Rates],
+    platinum: Sequence[Platinum | None],
+    scorer: Scorer,
+) -> Html:
+    """Return a row for each run, and its paired difference from the first where that is defined."""
+    axis = axis_over(share.interval for share in shares)
+    comparisons, pairs, refusal = _compared(runs, scorer)
+    rows = [
+        _row(at, runs[at], shares[at], rates[at], platinum[at], comparisons.get(at), axis_at)
+        for at, axis_at in enumerate(
+            dot_strip(axis, share.accuracy, share.interval) for share in shares
+        )
+    ]
+    names = ("Run", None, "%", "Platinum, %", "Cut or empty", "Ran on", "From the first", "p")
+    head = el(
+        "tr",
+        *(
+            el("th", name or ticks_strip(axis), scope="col",
+               class_="left" if name == "Run" else "number" if name else "wide")
+            for name in names
+        ),
+    )  # fmt: skip
+    table = el("table", el("thead", head), el("tbody", *rows), class_="rows runs")
+    scroll = scrolled(table, "Runs")
+    problems = len({entry.problem.id for judged in runs for entry in judged.run.entries})
+    lead = el(
+        "p", f"{len(runs)} runs over {problems:,} problems, read by ", el("code", scorer.name)
+    )
+    words = refusal or (
+        "Differences are in points, on the same problems: exact McNemar test, by problem where "
+        "there are several samples; p is corrected for the number of comparisons (Holm)."
+    )
+    every = _pairs_table(runs, pairs) if pairs else None
+    return join(lead, scroll, el("p", words, class_="note"), every)
+
+
+Pairs = Mapping[tuple[int, int], Comparison]
+
+
+def _compared(
+    runs: Sequence[Judged], scorer: Scorer
+) -> tuple[Mapping[int, Comparison], Pairs, str]:
+    """Return the comparisons with the first run, those of every pair where that is cheap, words."""
+    try:
+        outcomes = [outcomes_of(scored_table(judged.run.chosen.run, [scorer])) for judged in runs]
+        several = FEWEST <= len(runs) <= MOST and is_cheap(outcomes)
+        pairs = all_pairs(outcomes) if several else {}
+        return dict(enumerate(compare(outcomes), start=1)), pairs, ""
+    except InputError as refusal:
+        return {}, {}, f"The runs are not compared: {refusal}"
+
+
+def _pairs_table(runs: Sequence[Judged], pairs: Pairs) -> Html:
+    """Return the difference of each run from each earlier one, those beyond chance in bold."""
+    head = el("tr", el("td"), *(el("th", str(at), scope="col", class_="number")
+                                for at in range(1, len(runs))))  # fmt: skip
+    rows = [
+        el(
+            "tr",
+            el("th", f"{later + 1}. {runs[later].run.name}", scope="row"),
+            *(_pair_cell(pairs.get((later, earlier))) for earlier in range(len(runs) - 1)),
+        )
+        for later in range(len(runs))
+    ]
+    table = el("table", el("thead", head), el("tbody", *rows), class_="plain pairs")
+    words = (
+        f"Every pair: a row's run minus the column's, in points. Bold: more than chance would do "
+        f"(exact McNemar test, corrected for all {len(pairs)} pairs, Holm, p below 0.05)."
+    )
+    return join(el("p", words, class_="note"), scrolled(table, "Every pair of runs"))
+
+
+def _pair_cell(one: Comparison | None) -> Html:
+    if one is None:
+        return el("td")
+    shown = _signed(one.difference)
+    told = f"p {p_value(one.p_holm)}"
+    return el("td", el("strong", shown) if one.p_holm < ALPHA else shown, title=told,
+              class_="number")  # fmt: skip
+
+
+def _row(
+    at: int,
+    judged: Judged,
+    share: Share,
+    rates: Rates,
+    platinum: Platinum | None,
+    comparison: Comparison | None,
+    strip: Html,
+) -> Html:
+    difference = p = Html("")
+    if comparison is not None:
+        low, high = comparison.ci95
+        between = f"{_signed(low)} to {_signed(high)}"
+        shown = el("span", _signed(comparison.difference), title=verdict_of(comparison))
+        difference, p = join(shown, el("small", between)), el("span", p_value(comparison.p_holm))
+    cells = (
+        percent(share.accuracy),
+        percent(platinum.share.accuracy) if platinum else "–",
+        f"{rates.truncated + rates.empty:,}",
+        f"{rates.run_on:,}",
+        difference,
+        p,
+    )
+    return el(
+        "tr",
+        el("th", el("a", judged.run.name, href=f"#run-{at}"), scope="row"),
+        el("td", strip, class_="wide"),
+        *(el("td", cell, class_="number") for cell in cells),
+    )
+
+
+def _signed(difference: float) -> str:
+    return points(difference).replace("-", "−")
+
+
+def curves_section(curve: Sequence[AtK]) -> Html:
+    """Return maj@k and pass@k over the number of samples, drawn and as a table."""
+    last = log(curve[-1].k) or 1.0
+
+    def place(k: int) -> float:
+        return log(k) / last
+
+    curves = (
+        ("maj", [Point(place(one.k), one.maj, one.maj_ci95) for one in curve]),
+        ("pass", [Point(place(one.k), one.pass_any, one.pass_ci95) for one in curve]),
+    )
+    labels = [(place(one.k), str(one.k)) for one in curve]
+    head = el("tr", *(el("th", name, scope="col", class_="number") for name in
+                      ("k", "maj@k, %", "95 % interval", "pass@k, %", "95 % interval",
+                       "tied votes, %")))  # fmt: skip
+    rows = [
+        el("tr", *(el("td", cell, class_="number") for cell in (
+            str(one.k), percent(one.maj), span(one.maj_ci95), percent(one.pass_any),
+            span(one.pass_ci95), f"{100 * one.ties:.1f}")))
+        for one in curve
+    ]  # fmt: skip
+    key = el(
+        "p",
+        el("span", "maj@k", class_="key maj"),
+        " majority vote over the answers of k samples; ",
+        el("span", "pass@k", class_="key pass"),
+        " chance that one of k is correct. Horizontal: k, by doubling.",
+        class_="note",
+    )
+    table = el("table", el("thead", head), el("tbody", *rows), class_="plain")
+    scroll = scrolled(table, "maj@k and pass@k")
+    return join(curve_figure(curves, labels, "maj@k and pass@k over k"), key, scroll)
+
+
+def tokens_section(judged: Judged) -> Html:
+    """Return how long the completions are, and tokens, seconds and cost where recorded."""
+    rows = []
+    for name, wanted in (("correct", True), ("not correct", False)):
+        lengths = sorted(
+            len(entry.text)
+            for entry, codes in zip(judged.run.entries, judged.codes, strict=True)
+            if not entry.error and (codes[judged.headline] == CORRECT) is wanted
+        )
+        if lengths:
+            cells = (len(lengths), *(lengths[int(q * (len(lengths) - 1))] for q in (0.5, 0.9, 1)))
+            rows.append(
+                el(
+                    "tr",
+                    el("th", name, scope="row"),
+                    *(el("td", f"{cell:,}", class_="number") for cell in cells),
+                )
+            )
+    names = ("", "completions", "median", "90 % up to", "longest")
+    heads = (el("th", name, scope="col", class_="number") for name in names[1:])
+    corner = el("td")
+    table = el("table", el("thead", el("tr", corner, *heads)), el("tbody", *rows), class_="plain")
+    return join(
+        el("p", "Characters in a completion:"),
+        scrolled(table, "Lengths"),
+        _spent(judged),
+    )
+
+
+def _spent(judged: Judged) -> Html:
+    entries = judged.run.entries
+    tokens = [e.facts.completion_tokens for e in entries if e.facts.completion_tokens is not None]
+    asked = [e.facts.prompt_tokens for e in entries if e.facts.prompt_tokens is not None]
+    results = judged.run.results
+    facts: list[tuple[str, str | None]] = [
+        ("completion tokens", f"{sum(tokens):,}" if tokens else None),
+        ("tokens a completion", f"{sum(tokens) / len(tokens):.1f}" if tokens else None),
+        ("prompt tokens", f"{sum(asked):,}" if asked else None),
+        ("seconds of the last session", _figure(results.get("seconds"))),
+        ("cost, dollars", _cost(results.get("cost"))),
+    ]
+    cells = (
+        el("div", el("dt", name),
+           el("dd", value or "not recorded", class_=None if value else "missing"))
+        for name, value in facts
+    )  # fmt: skip
+    return el("dl", *cells, class_="rates")
+
+
+def _cost(recorded: object) -> str | None:
+    """Write the cost that results.json states in dollars."""
+    return _figure(recorded.get("dollars")) if isinstance(recorded, Mapping) else None
+
+
+def _figure(value: object) -> str | None:
+    return f"{value:,.6g}" if isinstance(value, int | float) and value else None

@@ -15,12 +15,21 @@ from gradeschool.atomic import replacing
 from gradeschool.errors import InputError
 from gradeschool.reports.page import sections
 from gradeschool.reports.page.markup import Html, el, join
-from gradeschool.reports.page.measures import platinum_of, samples_of
 from gradeschool.reports.page.payload import blocks_of
-from gradeschool.reports.page.scorers_section import scorers_section
-from gradeschool.reports.page.several import runs_section
-from gradeschool.reports.page.spent_section import curves_section, tokens_section
-from gradeschool.reports.page.verdicts import Judged, Rates, rates_of, share_of
+from gradeschool.reports.page.sections import (
+    curves_section,
+    runs_section,
+    scorers_section,
+    tokens_section,
+)
+from gradeschool.reports.page.verdicts import (
+    Judged,
+    Rates,
+    platinum_of,
+    rates_of,
+    samples_of,
+    share_of,
+)
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import curve
 

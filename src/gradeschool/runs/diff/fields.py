@@ -16,7 +16,7 @@ from gradeschool.runs.diff.sides import DiffSide
 from gradeschool.runs.diff.steps import STEPS_OF_TEXTS, DiffAccount, cut_at
 
 SAME, DIFFERS, UNKNOWN = "same", "differs", "not recorded"
-# What a tokenizer adds and should not stand in a completion.
+# What a tokenizer adds and no completion should hold.
 SPECIAL = re.compile(r"<\|[a-z_0-9]{1,24}\|>|</?s>|<(?:bos|eos|pad|end_of_turn|start_of_turn)>")
 
 
@@ -25,7 +25,7 @@ class SettingDifference:
     """One setting with its value on either side, None where it is not recorded.
 
     state: "same", "differs" or "not recorded". explains: completions on which it acts, of `of`
-    pairs; None where that cannot be told from the texts. words: what they are.
+    pairs; None where the texts do not show it. words: what they are.
     """
 
     name: str
@@ -71,7 +71,7 @@ def counts_of(pairs: Sequence[SamplePair]) -> PairCounts:
     )
 
 
-# Completions that a difference explains, None where no text tells; and what they are.
+# Completions that a difference explains, None where the texts do not show it; and what they are.
 Explanation = tuple[int | None, str]
 Explain = Callable[[DiffSide, DiffSide, PairedSamples, DiffAccount], Explanation]
 
@@ -128,7 +128,7 @@ def _tokens(requests: Sequence[RecordedRequest]) -> str | None:
 def _everywhere(
     a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount
 ) -> Explanation:
-    """Explain what acts on no text that could be told from another: at most those left over."""
+    """Explain a setting that leaves no trace in a text: at most the texts not explained otherwise."""
     texts = sum(step.texts for step in account.steps if step.name in STEPS_OF_TEXTS)
     return texts, "at most; no text tells" if texts else "all texts are equal"
 

@@ -52,7 +52,7 @@ class RunDifference:
 
     @property
     def unexplained(self) -> float:
-        """Return the points of texts that differ for a reason that no text tells."""
+        """Return the points of texts that differ for a reason that the texts do not show."""
         return sum(step.points for step in self.account.steps if step.name in (TEXTS, UNPROMPTED))
 
     def as_json(self) -> dict[str, Any]:

@@ -147,14 +147,14 @@ def stop_acts(pair: SamplePair, stops_a: Sequence[str], stops_b: Sequence[str]) 
     """Tell whether stop strings alone make two texts differ: cut at all of them, they are equal."""
     if pair.texts_equal:
         return False
-    ours = cut_at(pair.a.text, stops_b).rstrip()
-    return bool(ours) and ours == cut_at(pair.b.text, stops_a).rstrip()
+    cut_a = cut_at(pair.a.text, stops_b).rstrip()
+    return bool(cut_a) and cut_a == cut_at(pair.b.text, stops_a).rstrip()
 
 
 def _walk(
     pair: SamplePair, changes: Sequence[tuple[str, Change]], judges: Judges
 ) -> list[tuple[int, bool]]:
-    """Return the outcome after each step, and whether the step put another text there."""
+    """Return the outcome after each step, and whether the step replaced the text."""
     state = ReadText(pair.a.text, 0, pair.problem_a)
     walked = [(judges.code(state, 0), False)]
     for _, change in changes:

@@ -1,1 +1,1 @@
-"""The paper from nothing: stages that are commands of this package, and what they found."""
+"""The paper's experiments: stages that are commands of this package, and their findings."""

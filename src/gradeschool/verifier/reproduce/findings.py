@@ -1,4 +1,4 @@
-"""What a recipe found: each selection strategy, over all training seeds, against the baselines.
+"""Findings of a recipe: each selection strategy, over all training seeds, against the baselines.
 
 The seeds share their test problems, so a problem's outcomes are summed over the seeds and intervals
 are over problems.
@@ -66,7 +66,7 @@ class Separation(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What is known of one split; families: the same by family."""
+    """The findings on one split; families: the same by family."""
 
     problems: int
     strategies: Sequence[StrategyFinding]
@@ -91,7 +91,7 @@ def read_seed(root: Path, preset: Preset, seed: int, split: str) -> Seed:
 
 
 def findings(seeds: Sequence[Seed]) -> Findings:
-    """Return what all seeds together say of a split."""
+    """Return the findings of all seeds on a split."""
     families = sorted({outcome.case.family for outcome in seeds[0].picked})
     strategies = list(seeds[0].picked[0].by_strategy)
     return Findings(

@@ -38,7 +38,7 @@ class Stage:
 
 
 class Done(NamedTuple):
-    """What is known of a stage that ended: a digest of what was done, seconds of clock and CPU."""
+    """A stage that ended: a digest of its inputs, seconds of clock and CPU."""
 
     digest: str
     seconds: float
@@ -82,7 +82,7 @@ def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, Done]:
 
 
 def mark(folder: Path, stage: Stage, result: Done) -> None:
-    """Write down that a stage is done."""
+    """Store that a stage is done."""
     fields = {"command": ["gradeschool", *stage.command], **result._asdict()}
     path = folder / STAGES_FOLDER / f"{stage.name}.json"
     write_file(path, (json.dumps(fields, indent=2) + "\n").encode())
@@ -158,10 +158,10 @@ class Watcher(Protocol):
     """Progress callbacks: stages begin, run and end."""
 
     def show(self, running: Sequence[Running], finished: int, of: int) -> None:
-        """See what runs; called often."""
+        """Show the running stages; called often."""
 
     def ended(self, stage: Stage, result: Done) -> None:
-        """Learn of a stage that is done."""
+        """Report a stage that ended."""
 
 
 def run(stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher) -> dict[str, Done]:
@@ -266,7 +266,7 @@ def _ended(running: Running, digest: str) -> Done | None:
 
 
 def _stop(running: Sequence[Running]) -> None:
-    """Let what runs end in order, as at an interrupt, and wait for it."""
+    """Interrupt the running stages and wait for them."""
     alive = [stage.process for stage in running if stage.process.returncode is None]
     for process in alive:
         process.send_signal(signal.SIGINT)
@@ -280,6 +280,6 @@ def _stop(running: Sequence[Running]) -> None:
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:
-    """Close our end of the pipe that a process holds on to."""
+    """Close our end of a process's pipe."""
     if process.stdin is not None:
         process.stdin.close()
