@@ -128,7 +128,7 @@ def _tokens(requests: Sequence[RecordedRequest]) -> str | None:
 def _everywhere(
     a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount
 ) -> Explanation:
-    """Explain a setting that leaves no trace in a text: at most the texts not explained otherwise."""
+    """Explain a setting that leaves no trace: at most the texts that nothing else explains."""
     texts = sum(step.texts for step in account.steps if step.name in STEPS_OF_TEXTS)
     return texts, "at most; no text tells" if texts else "all texts are equal"
 
