@@ -3,7 +3,7 @@
 # make test-all    every test, lint and types (brings torch: gigabytes)
 # make test-peers  compare with the real harnesses, each in an environment of its own
 # make test-peers-heavy  the same for those that bring torch (gigabytes)
-# make coverage    every test, measuring what they run; fails below the share in pyproject.toml
+# make coverage    every test, and the share of lines that they run
 # make lint        ruff, mypy, and the schemas of workflows and of CITATION.cff
 # make docs        write the documentation to build/docs
 # make bench       time scoring and requests beside peers

@@ -359,15 +359,15 @@ def speed(problems: Sequence[Problem]) -> None:
     seconds: dict[str, list[float]] = {"gradeschool/reader": [], flexible.name: [], verify.name: []}
     sample = texts[:: len(texts) // SLOW_SAMPLE]
     for _ in range(ROUNDS):
-        ours = cpu(
-            lambda: [extract_final_answer(text, problem.question) for text, problem in texts]
-        )
+        ours = cpu(lambda: [value_of(text, problem.question) for text, problem in texts])
         seconds["gradeschool/reader"].append(ours / len(texts))
         theirs = cpu(lambda: [flexible.extract(text, "0") for text, _ in texts])
         seconds[flexible.name].append(theirs / len(texts))
     try:
-        slow = cpu(lambda: [verify.judge_against(text, problem.gold) for text, problem in sample])
-        seconds[verify.name].append(slow / len(sample))
+        start = time.perf_counter()  # it works in a process of its own: wall time
+        for text, problem in sample:
+            verify.judge(text, problem)
+        seconds[verify.name].append((time.perf_counter() - start) / len(sample))
     except ImportError:
         print("Math-Verify is not installed")
     for name, times in seconds.items():
