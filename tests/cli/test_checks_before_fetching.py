@@ -7,7 +7,7 @@ import pytest
 
 from gradeschool.cli import VERBS
 from gradeschool.datasets import load
-from tests.support.command import Command
+from tests.support.command import Command, command_lines
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 # The words of a command line -> what its message says. Without the mistake, each would fetch GSM8K.
@@ -117,7 +117,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("words", MISTAKES)
+@pytest.mark.parametrize("words", command_lines(MISTAKES))
 def test_a_mistake_is_reported_before_anything_is_fetched(
     gradeschool: Command, folder: Path, words: str
 ) -> None:

@@ -86,7 +86,7 @@ def test_scorers_with_the_completions_they_are_known_to_read_apart(gradeschool: 
     shown = gradeschool("protocols", "diff", BEFORE, AFTER).out
     assert "ANSWER: 711         11     correct" in shown
     agree = gradeschool("protocols", "diff", "openai/2021", "lm-eval/gsm8k@0.3").out
-    assert "they agree on every completion that either is known to read oddly" in agree
+    assert "they agree on every completion on which either is known to be unusual" in agree
 
 
 def test_every_split_is_what_the_scorers_say() -> None:
@@ -121,7 +121,7 @@ def test_recorded_runs_move(gradeschool: Command, recording: Path) -> None:
     assert suffix["ci95"][0] < suffix["points"] < suffix["ci95"][1]
     assert (plain["correct"], plain["points"], plain["p"]) == ([1, 1], 0.0, 1.0)
     shown = gradeschool(*words).out
-    assert "2 of 6 completions flip: 2 from correct, 0 to correct" in shown
+    assert "2 of 6 verdicts change: 2 from correct, 0 to correct" in shown
     as_arguments = gradeschool("protocols", "diff", BEFORE, AFTER, recording).out
     assert as_arguments == shown
 

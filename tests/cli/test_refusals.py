@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.cli import VERBS
-from tests.support.command import Command
+from tests.support.command import Command, command_lines
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 RECORDED = "recorded/sample#handwritten/chat"
@@ -58,7 +58,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("words", CASES)
+@pytest.mark.parametrize("words", command_lines(CASES))
 def test_what_cannot_be_used_is_refused_in_a_sentence(
     gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:

@@ -284,7 +284,7 @@ def test_our_run_and_samples_of_lm_eval(run: Path, gradeschool: Command, tmp_pat
         "other texts, other prompts"
     ] == 1
     shown = gradeschool("diff", run, path, "-d", tmp_path / "problems.jsonl")
-    assert "6 of 8 completions are equal to the letter" in shown.out
+    assert "6 of 8 completions are identical" in shown.out
     assert "not recorded in A: engine, precision, chat template, BOS token" in shown.out
 
 

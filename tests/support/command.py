@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,3 +69,12 @@ class Command:
 def gradeschool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """The command line, in this process."""
     return Command(monkeypatch, capsys)
+
+
+def command_lines(cases: Iterable[str]) -> list[Any]:
+    """The cases as parameters; those of commands that need torch are left to `make test-all`."""
+    needs_torch = ("finetune", "verifier train", "eval -m transformers", "sample -m transformers")
+    return [
+        pytest.param(words, marks=[pytest.mark.slow] * words.startswith(needs_torch))
+        for words in cases
+    ]

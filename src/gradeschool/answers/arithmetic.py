@@ -71,15 +71,15 @@ class _Side(NamedTuple):
 def equations(text: str) -> Iterator[Equation]:
     """Yield the equations of a text that are understood, in order."""
     sides: list[list[Token]] = [[]]
-    for found in TOKEN.finditer(text):
-        kind = found.lastgroup or "odd"
+    for match in TOKEN.finditer(text):
+        kind = match.lastgroup or "odd"
         if kind == "stop":
             yield from _of_line(sides, text)
             sides = [[]]
         elif kind == "eq":
             sides.append([])
         elif kind != "skip":
-            sides[-1].append(Token(kind, found.group(), *found.span()))
+            sides[-1].append(Token(kind, match.group(), *match.span()))
     yield from _of_line(sides, text)
 
 
@@ -102,17 +102,17 @@ def _last_expression(tokens: list[Token]) -> _Side:
     units = False
     names: set[str] = set()
     tail = tokens[-MOST_TOKENS:]
-    for at in range(len(tail) - 1, -1, -1):
-        token = tail[at]
+    for index in range(len(tail) - 1, -1, -1):
+        token = tail[index]
         if token.kind == "word":
-            if not _plain(token) and not _joins(tail, at):
+            if not _plain(token) and not _joins(tail, index):
                 return _Side([], units, clear=False)
-            if not _is_unit(tail, at, kept[-1].kind if kept else ""):
+            if not _is_unit(tail, index, kept[-1].kind if kept else ""):
                 break
             units = True
             names.add(_name(token).removesuffix("s"))
             continue
-        if token.kind == "odd" or (at == 0 and len(tokens) > MOST_TOKENS):
+        if token.kind == "odd" or (index == 0 and len(tokens) > MOST_TOKENS):
             return _Side([], units, clear=False)
         units = units or token.kind in ("money", "percent")
         if token.kind != "money":
@@ -125,12 +125,12 @@ def _first_expression(tokens: list[Token]) -> _Side:
     """Return the expression that a side begins with: what stands before its first plain words."""
     kept: list[Token] = []
     units = False
-    for at, token in enumerate(tokens[:MOST_TOKENS]):
+    for index, token in enumerate(tokens[:MOST_TOKENS]):
         if token.kind == "word":
             if not _plain(token):
                 return _Side([], units, clear=False)
             units = True
-            following = tokens[at + 1].kind if at + 1 < len(tokens) else ""
+            following = tokens[index + 1].kind if index + 1 < len(tokens) else ""
             if following in OPERATORS or following == "word":
                 continue
             break
@@ -142,18 +142,18 @@ def _first_expression(tokens: list[Token]) -> _Side:
     return _Side(kept, units, clear=True)
 
 
-def _is_unit(tokens: list[Token], at: int, following: str) -> bool:
+def _is_unit(tokens: list[Token], index: int, following: str) -> bool:
     """Tell whether a word stands behind a value, and before an operator or the end of the side."""
     if following and following not in OPERATORS and following != "right":
         return False
-    while at >= 0 and tokens[at].kind == "word":
-        at -= 1
-    return at >= 0 and tokens[at].kind in VALUES
+    while index >= 0 and tokens[index].kind == "word":
+        index -= 1
+    return index >= 0 and tokens[index].kind in VALUES
 
 
-def _joins(tokens: list[Token], at: int) -> bool:
+def _joins(tokens: list[Token], index: int) -> bool:
     """Tell whether a word is an "and" between clauses, not that of "3 and 1/2"."""
-    return _name(tokens[at]) == "and" and (at == 0 or tokens[at - 1].kind not in VALUES)
+    return _name(tokens[index]) == "and" and (index == 0 or tokens[index - 1].kind not in VALUES)
 
 
 def _plain(token: Token) -> bool:
@@ -232,20 +232,20 @@ def _is_unclear(tokens: Sequence[Token]) -> bool:
 def _open(tokens: Sequence[Token]) -> Sequence[Token]:
     """Return what stands behind the last "(" that is not closed."""
     depth = 0
-    for at in range(len(tokens) - 1, -1, -1):
-        depth += {"right": 1, "left": -1}.get(tokens[at].kind, 0)
+    for index in range(len(tokens) - 1, -1, -1):
+        depth += {"right": 1, "left": -1}.get(tokens[index].kind, 0)
         if depth < 0:
-            return tokens[at + 1 :]
+            return tokens[index + 1 :]
     return tokens
 
 
 def _closed(tokens: Sequence[Token]) -> Sequence[Token]:
     """Return what stands before the first ")" that nothing opens."""
     depth = 0
-    for at, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         depth += {"left": 1, "right": -1}.get(token.kind, 0)
         if depth < 0:
-            return tokens[:at]
+            return tokens[:index]
     return tokens
 
 
@@ -275,21 +275,21 @@ def _values(tokens: Sequence[Token]) -> list[Fraction]:
 
 def _last_term(tokens: Sequence[Token]) -> Sequence[Token]:
     """Return what stands behind the last "+", worked out by itself: "22 + 3 x 6 = 18"."""
-    at = max(at for at, token in enumerate(tokens) if token.kind == "plus")
-    return tokens[at + 1 :] if any(token.kind == "times" for token in tokens[at:]) else ()
+    index = max(index for index, token in enumerate(tokens) if token.kind == "plus")
+    return tokens[index + 1 :] if any(token.kind == "times" for token in tokens[index:]) else ()
 
 
 def _bound(tokens: Sequence[Token]) -> Sequence[Token]:
     """Return the tokens with "a/b" behind another "*" or "/" in brackets: "28 / 1/5" is 140."""
     bound: list[Token] = []
-    at = 0
-    while at < len(tokens):
-        kinds = [token.kind for token in tokens[at : at + 4]]
-        bound.append(tokens[at])
-        at += 1
+    index = 0
+    while index < len(tokens):
+        kinds = [token.kind for token in tokens[index : index + 4]]
+        bound.append(tokens[index])
+        index += 1
         if kinds in (["over", "num", "over", "num"], ["times", "num", "over", "num"]):
-            first, last = tokens[at], tokens[at + 2]
+            first, last = tokens[index], tokens[index + 2]
             left, right = (Token(kind, "", first.start, last.end) for kind in ("left", "right"))
-            bound.extend((left, *tokens[at : at + 3], right))
-            at += 3
+            bound.extend((left, *tokens[index : index + 3], right))
+            index += 3
     return bound

@@ -300,8 +300,7 @@ def _headline(
     values = question_hints(question).values
     if has_equals(text, head.end, end) and number.value not in values:
         return None
-    given = head.value in values
-    return None if given or head.start >= sentence.start else head
+    return None if head.value in values or head.start >= sentence.start else head
 
 
 def _printed(text: str, region: Region) -> ExtractedAnswer | None:

@@ -202,7 +202,7 @@ NAMES = ("empty", "truncated", "run-on", "unfinished thinking")  # of the fields
 
 def to_bits(form: TextForm) -> int:
     """Write a form as a number: 1, 2, 4, 8 for its fields in order."""
-    return sum(1 << at for at, there in enumerate(form) if there)
+    return sum(1 << index for index, is_set in enumerate(form) if is_set)
 
 
 def form_of(text: str, finish: str | None = None, question: str = "") -> TextForm:
@@ -228,7 +228,7 @@ def looks_cut(text: str) -> bool:
     begin = 0
     for end in SENTENCE_END.finditer(tail):
         begin = end.end()
-    digits = [found.end() for found in DIGIT.finditer(tail, begin)]
+    digits = [match.end() for match in DIGIT.finditer(tail, begin)]
     words = len(WORD.findall(tail, digits[-1] if digits else begin))
     return words > LONGEST_UNIT or (not digits and begin > 0 and tail[begin - 1] == " ")
 

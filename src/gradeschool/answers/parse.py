@@ -155,11 +155,11 @@ def _behind(marker: re.Pattern[str], text: str, how: str) -> ParsedAnswer | None
 def _from_the_end(marker: re.Pattern[str], text: str) -> Iterator[re.Match[str] | None]:
     """Yield the matches of a marker with a number that is no item of a list, the last first."""
     word, low = ("####", text) if marker is HASHES else ("answer", lower_in_place(text))
-    at = len(text)
-    while (at := low.rfind(word, 0, at)) >= 0:
-        found = marker.match(text, at)
-        opens_line = marker is HASHES or (found and "\n" in text[at : found.start(1)])
-        yield None if found and opens_line and ITEM.match(text, found.end()) else found
+    index = len(text)
+    while (index := low.rfind(word, 0, index)) >= 0:
+        match = marker.match(text, index)
+        opens_line = marker is HASHES or (match and "\n" in text[index : match.start(1)])
+        yield None if match and opens_line and ITEM.match(text, match.end()) else match
 
 
 def _in_box(text: str) -> ParsedAnswer | None:
@@ -189,7 +189,7 @@ def _in_bold(text: str) -> ParsedAnswer | None:
     start = text.rfind("\n", 0, end) + 1
     if text.find("**", start) < 0:
         return None
-    for bold in reversed([found.span(1) for found in BOLD.finditer(text, start, end)]):
+    for bold in reversed([match.span(1) for match in BOLD.finditer(text, start, end)]):
         label = last_match(LABEL, text[slice(*bold)])
         number = ANY_NUMBER.search(text, bold[0] + (label.end() if label else 0), bold[1])
         if number is not None:

@@ -152,42 +152,42 @@ def canonical(number: str) -> str:
     return f"{sign}{whole}.{decimals}" if decimals else sign + whole
 
 
-def _stands_alone(text: str, found: re.Match[str]) -> bool:
+def _stands_alone(text: str, match: re.Match[str]) -> bool:
     """Tell whether a number is not part of a name ("x2"), a power ("m^2") or a version."""
-    before = text[found.start() - 1 : found.start()]
+    before = text[match.start() - 1 : match.start()]
     if not before:
         return True
     if before == "{":
-        before = text[found.start() - 2 : found.start() - 1]
+        before = text[match.start() - 2 : match.start() - 1]
         return before not in ("^", "_")
     return not (before in "^_" or (before.isascii() and before.isalpha()))
 
 
-def _quantity(found: re.Match[str], text: str, stop: int) -> WrittenNumber:
-    sign = "-" if found["sign"] or found["inner"] else ""
-    if found["fraction"]:
-        over, under = found["over"] or found["top"], found["under"] or found["low"]
-        return WrittenNumber(sign + _ratio(over, under, found["mixed"]), *found.span())
-    if found["vulgar"]:
-        return WrittenNumber(sign + VULGAR[found["vulgar"]], *found.span())
-    if spaced := SPACED.match(text, found.start(), stop):
+def _quantity(match: re.Match[str], text: str, stop: int) -> WrittenNumber:
+    sign = "-" if match["sign"] or match["inner"] else ""
+    if match["fraction"]:
+        over, under = match["over"] or match["top"], match["under"] or match["low"]
+        return WrittenNumber(sign + _ratio(over, under, match["mixed"]), *match.span())
+    if match["vulgar"]:
+        return WrittenNumber(sign + VULGAR[match["vulgar"]], *match.span())
+    if spaced := SPACED.match(text, match.start(), stop):
         return WrittenNumber(spaced.group().replace(" ", ""), *spaced.span())
-    number = canonical(sign + _plain(found))
-    after = AFTER.match(text, found.end(), stop)
+    number = canonical(sign + _plain(match))
+    after = AFTER.match(text, match.end(), stop)
     if after is None:
-        return WrittenNumber(number, *found.span())
-    money = any(sign in found.group() for sign in "$€£¥₹")
+        return WrittenNumber(number, *match.span())
+    money = any(sign in match.group() for sign in "$€£¥₹")
     value = _extended(number, after, money)
     if value is None:
-        return WrittenNumber(number, *found.span())
-    return WrittenNumber(value, found.start(), after.end())
+        return WrittenNumber(number, *match.span())
+    return WrittenNumber(value, match.start(), after.end())
 
 
-def _plain(found: re.Match[str]) -> str:
+def _plain(match: re.Match[str]) -> str:
     """Return the digits of a match with a decimal point at most."""
-    if found["bare"]:
-        return "0" + str(found["bare"])
-    whole, decimals = found["whole"], found["decimals"] or ""
+    if match["bare"]:
+        return "0" + str(match["bare"])
+    whole, decimals = match["whole"], match["decimals"] or ""
     if not whole.isdecimal():
         whole = re.sub(r"\D", "", whole)
     return whole + decimals.replace(",", ".")
@@ -251,8 +251,8 @@ SMALL = """
     """.split()  # noqa: SIM905
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 WORD_SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-WORD_VALUES = {word: at for at, word in enumerate(SMALL)} | {
-    word: 10 * at for at, word in enumerate(TENS, start=2)
+WORD_VALUES = {word: index for index, word in enumerate(SMALL)} | {
+    word: 10 * index for index, word in enumerate(TENS, start=2)
 }
 _WORD = "|".join([*SMALL[::-1], *TENS, "hundred", *WORD_SCALES])
 # Only a few words: a longer row of them is no number that anyone writes.

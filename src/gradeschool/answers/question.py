@@ -141,12 +141,12 @@ def _asking_part(question: str) -> str:
 
 
 def _units(asking: str) -> frozenset[str]:
-    explicit = [stem(found) for found in IN_UNITS.findall(asking)]
+    explicit = [stem(match) for match in IN_UNITS.findall(asking)]
     if explicit:
         return frozenset(explicit[-1:])
     if PERCENT.search(asking):
         return frozenset(["percent"])
-    counted = [found.group(1) for found in HOW_MANY.finditer(asking)]
+    counted = [match.group(1) for match in HOW_MANY.finditer(asking)]
     if counted:
         words = [word for word in counted[-1].split() if word.lower() not in FILLERS]
         return frozenset(stem(word) for word in words[:2])

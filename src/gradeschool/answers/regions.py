@@ -142,10 +142,10 @@ def _first_reply(text: str) -> tuple[int, bool]:
 
 def _first(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
     """Return the first match before which the text says something."""
-    for found in pattern.finditer(text, start):
-        if text[start : found.start()].strip():
-            return found
-        start = found.end()
+    for match in pattern.finditer(text, start):
+        if text[start : match.start()].strip():
+            return match
+        start = match.end()
     return None
 
 
@@ -158,7 +158,7 @@ def _run_on(text: str, start: int, end: int, question: str) -> int | None:
     spoken = False
     begin = start
     numbers: set[tuple[str, int]] = set()
-    known: set[str] | None = None
+    familiar: set[str] | None = None
     for match in islice(LABEL.finditer(text, start, end), MOST_LABELS):
         label = match.start()
         spoken = spoken or DIGIT.search(text, begin, label) is not None
@@ -176,9 +176,9 @@ def _run_on(text: str, start: int, end: int, question: str) -> int | None:
         answered = STATED.search(text, max(start, label - PARAGRAPH), label) is not None
         if answered and not numbers and not _labelled(text, start):
             return label
-        if known is None:
-            known = _words(question + " " + text[start:label][-4 * PARAGRAPH :])
-        related = _relation(text[begin : min(end, begin + PARAGRAPH)], known)
+        if familiar is None:
+            familiar = _words(question + " " + text[start:label][-4 * PARAGRAPH :])
+        related = _relation(text[begin : min(end, begin + PARAGRAPH)], familiar)
         if related >= RELATED:
             continue
         goes_on = _goes_on(match, numbers, text[start : start + 40])
@@ -214,7 +214,7 @@ def _words(text: str) -> set[str]:
     } - COMMON
 
 
-def _relation(following: str, known: set[str]) -> float:
+def _relation(following: str, familiar: set[str]) -> float:
     """Return the share of known words in the question that follows a label; 0 for a new number."""
     asks = following.lstrip(" \t*:.)#")
     mark = asks.find("?")
@@ -223,9 +223,9 @@ def _relation(following: str, known: set[str]) -> float:
     words = _words(asks[:stop])
     if not words:
         return 0.0
-    if any(word[0].isdigit() and word not in known for word in words):
+    if any(word[0].isdigit() and word not in familiar for word in words):
         return 0.0
-    return len(words & known) / len(words)
+    return len(words & familiar) / len(words)
 
 
 def _asks_another(text: str, start: int, end: int, question: str) -> int | None:

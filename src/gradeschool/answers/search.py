@@ -86,9 +86,9 @@ def last_number_without_commas(pattern: re.Pattern[str], text: str) -> str | Non
     """
     for start in chain((last_number_start(text),), ends(text)):
         end = text[start:] if start else text
-        found = last_match(pattern, "".join(COMMA.split(end)) if "," in end else end)
-        if found is not None:
-            return found.group()
+        match = last_match(pattern, "".join(COMMA.split(end)) if "," in end else end)
+        if match is not None:
+            return match.group()
     return None
 
 

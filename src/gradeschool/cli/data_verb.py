@@ -226,9 +226,11 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     added = load_datasets(others)
     kept = [
         (answered.problem.question, text)
-        for held in candidates_of(run, dataset, warn)
-        for answered in held.answered
-        for text in dict.fromkeys(one.text for one in answered.candidates if one.right)
+        for candidates in candidates_of(run, dataset, warn)
+        for answered in candidates.answered
+        for text in dict.fromkeys(
+            candidate.text for candidate in answered.candidates if candidate.right
+        )
     ]
     if not kept:
         raise InputError(

@@ -266,7 +266,7 @@ def _protocols(
                 "prompt_diff": list(lines),
                 "scorers": list(scorers),
                 "quirks": [split.as_json() for split in splits],
-                "runs": [one.as_json() for one in moves],
+                "runs": [move.as_json() for move in moves],
             }
         )
         return
@@ -298,7 +298,7 @@ def _scorers(a: str, b: str, paths: Sequence[Path], dataset: str | None, as_json
                 "names": [a, b],
                 "summaries": [card.scorer.summary for card in cards],
                 "quirks": [split.as_json() for split in splits],
-                "runs": [one.as_json() for one in moves],
+                "runs": [move.as_json() for move in moves],
             }
         )
         return

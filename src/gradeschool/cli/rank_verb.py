@@ -89,26 +89,33 @@ def command(
     check_scorers(scorer)
     check_sources([run, *baselines], dataset)
     source = scores_of(run, verifier, generator)
-    held = one_run(run, dataset, warn, scorer)
+    candidates = one_run(run, dataset, warn, scorer)
     if isinstance(source, CandidateScorer):
-        name, rows = scored_by(source, held, progress("scored"))
+        name, rows = scored_by(source, candidates, progress("scored"))
     else:
         name, rows = source
-    prepared = ready(held, name, rows)
+    prepared = ready(candidates, name, rows)
     if prepared.unscored:
-        warn(f"{prepared.unscored} of {held.total} completions have no score and are left out")
+        warn(
+            f"{prepared.unscored} of {candidates.total} completions have no score and are left out"
+        )
     others: dict[str, dict[str, tuple[int, int]]] = {}
     scores: dict[str, tuple[float, Interval]] = {}
     for spec in dict.fromkeys(baselines):
-        other, found, accuracy, interval = baseline(held, spec, dataset, warn)
+        other, result, accuracy, interval = baseline(candidates, spec, dataset, warn)
         label = other if other not in others else f"{other} ({spec})"
-        others[label], scores[label] = found, (accuracy, interval)
+        others[label], scores[label] = result, (accuracy, interval)
     settings = SelectionSettings(voters, share_weight, draws, seed)
     ranking = rank(
         prepared.cases, has_logprob=prepared.has_logprob, baselines=others, settings=settings
     )
-    facts = {"run": held.run, "verifier": name, "scorer": held.scorer, "failed": held.failed,
-             "unscored": prepared.unscored}  # fmt: skip
+    facts = {
+        "run": candidates.run,
+        "verifier": name,
+        "scorer": candidates.scorer,
+        "failed": candidates.failed,
+        "unscored": prepared.unscored,
+    }
     _show(ranking, scores, facts, as_json)
 
 

@@ -76,9 +76,9 @@ def command(
     _require_writable(output, figures, heatmap, force)
     files, names = files_and_scorers(runs, scorers)
     choose_scorers(names)
-    found = gather(files, dataset, warn)
-    chosen = _scorers(found, names)
-    judged = [judge_run(run, chosen, 0, run.disputed) for run in found]
+    gathered = gather(files, dataset, warn)
+    chosen = _scorers(gathered, names)
+    judged = [judge_run(run, chosen, 0, run.disputed) for run in gathered]
     if output is not None:
         _write(judged, chosen, output)
     if figures is not None:
@@ -92,7 +92,7 @@ def command(
 
         size = save(heatmap_page(judged), heatmap)
         click.echo(f"a heat-map in {heatmap}, {size_in_words(size)}")
-    warn_of_faults(sum(run.faults for run in found))
+    warn_of_faults(sum(run.faults for run in gathered))
 
 
 def _require_writable(
@@ -118,13 +118,13 @@ def _require_writable(
     require_free(output, force)
 
 
-def _scorers(found: list[PageRun], scorers: tuple[str, ...]) -> ScorerSet:
+def _scorers(runs: list[PageRun], scorers: tuple[str, ...]) -> ScorerSet:
     """Return the scorers of a report, the headline first."""
     from gradeschool.protocols.registry import all_scorers, get_usable_scorer
     from gradeschool.scoring.sources import ALL, choose_scorers, headline_scorer
     from gradeschool.scoring.table import ScorerSet
 
-    manifests = [run.manifest for run in found]
+    manifests = [run.manifest for run in runs]
     named = next((name for name in scorers if name != ALL), None)
     headline = get_usable_scorer(named or headline_scorer(manifests, list(all_scorers())))
     others = [scorer for scorer in choose_scorers(scorers) if scorer is not headline]

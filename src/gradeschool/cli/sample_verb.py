@@ -133,11 +133,11 @@ def _labels(output: Path, as_json: bool) -> None:
     from gradeschool.verifier.candidates import candidates_of
     from gradeschool.verifier.labels import LABELS_FILE, count_labels, in_words, write_labels
 
-    [held] = candidates_of(str(output), None, warn)
-    write_labels(held)
-    labels = count_labels(held.answered)
+    [candidates] = candidates_of(str(output), None, warn)
+    write_labels(candidates)
+    labels = count_labels(candidates.answered)
     if as_json:
-        fields = {"scorer": held.scorer, "failed": held.failed, **labels.as_json()}
+        fields = {"scorer": candidates.scorer, "failed": candidates.failed, **labels.as_json()}
         print_json({"folder": str(output), **fields})
         return
-    click.echo(f"{in_words(labels)}\nlabelled by {held.scorer} in {output / LABELS_FILE}")
+    click.echo(f"{in_words(labels)}\nlabelled by {candidates.scorer} in {output / LABELS_FILE}")

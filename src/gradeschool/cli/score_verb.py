@@ -85,7 +85,7 @@ def command(
     if merge:
         if scorers or votes or dataset or shard or labels or causes or engine != "local":
             raise click.UsageError("--merge takes tables of shards and -o, and no other option")
-        totals, counted, found = merged([Path(name) for name in files], output, warn), [], {}
+        totals, counted, by_origin = merged([Path(name) for name in files], output, warn), [], {}
     else:
         paths, names = files_and_scorers(files, scorers)
         chosen = _scorers(names, votes)
@@ -98,11 +98,13 @@ def command(
         if labels:
             _check_labels(paths, dataset)
         totals = scored(work, warn)
-        found = causes_in_files(paths, dataset, chosen) if causes else {}
+        by_origin = causes_in_files(paths, dataset, chosen) if causes else {}
         counted = votes_on([Path(name) for name in paths], votes, dataset, warn) if votes else []
     if not labels:
         totals.scores = [replace(score, platinum=None) for score in totals.scores]
-    named = {name: found[place] for name, place in totals.origins.items() if place in found}
+    named = {
+        name: by_origin[origin] for name, origin in totals.origins.items() if origin in by_origin
+    }
     if as_json:
         _print_json(totals, counted, named)
     else:
@@ -138,7 +140,7 @@ def _print_json(
 ) -> None:
     from gradeschool.scoring.causes import CORRECT_BY_GUESS
 
-    counted = {"votes": [one.as_json() for one in votes]} if votes else {}
+    counted = {"votes": [vote.as_json() for vote in votes]} if votes else {}
     runs = [score.as_json() for score in totals.scores]
     for run in runs:
         for scorer, counts in causes.get(run["run"], {}).items():
@@ -165,7 +167,7 @@ def _print(
 
     score_table(totals.scores, stdout_console())
     origins = {
-        name: Origin(Path(found.source), found.run) for name, found in totals.origins.items()
+        name: Origin(Path(origin.source), origin.run) for name, origin in totals.origins.items()
     }
     for line in spread_lines(totals.scores, origins, dataset) if explains else ():
         click.echo(line)

@@ -117,13 +117,13 @@ def progress(verb: str) -> Callable[[ScoringProgress], None]:
     """Return a callback that prints progress on stderr, at most every two seconds."""
     last = time.monotonic()
 
-    def tell(told: ScoringProgress) -> None:
+    def tell(update: ScoringProgress) -> None:
         nonlocal last
-        if told.scored < told.total and time.monotonic() - last < 2:
+        if update.scored < update.total and time.monotonic() - last < 2:
             return
         last = time.monotonic()
-        end = "\r" if sys.stderr.isatty() and told.scored < told.total else "\n"
-        click.echo(f"{verb} {told.scored} of {told.total} completions", err=True, nl=False)
+        end = "\r" if sys.stderr.isatty() and update.scored < update.total else "\n"
+        click.echo(f"{verb} {update.scored} of {update.total} completions", err=True, nl=False)
         click.echo(end, err=True, nl=False)
 
     return tell

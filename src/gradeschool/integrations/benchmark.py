@@ -54,7 +54,7 @@ class GSM8KBenchmark:
         if Path(data).is_dir():
             data = Path(data) / "test.jsonl"
         problems = load_dataset(str(data)).problems
-        self._problems = {f"{at:04d}": problem for at, problem in enumerate(problems)}
+        self._problems = {f"{index:04d}": problem for index, problem in enumerate(problems)}
 
     def get_task_ids(self) -> list[str]:
         """Return all ids, in order."""

@@ -101,12 +101,12 @@ def _reason(verdict: Verdict, cause: Failure | None) -> dict[str, str]:
 
 
 def _scoring(name: str) -> InspectScorer:
-    found = get_usable_scorer(name)
+    chosen = get_usable_scorer(name)
 
     async def score(state: TaskState, target: Target) -> Score:
-        if found.extra:  # a library in a process of its own: waiting for it must not stop the rest
-            return await anyio.to_thread.run_sync(score_of, found, state, target)
-        return score_of(found, state, target)
+        if chosen.extra:  # runs in another process; waiting must not block the event loop
+            return await anyio.to_thread.run_sync(score_of, chosen, state, target)
+        return score_of(chosen, state, target)
 
     return score
 

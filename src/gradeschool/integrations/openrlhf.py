@@ -54,8 +54,8 @@ def _end(text: str) -> int:
     while end:
         while end and text[end - 1].isspace():
             end -= 1
-        found = SPECIAL_TOKEN.search(text, max(0, end - LONGEST_TOKEN), end)
-        if found is None:
+        token = SPECIAL_TOKEN.search(text, max(0, end - LONGEST_TOKEN), end)
+        if token is None:
             break
-        end = found.start()
+        end = token.start()
     return end

@@ -42,11 +42,11 @@ def check(
     if not 0 <= at_least <= 1:
         raise InputError(f"at_least is {at_least!r}; give an accuracy from 0 to 1")
     scores = score(texts, golds, renamed(scorer, rule) or DEFAULT_SCORER)
-    found = scores.ci95[0] if confident else scores.accuracy
-    if found < at_least:
+    accuracy = scores.ci95[0] if confident else scores.accuracy
+    if accuracy < at_least:
         __tracebackhide__ = True
         what = "the lower end of the interval" if confident else "the accuracy"
         pytest.fail(
-            f"{what} is {found:.2%}, not {at_least:.2%}\n{scores}\n{scores.describe_misses()}"
+            f"{what} is {accuracy:.2%}, not {at_least:.2%}\n{scores}\n{scores.describe_misses()}"
         )
     return scores

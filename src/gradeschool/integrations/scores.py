@@ -59,7 +59,9 @@ class Scores:
 
     def misses(self) -> list[tuple[int, Verdict]]:
         """Return the place and the verdict of each completion that the first scorer rejects."""
-        return [(at, verdict) for at, verdict in enumerate(self.verdicts) if not verdict.correct]
+        return [
+            (index, verdict) for index, verdict in enumerate(self.verdicts) if not verdict.correct
+        ]
 
     def describe_misses(self) -> str:
         """Return a line for each of the first misses, "" where there is none."""
@@ -71,13 +73,13 @@ class Scores:
         """Return the cells of the table, a row for each scorer."""
         return [
             (
-                one.scorer,
-                str(one.correct),
-                f"{one.accuracy:.2%}",
-                f"{100 * one.ci95[0]:.2f} - {100 * one.ci95[1]:.2f}",
-                *map(str, (one.wrong, one.no_answer, one.error)),
+                scorer.scorer,
+                str(scorer.correct),
+                f"{scorer.accuracy:.2%}",
+                f"{100 * scorer.ci95[0]:.2f} - {100 * scorer.ci95[1]:.2f}",
+                *map(str, (scorer.wrong, scorer.no_answer, scorer.error)),
             )
-            for one in self.run.scorers
+            for scorer in self.run.scorers
         ]
 
     def __str__(self) -> str:
@@ -86,8 +88,8 @@ class Scores:
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         return "\n".join(
             "  ".join(
-                cell.ljust(width) if at == 0 else cell.rjust(width)
-                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+                cell.ljust(width) if index == 0 else cell.rjust(width)
+                for index, (cell, width) in enumerate(zip(row, widths, strict=True))
             )
             for row in table
         )
@@ -123,12 +125,12 @@ def score(
     if not texts:
         raise InputError("there are no texts to score; give at least one")
     samples = []
-    for at, (text, gold) in enumerate(zip(texts, golds, strict=True)):
+    for index, (text, gold) in enumerate(zip(texts, golds, strict=True)):
         if not isinstance(text, str):
             raise InputError(
-                f"text {at} is a {type(text).__name__}: {clip(repr(text))}; give a str"
+                f"text {index} is a {type(text).__name__}: {clip(repr(text))}; give a str"
             )
-        samples.append(Sample(_problem(gold, at), 0, text, "", at))
+        samples.append(Sample(_problem(gold, index), 0, text, "", index))
     return scores_of(Run("", samples), [scorer] if isinstance(scorer, str) else list(scorer))
 
 
@@ -140,12 +142,12 @@ def scores_of(run: Run, scorers: Sequence[str]) -> Scores:
     return Scores(score_table(table), tuple(verdicts[0] for verdicts in table.verdicts))
 
 
-def _problem(gold: object, at: int) -> Problem:
+def _problem(gold: object, index: int) -> Problem:
     """Return the problem of a gold; its place is its id, so that no two are taken for one."""
     if isinstance(gold, Problem):
-        return replace(gold, id=gold.id if gold.id != "?" else str(at))
+        return replace(gold, id=gold.id if gold.id != "?" else str(index))
     text = gold_of(gold)
     if text is None:
         what = clip(gold) if isinstance(gold, str) else type(gold)
-        raise InputError(f"gold {at} is {what!r}; give a number, a solution or a row")
-    return replace(Problem.from_gold(text), id=str(at))
+        raise InputError(f"gold {index} is {what!r}; give a number, a solution or a row")
+    return replace(Problem.from_gold(text), id=str(index))

@@ -21,7 +21,7 @@ OTHER_STYLE, CLEAN_STYLE, ALLOWED_STYLE = "bold magenta", "green", "dim"
 
 
 def print_audit(report: AuditReport, counting: Collection[AuditFinding], console: Console) -> None:
-    """Print what a scorer reads and what was found: a table for each class that has findings.
+    """Print the formats that a scorer reads, and a table for each class of findings.
 
     counting: the findings that count; the others are named only.
     """
@@ -81,7 +81,7 @@ def _table(fault: Fault, findings: Iterable[AuditFinding]) -> Table:
 
 
 def _example(finding: AuditFinding) -> str:
-    """Show a completion as it stands, line breaks escaped; a long run by its recipe."""
+    """Return a completion with line breaks escaped, or the expression that builds a long one."""
     if finding.recipe == repr(finding.completion):
         return f"'{printable(finding.completion, '')}'"
     return finding.recipe

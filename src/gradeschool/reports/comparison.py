@@ -25,17 +25,17 @@ def print_comparison(
     problems = len(outcomes[0].tallies)
     per = f", {samples / problems:g} samples each" if samples != problems else ""
     counted = f"{problems} problem{'' if problems == 1 else 's'}"
-    console.print(f"read by {scorer}, {counted}{per}", soft_wrap=True)
+    console.print(f"scored by {scorer}, {counted}{per}", soft_wrap=True)
     console.print(_accuracies(outcomes))
     if comparisons:
         console.print(_differences(comparisons, name(outcomes[0].run)))
-    for one in comparisons:
-        for line in _remarks(one):
+    for comparison in comparisons:
+        for line in _remarks(comparison):
             console.print(line, soft_wrap=True)
 
 
 def name(run: str) -> str:
-    """Return a run's name as a terminal may show it."""
+    """Return a run's name for the terminal, escaped and shortened."""
     return clip(printable(run, keep=""), NAME_WIDTH)
 
 
@@ -71,14 +71,14 @@ def _accuracies(outcomes: Sequence[Outcomes]) -> Table:
     table.add_column("run", overflow="fold")
     for heading in ("problems", "accuracy", "95 % interval", "errors\nleft out"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for one in outcomes:
-        low, high = one.interval
+    for outcome in outcomes:
+        low, high = outcome.interval
         table.add_row(
-            name(one.run),
-            str(len(one.tallies)),
-            percent(one.accuracy),
+            name(outcome.run),
+            str(len(outcome.tallies)),
+            percent(outcome.accuracy),
             f"{POINTS * low:.2f} - {POINTS * high:.2f}",
-            str(one.unjudged),
+            str(outcome.unjudged),
         )
     return table
 
@@ -90,48 +90,52 @@ def _differences(comparisons: Sequence[Comparison], baseline: str) -> Table:
     headings = ("difference", "95 % interval", "better\non", "worse\non", "p")
     for heading in (*headings, "p, Holm") if several else headings:
         table.add_column(heading, justify="right", no_wrap=True)
-    for one in comparisons:
-        low, high = one.ci95
-        corrected = [p_value(one.p_holm)] if several else []
+    for comparison in comparisons:
+        low, high = comparison.ci95
+        corrected = [p_value(comparison.p_holm)] if several else []
         table.add_row(
-            name(one.run),
-            points(one.difference),
+            name(comparison.run),
+            points(comparison.difference),
             f"{points(low)} to {points(high)}",
-            str(len(one.gained)) if one.n else "-",
-            str(len(one.lost)) if one.n else "-",
-            p_value(one.p),
+            str(len(comparison.gained)) if comparison.n else "-",
+            str(len(comparison.lost)) if comparison.n else "-",
+            p_value(comparison.p),
             *corrected,
         )
     return table
 
 
-def _remarks(one: Comparison) -> Iterator[str]:
-    yield f"{name(one.run)} against {name(one.baseline)}: {verdict_of(one)}"
-    yield f"  p: {one.p_method}; interval: {one.ci_method}"
-    if not one.n:
-        yield "  unpaired: were these the same problems, pairing them would see smaller differences"
+def _remarks(comparison: Comparison) -> Iterator[str]:
+    yield f"{name(comparison.run)} against {name(comparison.baseline)}: {verdict_of(comparison)}"
+    yield f"  p: {comparison.p_method}; interval: {comparison.ci_method}"
+    if not comparison.n:
+        yield "  unpaired: for the same problems, a paired comparison detects smaller differences"
         return
-    if one.detectable is None:
-        yield "  too few problems flipped to say which difference could be found"
+    if comparison.detectable is None:
+        yield "  too few problems flipped to say which difference could be detected"
     else:
-        needed = "" if one.needed is None else f"; the one seen would take {one.needed} problems"
-        yield (
-            f"  {one.n} problems find a difference of {POINTS * one.detectable:.1f} points or more "
-            f"with 80 % power{needed}"
+        needed = (
+            ""
+            if comparison.needed is None
+            else f"; the observed one needs {comparison.needed} problems"
         )
-    unpaired = p_value(one.p_unpaired)
+        yield (
+            f"  {comparison.n} problems can detect a difference of "
+            f"{POINTS * comparison.detectable:.1f} points or more with 80 % power{needed}"
+        )
+    unpaired = p_value(comparison.p_unpaired)
     unpaired = f"< {unpaired[1:]}" if unpaired.startswith("<") else f"= {unpaired}"
     yield f"  an unpaired test of the same data gives p {unpaired}"
-    yield from _flips("better on", one.gained)
-    yield from _flips("worse on", one.lost)
+    yield from _flips("better on", comparison.gained)
+    yield from _flips("worse on", comparison.lost)
 
 
-def verdict_of(one: Comparison) -> str:
-    """Say in words whether a difference is more than chance."""
-    if one.p_holm < 0.05:
-        side = "better" if one.difference > 0 else "worse"
-        return f"{abs(POINTS * one.difference):.2f} points {side}, more than chance would do"
-    return f"no difference that chance would not make ({points(one.difference)} points)"
+def verdict_of(comparison: Comparison) -> str:
+    """Describe in words whether a difference is significant."""
+    if comparison.p_holm < 0.05:
+        side = "better" if comparison.difference > 0 else "worse"
+        return f"{abs(POINTS * comparison.difference):.2f} points {side}, a significant difference"
+    return f"no significant difference ({points(comparison.difference)} points)"
 
 
 def _flips(heading: str, changes: Sequence[Change]) -> Iterator[str]:

@@ -25,11 +25,11 @@ LEAST_VALUE, BESIDE_VALUES = 17, 60
 UNTOLD = "not recorded"
 
 
-def print_difference(found: RunDifference, console: Console) -> None:
-    """Print what two results are, what differs in them, and where their difference comes from."""
+def print_difference(difference: RunDifference, console: Console) -> None:
+    """Print two results, the settings that differ, and the steps of the difference in accuracy."""
     for letter, side, scorer, accuracy in (
-        ("A", found.a, found.scorers[0], found.account.accuracy_a),
-        ("B", found.b, found.scorers[1], found.account.accuracy_b),
+        ("A", difference.a, difference.scorers[0], difference.account.accuracy_a),
+        ("B", difference.b, difference.scorers[1], difference.account.accuracy_b),
     ):
         n = len(side.run.samples)
         console.print(
@@ -37,11 +37,11 @@ def print_difference(found: RunDifference, console: Console) -> None:
             f"{n:,} completions by {scorer}",
             soft_wrap=True,
         )
-    console.print(f"B - A: {found.points:+.2f} points", style="bold")
-    _print_fields(found.fields, console)
-    _print_partings(found.prompts, console)
-    _print_texts(found, console)
-    _print_steps(found, console)
+    console.print(f"B - A: {difference.points:+.2f} points", style="bold")
+    _print_fields(difference.fields, console)
+    _print_partings(difference.prompts, console)
+    _print_texts(difference, console)
+    _print_steps(difference, console)
 
 
 def _print_fields(fields: Sequence[SettingDifference], console: Console) -> None:
@@ -56,9 +56,13 @@ def _print_fields(fields: Sequence[SettingDifference], console: Console) -> None
         console.print(table)
     else:
         console.print("no recorded setting differs")
-    _print_names("the same", [one.name for one in fields if one.state == SAME], console)
+    _print_names("the same", [field.name for field in fields if field.state == SAME], console)
     for letter, other in (("A", "a"), ("B", "b")):
-        lone = [one.name for one in fields if one.state == UNKNOWN and getattr(one, other) is None]
+        lone = [
+            field.name
+            for field in fields
+            if field.state == UNKNOWN and getattr(field, other) is None
+        ]
         _print_names(f"not recorded in {letter}", lone, console)
 
 
@@ -70,59 +74,59 @@ def _print_names(heading: str, names: Sequence[str], console: Console) -> None:
 def _print_partings(partings: Sequence[PromptDifference], console: Console) -> None:
     if not partings:
         return
-    console.print("\nwhere the prompts part", style="bold")
-    for one in partings:
-        where = f"problem {printable(one.problem, keep='')}, behind byte {one.shared:,}"
-        console.print(f"{one.completions:,} completions, like {where}:", soft_wrap=True)
-        for letter, text in (("A", one.a), ("B", one.b)):
-            shown = printable(one.before + text, keep="").replace("\n", "\\n")
+    console.print("\nwhere the prompts differ", style="bold")
+    for parting in partings:
+        where = f"problem {printable(parting.problem, keep='')}, after byte {parting.shared:,}"
+        console.print(f"{parting.completions:,} completions, such as {where}:", soft_wrap=True)
+        for letter, text in (("A", parting.a), ("B", parting.b)):
+            shown = printable(parting.before + text, keep="").replace("\n", "\\n")
             console.print(f"  {letter} …{shown}{'' if text else ' (ends here)'}", soft_wrap=True)
 
 
-def _print_texts(found: RunDifference, console: Console) -> None:
-    counts = found.counts
-    console.print(f"\n{counts.equal_texts:,} of {counts.pairs:,} completions are equal to the "
-                  "letter", soft_wrap=True, style="bold")  # fmt: skip
+def _print_texts(difference: RunDifference, console: Console) -> None:
+    counts = difference.counts
+    identical = f"{counts.equal_texts:,} of {counts.pairs:,} completions are identical"
+    console.print(f"\n{identical}", soft_wrap=True, style="bold")
     compared = counts.prompts_equal + counts.prompts_differ
     if compared:
         console.print(
             f"prompts are equal for {counts.prompts_equal:,} of {compared:,}; "
-            f"{counts.other_texts_same_prompts:,} of these were answered with another text",
+            f"{counts.other_texts_same_prompts:,} of these have different completions",
             soft_wrap=True,
         )
-    if any(found.special):
-        ours, theirs = found.special
+    if any(difference.special):
+        ours, theirs = difference.special
         console.print(
-            f"a tokenizer's special token stands in the text of {ours:,} of A's, {theirs:,} of B's",
+            f"a tokenizer's special token is in the text of {ours:,} of A's, {theirs:,} of B's",
             soft_wrap=True,
         )
 
 
-def _print_steps(found: RunDifference, console: Console) -> None:
+def _print_steps(difference: RunDifference, console: Console) -> None:
     console.print("\nfrom A to B, one change at a time", style="bold")
     table = _table("", "points", "texts changed", "to correct", "from correct", numbers=True)
-    for one in found.account.steps:
+    for one in difference.account.steps:
         if one.points or one.texts or one.gained or one.lost:
             flips = ("", "") if one.name == SET else (f"+{one.gained:,}", f"-{one.lost:,}")
             table.add_row(one.name, f"{one.points:+.2f}", f"{one.texts:,}", *flips)
     table.add_section()
-    table.add_row("B - A", f"{found.points:+.2f}", "", "", "")
+    table.add_row("B - A", f"{difference.points:+.2f}", "", "", "")
     console.print(table)
-    texts = {one.name: one.texts for one in found.account.steps}
-    if texts[PROMPTS] and found.because:
-        _print_names("other prompts share their texts with", found.because, console)
+    texts = {step.name: step.texts for step in difference.account.steps}
+    if texts[PROMPTS] and difference.because:
+        _print_names("other prompts share their texts with", difference.because, console)
     if texts[TEXTS] or texts[UNPROMPTED]:
         console.print(
-            f"unexplained: {found.unexplained:+.2f} points, of texts that differ under prompts "
-            "that do not, or that are not recorded",
+            f"unexplained: {difference.unexplained:+.2f} points, of texts that differ under equal "
+            "or unrecorded prompts",
             soft_wrap=True,
         )
-        _print_names("  may come from what differs", found.because, console)
-        _print_names("  or from what one side does not record", found.unrecorded, console)
+        _print_names("  may come from what differs", difference.because, console)
+        _print_names("  or from what one side does not record", difference.unrecorded, console)
 
 
 def _shown(value: Any, width: int) -> str:
-    """Return a value for a column; a name, which has no blanks, is broken at its seams."""
+    """Return a value for a column, with long words folded."""
     if value is None:
         return UNTOLD
     if value in ("", []):
@@ -135,7 +139,7 @@ def _shown(value: Any, width: int) -> str:
 
 def _table(*columns: str, numbers: bool = False) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for at, column in enumerate(columns):
-        justify = "right" if numbers and at else "left"
+    for index, column in enumerate(columns):
+        justify = "right" if numbers and index else "left"
         table.add_column(column, overflow="fold", justify=justify)  # type: ignore[arg-type]
     return table

@@ -83,13 +83,13 @@ MOST_KINDS = 12
 
 
 def print_disagreements(
-    found: Sequence[Case], scorers: Sequence[Scorer], total: int, limit: int, console: Console
+    cases: Sequence[Case], scorers: Sequence[Scorer], total: int, limit: int, console: Console
 ) -> None:
     """Print on how many completions scorers differ, then groups and examples."""
     names = f"{', '.join(scorer.name for scorer in scorers[:-1])} and {scorers[-1].name}"
     names = f"{len(scorers)} scorers" if _many(len(scorers)) else names
-    console.print(f"{names} differ on {len(found)} of {total} completions", soft_wrap=True)
-    _print_groups(found, len(found), limit, console)
+    console.print(f"{names} differ on {len(cases)} of {total} completions", soft_wrap=True)
+    _print_groups(cases, len(cases), limit, console)
 
 
 class Tally(NamedTuple):
@@ -101,7 +101,7 @@ class Tally(NamedTuple):
 
 
 def print_causes(
-    found: Sequence[Case], scorer: Scorer, tally: Tally, limit: int, console: Console
+    cases: Sequence[Case], scorer: Scorer, tally: Tally, limit: int, console: Console
 ) -> None:
     """Print how many completions a scorer has right, why it misses the others, and examples."""
     judged = tally.total - tally.errors
@@ -110,20 +110,20 @@ def print_causes(
     console.print(
         f"{scorer.name}: {tally.right} of {judged} correct{share}{errors}", soft_wrap=True
     )
-    _print_groups(found, tally.total, limit, console)
+    _print_groups(cases, tally.total, limit, console)
 
 
-def print_cases(found: Sequence[Case], limit: int, console: Console) -> None:
+def print_cases(cases: Sequence[Case], limit: int, console: Console) -> None:
     """Print completions one after the other."""
-    for case in found[:limit]:
+    for case in cases[:limit]:
         _print_one(case, console)
-    if 0 < limit < len(found):
-        console.print(f"\n{len(found) - limit} more; show them with -n {len(found)}")
+    if 0 < limit < len(cases):
+        console.print(f"\n{len(cases) - limit} more; show them with -n {len(cases)}")
 
 
-def _print_groups(found: Sequence[Case], total: int, limit: int, console: Console) -> None:
+def _print_groups(cases: Sequence[Case], total: int, limit: int, console: Console) -> None:
     """Print the counts of the groups, the most frequent first, and examples of every group."""
-    groups = by_group(found)
+    groups = by_group(cases)
     counted: Counter[str] = Counter()
     width = max((len(_kind(group[0])) for group in groups), default=0)
     for group in groups:
@@ -139,8 +139,8 @@ def _print_groups(found: Sequence[Case], total: int, limit: int, console: Consol
     for group, count in zip(groups, shown, strict=True):
         for case in group[:count]:
             _print_one(case, console)
-    if 0 < limit < len(found):
-        console.print(f"\n{len(found) - limit} more; show them with -n {len(found)}")
+    if 0 < limit < len(cases):
+        console.print(f"\n{len(cases) - limit} more; show them with -n {len(cases)}")
 
 
 def _many(scorers: int) -> bool:
@@ -152,7 +152,9 @@ def _heading(case: Case, width: int) -> str:
     if _many(len(case.verdicts)):
         outcomes = Counter(verdict.outcome for verdict in case.verdicts)
         return ", ".join(
-            f"{outcomes[one]:2d} {one.value.replace('_', ' ')}" for one in Outcome if outcomes[one]
+            f"{outcomes[outcome]:2d} {outcome.value.replace('_', ' ')}"
+            for outcome in Outcome
+            if outcomes[outcome]
         )
     kind = f"{_kind(case):{width}}  " if len(case.causes) > 1 else ""
     return f"{kind}{case.group}"
@@ -164,9 +166,11 @@ def _kind(case: Case) -> str:
 
 def _fair(sizes: Sequence[int], limit: int) -> list[int]:
     """Share out a number of examples: one for each group in turn, as long as it has more."""
-    turns = sorted((turn, at) for at, size in enumerate(sizes) for turn in range(min(size, limit)))
+    turns = sorted(
+        (turn, index) for index, size in enumerate(sizes) for turn in range(min(size, limit))
+    )
     chosen = Counter(at for _, at in turns[:limit])
-    return [chosen[at] for at in range(len(sizes))]
+    return [chosen[index] for index in range(len(sizes))]
 
 
 class _Line(NamedTuple):
@@ -218,18 +222,18 @@ def _lines(case: Case) -> list[_Line]:
     """Return a line for each scorer; where there are many, one for all that agree."""
     many = _many(len(case.verdicts))
     alike: dict[object, list[int]] = {}
-    for at, verdict in enumerate(case.verdicts):
+    for index, verdict in enumerate(case.verdicts):
         answer = verdict.answer
         read = (answer.value, answer.span) if answer else None
-        key = (verdict.outcome, read) if many else at
-        alike.setdefault(key, []).append(at)
+        key = (verdict.outcome, read) if many else index
+        alike.setdefault(key, []).append(index)
     lines = []
     for number, members in enumerate(sorted(alike.values(), key=len, reverse=many)):
         first = members[0]
-        names = tuple(case.verdicts[at].scorer for at in members)
+        names = tuple(case.verdicts[member].scorer for member in members)
         style = STYLES[number % len(STYLES)]
         letter = LETTERS[number % len(LETTERS)]
-        causes = tuple(case.causes[at] for at in members)
+        causes = tuple(case.causes[member] for member in members)
         lines.append(_Line(letter, style, names, case.verdicts[first], causes))
     return lines
 

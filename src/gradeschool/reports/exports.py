@@ -38,13 +38,13 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         "| run | accuracy | 95 % interval | from the first | p | cut | empty | ran on | errors |",
         "|:--|--:|:--:|:--:|--:|--:|--:|--:|--:|",
     ]
-    for at, judged in enumerate(runs):
+    for index, judged in enumerate(runs):
         share, rates = share_of(judged, judged.headline), rates_of(judged)
         cells = (
             _cell(judged.run.name),
             f"{percent(share.accuracy)}",
             f"{100 * share.interval.low:.2f} – {100 * share.interval.high:.2f}",
-            *_difference(differences.get(at)),
+            *_difference(differences.get(index)),
             *map(str, (rates.truncated, rates.empty, rates.run_on, rates.errors)),
         )
         lines.append(f"| {' | '.join(cells)} |")
@@ -60,11 +60,13 @@ def _differences(runs: Sequence[Judged], scorer: Scorer) -> dict[int, Comparison
         return {}
 
 
-def _difference(one: Comparison | None) -> tuple[str, str]:
-    if one is None:
+def _difference(comparison: Comparison | None) -> tuple[str, str]:
+    if comparison is None:
         return "", ""
-    low, high = one.ci95
-    return f"{points(one.difference)} ({points(low)} to {points(high)})", p_value(one.p_holm)
+    low, high = comparison.ci95
+    return f"{points(comparison.difference)} ({points(low)} to {points(high)})", p_value(
+        comparison.p_holm
+    )
 
 
 def _by_scorer(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[str]:
@@ -72,8 +74,8 @@ def _by_scorer(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[st
     yield ""
     yield f"| scorer | {' | '.join(_cell(judged.run.name) for judged in runs)} |"
     yield f"|:--|{'--:|' * len(runs)}"
-    for at, scorer in enumerate(scorers):
-        shares = (percent(share_of(judged, at).accuracy) for judged in runs)
+    for index, scorer in enumerate(scorers):
+        shares = (percent(share_of(judged, index).accuracy) for judged in runs)
         yield f"| {_cell(scorer.name)} | {' | '.join(shares)} |"
     yield ""
     yield "</details>"
@@ -120,13 +122,13 @@ def _suite(judged: Judged) -> str:
     name = quoteattr(printable(judged.run.name, keep=""))
     counts = f'tests="{len(codes)}" failures="{failures}" errors="{errors}"'
     cases = "\n".join(
-        _case(judged, entry, code, at)
-        for at, (entry, code) in enumerate(zip(judged.run.entries, codes, strict=True))
+        _case(judged, entry, code, index)
+        for index, (entry, code) in enumerate(zip(judged.run.entries, codes, strict=True))
     )
     return f"<testsuite name={name} {counts}>\n{cases}\n</testsuite>"
 
 
-def _case(judged: Judged, entry: Entry, code: int, at: int) -> str:
+def _case(judged: Judged, entry: Entry, code: int, index: int) -> str:
     name = quoteattr(printable(f"problem {entry.problem.id}, sample {entry.sample}", keep=""))
     group = quoteattr(printable(judged.run.name, keep=""))
     start = f"<testcase classname={group} name={name}"
@@ -136,9 +138,9 @@ def _case(judged: Judged, entry: Entry, code: int, at: int) -> str:
         said = entry.error or "the scorer failed"
         message = printable(clip(said, 200), keep="")
         return f"{start}><error message={quoteattr(message)}/></testcase>"
-    answer = judged.answers[at]
+    answer = judged.answers[index]
     read = f"read {clip(answer.value)!r}" if answer else "read nothing"
-    message = printable(f"{judged.causes[at]}: {read}, gold {entry.problem.gold!r}", keep="")
+    message = printable(f"{judged.causes[index]}: {read}, gold {entry.problem.gold!r}", keep="")
     text = escape(printable(clip(entry.text, 2000)))
     return f"{start}><failure message={quoteattr(message)}>{text}</failure></testcase>"
 

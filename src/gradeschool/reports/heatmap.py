@@ -97,8 +97,8 @@ def _clearest(shown: Sequence[Shown], correct: bool, sign: int) -> list[Shown]:
 
 
 def _listed(names: Sequence[str]) -> Iterator[str]:
-    for at, name in enumerate(names):
-        yield ", " if at else ""
+    for index, name in enumerate(names):
+        yield ", " if index else ""
         yield el("code", name)
 
 
@@ -112,7 +112,7 @@ def _medians(shown: Sequence[Shown]) -> str:
 
 
 def _scale() -> Html:
-    swatches = (el("span", class_=f"tok v{at}") for at in range(BINS + 1))
+    swatches = (el("span", class_=f"tok v{index}") for index in range(BINS + 1))
     bar = el("span", *swatches, class_="bar", aria_hidden="true")
     return el("p", "0, surely wrong", bar, "1, surely right", class_="scale")
 
@@ -123,9 +123,9 @@ def _section(number: int, title: str, shown: Sequence[Shown], several: bool) -> 
     return el("section", el("h2", title, id=name), *blocks, aria_labelledby=name)
 
 
-def _solution(one: Shown, several: bool) -> Html:
-    entry, valued = one.entry, one.valued
-    run = f"{one.run}, " if several else ""
+def _solution(shown: Shown, several: bool) -> Html:
+    entry, valued = shown.entry, shown.valued
+    run = f"{shown.run}, " if several else ""
     heading = f"{run}Problem {entry.problem.id}, sample {entry.sample}, score {valued.score:.2f}"
     parts = pieces(entry.text, valued.tokens)
     spans = (

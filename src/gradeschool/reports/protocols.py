@@ -51,7 +51,7 @@ def print_scorer(card: ScorerCard, console: Console) -> None:
     _heading(scorer.name, "scorer", scorer.summary, console)
     rows = [
         ("source", scorer.source),
-        ("part of", _lines(card.protocols) or "no protocol of ours"),
+        ("part of", _lines(card.protocols) or "no protocol"),
     ]
     if scorer.extra:
         state = "installed" if card.available else f"pip install 'gradeschool[{scorer.extra}]'"
@@ -78,7 +78,9 @@ def print_vote(vote: Vote, console: Console) -> None:
 def facts(card: ProtocolCard) -> list[tuple[str, str]]:
     """Return what a protocol is made of beside its prompt, in words."""
     protocol = card.protocol
-    scorers = [f"{name}{' (headline)' * (not at)}" for at, name in enumerate(protocol.scorers)]
+    scorers = [
+        f"{name}{' (headline)' * (not index)}" for index, name in enumerate(protocol.scorers)
+    ]
     return [
         ("form", "chat: messages" if protocol.is_chat else "completion: one text"),
         ("dataset", protocol.dataset),
@@ -93,14 +95,14 @@ def facts(card: ProtocolCard) -> list[tuple[str, str]]:
 
 def parts(card: ProtocolCard) -> list[tuple[str, str]]:
     """Return the parts of the prompt that are there, to the character."""
-    found = card.shape
+    result = card.shape
     named = (
-        ("system", found.system),
-        ("opening", found.opening),
-        ("one shot", found.shot),
-        ("between", found.joiner),
-        ("question", found.question),
-        ("answer begun", found.prefix),
+        ("system", result.system),
+        ("opening", result.opening),
+        ("one shot", result.shot),
+        ("between", result.joiner),
+        ("question", result.question),
+        ("answer begun", result.prefix),
     )
     return [(name, repr(part)) for name, part in named if part]
 
@@ -108,12 +110,12 @@ def parts(card: ProtocolCard) -> list[tuple[str, str]]:
 def decoding(chosen: Decoding) -> str:
     """Return a decoding in words."""
     if chosen.temperature is None:
-        how = "the server's own"
+        how = "the server's default"
     else:
         how = "greedy" if chosen.temperature == 0 else f"temperature {chosen.temperature:g}"
     if chosen.temperature and chosen.top_p is not None:
         how += f", top_p {chosen.top_p:g}"
-    limit = "no limit of its own" if chosen.max_tokens is None else f"{chosen.max_tokens} tokens"
+    limit = "no length limit" if chosen.max_tokens is None else f"{chosen.max_tokens} tokens"
     return f"{how}, {limit}"
 
 
@@ -178,16 +180,16 @@ STYLES = {"+": "green", "-": "red", "@": "dim"}
 
 
 def print_fields(
-    found: Sequence[FieldDifference], names: tuple[str, str], console: Console
+    differences: Sequence[FieldDifference], names: tuple[str, str], console: Console
 ) -> None:
     """Print the fields that differ, side by side."""
-    if not found:
+    if not differences:
         console.print("every field is the same")
         return
-    label = max(len(one.field) for one in found)
+    label = max(len(one.field) for one in differences)
     width = (console.width - label - 3 * GAP) // 2
     table = _table("", *(folded(name, width) for name in names))
-    for one in found:
+    for one in differences:
         values = (_shown(one.field, value, width) for value in (one.first, one.second))
         table.add_row(one.field, *values)
     console.print(table)
@@ -210,7 +212,7 @@ def print_prompts(lines: Sequence[str], cards: Sequence[ProtocolCard], console: 
 def print_splits(splits: Sequence[QuirkSplit], names: tuple[str, str], console: Console) -> None:
     """Print the known quirks on which two scorers differ."""
     if not splits:
-        console.print("they agree on every completion that either is known to read oddly")
+        console.print("they agree on every completion on which either is known to be unusual")
         return
     table = _table("completion", "gold", *(folded(name, FOLDED_SCORER) for name in names))
     for quirk, one, other in splits:
@@ -220,8 +222,8 @@ def print_splits(splits: Sequence[QuirkSplit], names: tuple[str, str], console: 
 
 
 def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Console) -> None:
-    """Print by how many points recorded runs move from one scorer to the other."""
-    console.print(f"the same completions read by {names[0]}, then by {names[1]}", style="bold")
+    """Print the difference in points between two scorers on the same runs."""
+    console.print(f"the same completions scored by {names[0]}, then by {names[1]}", style="bold")
     table = _table("run", "n", "first", "second", "points", "95 % interval", "flips", "p")
     for one in moves:
         low, high = (100 * bound for bound in one.interval)
@@ -236,9 +238,9 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
             f"{one.p:.2g}",
         )
     console.print(table)
-    lost, gained = sum(one.lost for one in moves), sum(one.gained for one in moves)
-    total = sum(one.n for one in moves)
-    console.print(f"{lost + gained} of {total} completions flip: {lost} from correct, "
+    lost, gained = sum(move.lost for move in moves), sum(move.gained for move in moves)
+    total = sum(move.n for move in moves)
+    console.print(f"{lost + gained} of {total} verdicts change: {lost} from correct, "
                   f"{gained} to correct")  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What a verifier is worth, for the terminal and as JSON."""
+"""Rankings by a verifier for the terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> N
     whole = ranking.whole
     console.print(
         f"{whole.problems} problems, {whole.completions} completions (up to {ranking.most} a "
-        f"problem); a problem has {whole.unique_solutions:.1f} different solutions\nand "
-        f"{whole.unique_answers:.1f} different answers in the mean; {whole.mixed} problems have "
-        "right and wrong ones",
+        f"problem); on average a problem has {whole.unique_solutions:.1f} different solutions\nand "
+        f"{whole.unique_answers:.1f} different answers; {whole.mixed} problems have correct and "
+        "wrong ones",
         soft_wrap=True,
     )
     console.print(_ways(whole, baselines))
@@ -91,7 +91,7 @@ def _against(result: StrategyResult, other: str) -> tuple[str, str]:
 
 
 def _families(ranking: Ranking) -> Table:
-    known = [one.name for one in ranking.whole.results]
+    known = [result.name for result in ranking.whole.results]
     titles = [_short(name, ranking) for name in known]
     columns = ["problems", *titles, "best - majority", "AUC within"]
     table = _table("by family, % right", "family", columns)
@@ -102,7 +102,7 @@ def _families(ranking: Ranking) -> Table:
         table.add_row(
             printable(part.family, keep=""),
             str(part.problems),
-            *(f"{100 * one.accuracy:.1f}" for one in part.results),
+            *(f"{100 * result.accuracy:.1f}" for result in part.results),
             f"{100 * gain.difference:+.1f}{bounds}" if gain else "",
             _auc(part.aucs["verifier"][1].auc),
         )
@@ -115,7 +115,7 @@ def _short(name: str, ranking: Ranking) -> str:
 
 def _separation(ranking: Ranking) -> Table:
     table = _table(
-        "right from wrong (AUC)",
+        "AUC of correct against wrong",
         "score",
         ["all completions", "within problems", "95 % interval", "problems"],
     )
@@ -140,9 +140,9 @@ def _over_completions(ranking: Ranking) -> Table:
     names = [name for name in ranking.curves if name != MEAN]
     columns = ["problems", *(_short(name, ranking) for name in names), "best, 95 %"]
     table = _table("over the number of completions, % right", "N", columns)
-    for at, best in enumerate(ranking.curves[BEST]):
-        points = [ranking.curves[name][at] for name in names]
-        shares = [f"{100 * one.accuracy:.1f}" for one in points]
+    for index, best in enumerate(ranking.curves[BEST]):
+        points = [ranking.curves[name][index] for name in names]
+        shares = [f"{100 * point.accuracy:.1f}" for point in points]
         table.add_row(str(best.n), str(best.problems), *shares, _bounds(best.ci95))
     return table
 
@@ -183,9 +183,9 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
         "draws": ranking.settings.draws,
         "seed": ranking.settings.seed,
         "families": [_part_json(part) for part in ranking.families],
-        "curves": {name: [_point_json(one) for one in points]
+        "curves": {name: [_point_json(point) for point in points]
                    for name, points in ranking.curves.items()},
-        "voters_curves": {str(n): [_point_json(one) for one in points]
+        "voters_curves": {str(n): [_point_json(point) for point in points]
                           for n, points in ranking.top.items()},
         "calibration": [bucket._asdict() for bucket in ranking.buckets],
     }  # fmt: skip
@@ -200,16 +200,16 @@ def _part_json(part: FamilyResults) -> dict[str, Any]:
         "unique_answers": part.unique_answers,
         "mixed": part.mixed,
         "strategies": {
-            one.name: {
-                "title": one.title,
-                "accuracy": one.accuracy,
-                "ci95": list(one.ci95),
+            result.name: {
+                "title": result.title,
+                "accuracy": result.accuracy,
+                "ci95": list(result.ci95),
                 "over": {
                     other: {**found._asdict(), "ci95": list(found.ci95)}
-                    for other, found in one.against.items()
+                    for other, found in result.against.items()
                 },
             }
-            for one in part.results
+            for result in part.results
         },
         "auc": {
             name: {

@@ -235,13 +235,13 @@ OVER = {"6a": over_completions, "6b": over_voters}
 def write_figure(root: Path, preset: Preset, name: str, plan: AblationPlan) -> Iterator[str]:
     """Write figures/NAME.svg and .json of a recipe's folder; yield what they say, line by line."""
     measured = _of_recipe(root, preset, name) if name in OVER else measure(root, plan)
-    found = verdicts(name, plan, measured)
+    result = verdicts(name, plan, measured)
     folder = root / "figures"
     folder.mkdir(exist_ok=True)
     draw(_figure(name, plan, measured), folder / f"{name}.svg")
-    body = json.dumps(_fields(name, preset, measured, found), indent=2) + "\n"
+    body = json.dumps(_fields(name, preset, measured, result), indent=2) + "\n"
     write_file(folder / f"{name}.json", body.encode())
-    yield from _figure_lines(name, plan, measured, found)
+    yield from _figure_lines(name, plan, measured, result)
     yield f"![Figure {name}](figures/{name}.svg)"
 
 
@@ -288,15 +288,15 @@ def _figure(name: str, plan: AblationPlan, measured: Sequence[Measured]) -> Figu
 
 
 def _series(measured: Sequence[Measured]) -> list[Series]:
-    found: dict[tuple[str, bool], list[Point]] = {}
+    results: dict[tuple[str, bool], list[Point]] = {}
     for one in measured:
         interval = None if one.baseline else one.ci95
-        found.setdefault((one.series, one.baseline), []).append(Point(one.x, one.share, interval))
-    return [Series(name, tuple(points), baseline) for (name, baseline), points in found.items()]
+        results.setdefault((one.series, one.baseline), []).append(Point(one.x, one.share, interval))
+    return [Series(name, tuple(points), baseline) for (name, baseline), points in results.items()]
 
 
 def _fields(
-    name: str, preset: Preset, measured: Sequence[Measured], found: Sequence[ContrastResult]
+    name: str, preset: Preset, measured: Sequence[Measured], results: Sequence[ContrastResult]
 ) -> dict[str, Any]:
     points = [
         {"panel": one.panel, "series": one.series, "x": one.x, "share": one.share,
@@ -309,12 +309,12 @@ def _fields(
         "preset": preset.name,
         "seeds": preset.seeds if name in OVER else preset.seeds[:1],
         "points": points,
-        "verdicts": [one._asdict() for one in found],
+        "verdicts": [result._asdict() for result in results],
     }
 
 
 def _figure_lines(
-    name: str, plan: AblationPlan, measured: Sequence[Measured], found: Sequence[ContrastResult]
+    name: str, plan: AblationPlan, measured: Sequence[Measured], results: Sequence[ContrastResult]
 ) -> Iterator[str]:
     frames = FIGURES[name].frames
     titles = plan.titles or tuple(frame.title for frame in frames)
@@ -327,7 +327,7 @@ def _figure_lines(
         title = ": ".join(filter(None, (titles[one.panel], one.series)))
         yield f"| {title} | {one.x:g} | {100 * one.share:.1f} | {_bounds(one.ci95)} |"
     yield ""
-    yield from (f"- {said(verdict)}" for verdict in found)
+    yield from (f"- {said(verdict)}" for verdict in results)
     yield ""
 
 

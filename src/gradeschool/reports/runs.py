@@ -27,8 +27,8 @@ def runs_table(runs: Sequence[RunSummary], console: Console) -> None:
     whole = [(*named, *counted) for named, counted in zip(names, figures, strict=True)]
     if sum(_widths(whole)) + GAP * len(whole[0]) <= console.width:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP - 1, 0, 0))
-        for at, name in enumerate(whole[0]):
-            table.add_column(name, justify="left" if at < len(NAMES) else "right", no_wrap=True)
+        for index, name in enumerate(whole[0]):
+            table.add_column(name, justify="left" if index < len(NAMES) else "right", no_wrap=True)
         for row in whole[1:]:
             table.add_row(*row)
         console.print(table)

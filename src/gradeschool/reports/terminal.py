@@ -90,7 +90,7 @@ def _single(score: RunScore, names: int) -> Table:
     for name in (*FIGURES, *(OTHER_FIGURES if other else ())):
         table.add_column(name, justify="right", no_wrap=True)
     names -= OTHER_WIDTH if other else 0
-    for at, scorer in enumerate(score.scorers):
+    for index, scorer in enumerate(score.scorers):
         table.add_row(
             folded(scorer.scorer, names),
             str(scorer.correct),
@@ -99,7 +99,7 @@ def _single(score: RunScore, names: int) -> Table:
             str(scorer.wrong),
             str(scorer.no_answer),
             str(scorer.error),
-            *((_accuracy(other.scorers[at]), _interval(other.scorers[at])) if other else ()),
+            *((_accuracy(other.scorers[index]), _interval(other.scorers[index])) if other else ()),
         )
     return table
 
@@ -117,7 +117,9 @@ def _heading(score: RunScore) -> list[str]:
 
 def _width(score: RunScore) -> int:
     """Return the width of a run's column: of its figures, and of its name once folded."""
-    cells = (line for at in range(len(score.scorers)) for line in _cell(score, at).split("\n"))
+    cells = (
+        line for index in range(len(score.scorers)) for line in _cell(score, index).split("\n")
+    )
     figures = max(map(len, (*cells, *_heading(score))))
     return max(figures, min(FOLDED_WIDTH, len(_run_name(score))))
 
@@ -128,18 +130,18 @@ def _several(scores: Sequence[RunScore], names: int) -> Table:
     for score in scores:
         heading = "\n".join([_run_name(score), *_heading(score)])
         table.add_column(heading, justify="right", overflow="fold", width=_width(score))
-    for at, scorer in enumerate(scores[0].scorers):
-        table.add_row(folded(scorer.scorer, names), *(_cell(score, at) for score in scores))
+    for index, scorer in enumerate(scores[0].scorers):
+        table.add_row(folded(scorer.scorer, names), *(_cell(score, index) for score in scores))
     return table
 
 
-def _cell(score: RunScore, at: int) -> str:
-    scorer = score.scorers[at]
+def _cell(score: RunScore, index: int) -> str:
+    scorer = score.scorers[index]
     counts = ((scorer.no_answer, "no answer"), (scorer.error, "error"))
     silent = [f"{count} {name}" for count, name in counts if count]
     read_nothing = scorer.correct == scorer.wrong == 0
     interval = [] if read_nothing and silent else [_interval(scorer)]
-    other = [f"Platinum  {_accuracy(score.platinum.scorers[at])}"] if score.platinum else []
+    other = [f"Platinum  {_accuracy(score.platinum.scorers[index])}"] if score.platinum else []
     return "\n".join([f"{scorer.correct}  {_accuracy(scorer)}", *interval, *other, *silent])
 
 
@@ -241,17 +243,17 @@ def print_votes(scores: Sequence[VoteScore], console: Console) -> None:
     for name in ("run", "vote", "problems", "accuracy", "95 % interval", "correct", "wrong"):
         table.add_column(name, overflow="fold")
     table.add_column("no answer wins")
-    for one in scores:
-        low, high = (100 * bound for bound in one.ci95)
+    for score in scores:
+        low, high = (100 * bound for bound in score.ci95)
         table.add_row(
-            printable(one.run, keep=""),
-            one.vote,
-            str(one.problems),
-            f"{100 * one.accuracy:.2f} %",
+            printable(score.run, keep=""),
+            score.vote,
+            str(score.problems),
+            f"{100 * score.accuracy:.2f} %",
             f"{low:.2f} - {high:.2f}",
-            str(one.correct),
-            str(one.wrong),
-            str(one.no_answer),
+            str(score.correct),
+            str(score.wrong),
+            str(score.no_answer),
         )
     console.print(table)
 
@@ -263,15 +265,15 @@ def curve_table(
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for name in ("k", "maj@k", "95 % interval", "pass@k", "95 % interval", "problems", "ties"):
         table.add_column(name, justify="right", no_wrap=True)
-    for at in curve:
+    for point in curve:
         table.add_row(
-            str(at.k),
-            f"{100 * at.maj:.2f} %",
-            _interval_text(at.maj_ci95),
-            f"{100 * at.pass_any:.2f} %",
-            _interval_text(at.pass_ci95),
-            str(at.problems),
-            f"{100 * at.ties:.1f} %",
+            str(point.k),
+            f"{100 * point.maj:.2f} %",
+            _interval_text(point.maj_ci95),
+            f"{100 * point.pass_any:.2f} %",
+            _interval_text(point.pass_ci95),
+            str(point.problems),
+            f"{100 * point.ties:.1f} %",
         )
     console.print(table)
     silent = "votes for none" if count_invalid else "does not vote"

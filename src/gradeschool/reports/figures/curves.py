@@ -116,7 +116,7 @@ def percent_axis(axis: Any, low: float, high: float) -> None:
     span = max(high - low, 0.01)
     step = next(one for one in (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 1.0) if span / one <= 5.5)
     first, last = max(0, floor(low / step + 1e-9)), min(1 / step, ceil(high / step - 1e-9))
-    ticks = [at * step for at in range(int(first), int(last) + 1)]
+    ticks = [index * step for index in range(int(first), int(last) + 1)]
     axis.set_ticks(ticks, [f"{100 * tick:g}" for tick in ticks])
 
 
@@ -193,7 +193,7 @@ def _looks(panel: Panel) -> Iterator[tuple[Series, dict[str, Any]]]:
             yield series, BASELINE
             continue
         place = at % len(COLOURS)
-        colour, marker, dash = (found[place] for found in (COLOURS, MARKERS, DASHES))
+        colour, marker, dash = (result[place] for result in (COLOURS, MARKERS, DASHES))
         yield series, {"color": colour, "marker": marker, "linestyle": dash}
         at += 1
 

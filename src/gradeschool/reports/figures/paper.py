@@ -121,5 +121,6 @@ def paper_figure(
 
 def _titled(frames: Sequence[Frame], titles: Sequence[str]) -> tuple[Frame, ...]:
     return tuple(
-        frames[min(at, len(frames) - 1)]._replace(title=title) for at, title in enumerate(titles)
+        frames[min(index, len(frames) - 1)]._replace(title=title)
+        for index, title in enumerate(titles)
     )

@@ -102,13 +102,13 @@ def scorer_rows(judged: Judged) -> list[ScorerRow]:
     scorer's set is always there, under its own name.
     """
     groups: dict[bytes, list[int]] = {}
-    for at in range(len(judged.scorers)):
-        groups.setdefault(_column(judged, at), []).append(at)
+    for index in range(len(judged.scorers)):
+        groups.setdefault(_column(judged, index), []).append(index)
     rows = []
     for column, places in groups.items():
         own = judged.headline in places
-        found = len(column) - column.count(ERROR) - column.count(NO_ANSWER)
-        if own or (CORRECT in column and found > column.count(NO_ANSWER)):
+        result = len(column) - column.count(ERROR) - column.count(NO_ANSWER)
+        if own or (CORRECT in column and result > column.count(NO_ANSWER)):
             name = judged.scorers[judged.headline if own else places[0]]
             rows.append(ScorerRow(name, len(places) - 1, share_of(judged, places[0]), own))
     rows.sort(key=lambda row: (-row.share.accuracy, row.name))
@@ -129,7 +129,8 @@ def agreement(judged: Judged) -> Agreement:
     names = [row.name for row in scorer_rows(judged)][:MOST_AGREEING]
     columns = [_column(judged, judged.scorers.index(name)) for name in names]
     return Agreement(
-        tuple(names), tuple(tuple(_same(one, other) for other in columns) for one in columns)
+        tuple(names),
+        tuple(tuple(_same(column, column) for column in columns) for column in columns),
     )
 
 
@@ -161,10 +162,12 @@ def curves_over_k(runs: Sequence[Judged]) -> Figure | None:
         return None
     maj, any_of = [], []
     for judged in sampled:
-        found = curve(judged.ballots())
-        maj.append(Series(judged.run.name, tuple(Point(at.k, at.maj, at.maj_ci95) for at in found)))
+        result = curve(judged.ballots())
+        maj.append(
+            Series(judged.run.name, tuple(Point(at.k, at.maj, at.maj_ci95) for at in result))
+        )
         any_of.append(
-            Series(judged.run.name, tuple(Point(at.k, at.pass_any, at.pass_ci95) for at in found))
+            Series(judged.run.name, tuple(Point(at.k, at.pass_any, at.pass_ci95) for at in result))
         )
     x = "Samples k"
     if len(sampled) == 1:
@@ -181,12 +184,12 @@ def lengths(judged: Judged) -> Lengths:
     """Return the lengths of a run's completions: tokens where every one's are recorded."""
     entries = [entry for entry in judged.run.entries if not entry.error]
     counted = bool(entries) and all(e.facts.completion_tokens is not None for e in entries)
-    found: dict[bool, list[int]] = {True: [], False: []}
+    results: dict[bool, list[int]] = {True: [], False: []}
     for entry, codes in zip(judged.run.entries, judged.codes, strict=True):
         if entry.error or codes[judged.headline] == ERROR:
             continue
         tokens = entry.facts.completion_tokens if counted else None
         size = len(entry.text) if tokens is None else tokens
-        found[codes[judged.headline] == CORRECT].append(size)
+        results[codes[judged.headline] == CORRECT].append(size)
     unit = "tokens" if counted else "characters"
-    return Lengths(unit, tuple(sorted(found[True])), tuple(sorted(found[False])))
+    return Lengths(unit, tuple(sorted(results[True])), tuple(sorted(results[False])))

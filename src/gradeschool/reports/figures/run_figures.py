@@ -51,8 +51,8 @@ def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) 
         raise InputError(f"cannot use the folder {str(folder)!r}: {error.strerror}; "
                          "give another") from error  # fmt: skip
     written = []
-    for at, judged in enumerate(runs):
-        prefix = "" if len(runs) == 1 else f"{at + 1}-{_slug(judged.run.name)}-"
+    for index, judged in enumerate(runs):
+        prefix = "" if len(runs) == 1 else f"{index + 1}-{_slug(judged.run.name)}-"
         for sized in figures_of(judged):
             for ending in endings:
                 path = folder / f"{prefix}{sized.name}{ending}"
@@ -142,9 +142,9 @@ def draw_agreement(same: Agreement, canvas: Any) -> None:
             dark = (share - lightest) / (1 - lightest) > 0.6
             ax.text(column, row, _whole(share), ha="center", va="center", fontsize=6.5,
                     color="white" if dark else curves.INK)  # fmt: skip
-    names = [f"{curves.plain(name, 44)}  {at}" for at, name in enumerate(same.names, start=1)]
+    names = [f"{curves.plain(name, 44)}  {index}" for index, name in enumerate(same.names, start=1)]
     ax.set_yticks(range(n), names, fontsize=7)
-    ax.set_xticks(range(n - 1), [str(at) for at in range(1, n)], fontsize=7)
+    ax.set_xticks(range(n - 1), [str(index) for index in range(1, n)], fontsize=7)
     ax.set_xlim(-0.5, n - 1.5)
     ax.set_ylim(n - 0.5, -0.5)
     ax.tick_params(length=0)
@@ -183,8 +183,13 @@ def draw_causes(rows: Sequence[CauseRow], canvas: Any) -> None:
 def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
     """Draw accuracy by steps, answer size and question length beside each other."""
     axes = canvas.subplots(1, len(ways), sharey=True, squeeze=False)[0]
-    intervals = [one.share.interval for way in ways for one in way.classes if one.share.judged]
-    low, high = min(one.low for one in intervals), max(one.high for one in intervals)
+    intervals = [
+        division.share.interval for way in ways for division in way.classes if division.share.judged
+    ]
+    low, high = (
+        min(interval.low for interval in intervals),
+        max(interval.high for interval in intervals),
+    )
     for way, ax in zip(ways, axes, strict=True):
         ax.grid(axis="y", color=curves.FAINT, linewidth=0.5)
         ax.set_axisbelow(True)
@@ -193,7 +198,7 @@ def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
             if one.share.judged:
                 ax.vlines(place, *one.share.interval, color=curves.BLUE, linewidth=1.1)
                 ax.plot(place, one.share.accuracy, "o", color=curves.BLUE, markersize=3.6)
-        labels = [_label(one.label) for one in way.classes]
+        labels = [_label(division.label) for division in way.classes]
         ax.set_xticks(range(len(labels)), labels, fontsize=7)
         ax.set_xlim(-0.6, len(labels) - 0.4)
         ax.set_xlabel(f"{way.title}{f' ({way.unit})' if way.unit == 'words' else ''}")
@@ -224,7 +229,7 @@ def draw_lengths(long: Lengths, canvas: Any) -> None:
         ("not correct", long.others, curves.RED, (0, (5, 1.5))),
     ):
         if sizes:
-            shares = [at / len(sizes) for at in range(1, len(sizes) + 1)]
+            shares = [index / len(sizes) for index in range(1, len(sizes) + 1)]
             ax.step(sizes, shares, where="post", color=colour, linestyle=dash,
                     label=f"{name} ({len(sizes):,})")  # fmt: skip
     ax.grid(axis="y", color=curves.FAINT, linewidth=0.5)

@@ -45,13 +45,13 @@ def checklist(judged: Judged, rates: Rates) -> list[Item]:
 
 
 def _mapping(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = fields.get(name)
-    return found if isinstance(found, Mapping) else {}
+    result = fields.get(name)
+    return result if isinstance(result, Mapping) else {}
 
 
 def _string(fields: Mapping[str, Any], name: str) -> str | None:
-    found = fields.get(name)
-    return str(found) if found not in (None, "", [], {}) else None
+    result = fields.get(name)
+    return str(result) if result not in (None, "", [], {}) else None
 
 
 def _known(protocol: Mapping[str, Any]) -> Protocol | None:
@@ -127,13 +127,13 @@ def _limits(decoding: Mapping[str, Any]) -> str | None:
         return None
     stop = decoding.get("stop") or []
     limit = decoding["max_tokens"]
-    stops = ", ".join(repr(one) for one in stops_of(stop)) or "no stop strings"
+    stops = ", ".join(repr(string) for string in stops_of(stop)) or "no stop strings"
     return f"{stops}; {f'{limit} tokens' if limit else 'the limit of the server'}"
 
 
 def stops_of(stop: object) -> list[str]:
     """Return stop strings as recorded: a list, or one string."""
-    return [str(one) for one in stop] if isinstance(stop, list) else [str(stop)]
+    return [str(string) for string in stop] if isinstance(stop, list) else [str(stop)]
 
 
 def _rates(rates: Rates) -> str:

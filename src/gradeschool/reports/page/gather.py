@@ -63,10 +63,10 @@ class PageRun:
 def gather(specs: Sequence[str], dataset: str | None, warn: Callable[[str], None]) -> list[PageRun]:
     """Read the runs that FILE or FILE#RUN arguments mean; raises InputError."""
     chosen = choose_runs(specs, dataset, warn)
-    paths = {one.path for one in chosen}
+    paths = {run.path for run in chosen}
     valued = {path: token_values(path, warn) for path in paths}
     facts = {path: _facts_of(path, bool(valued[path])) for path in paths}
-    return [_page_run(one, facts[one.path], valued[one.path], dataset) for one in chosen]
+    return [_page_run(run, facts[run.path], valued[run.path], dataset) for run in chosen]
 
 
 def _page_run(
@@ -77,9 +77,11 @@ def _page_run(
 ) -> PageRun:
     nothing = Facts()
     entries = [
-        Entry(one.problem, one.sample, one.text, one.error, facts.get(one.row, nothing))
-        for one in chosen.run.samples
-        if one.problem is not None
+        Entry(
+            sample.problem, sample.sample, sample.text, sample.error, facts.get(sample.row, nothing)
+        )
+        for sample in chosen.run.samples
+        if sample.problem is not None
     ]
     return PageRun(
         name=chosen.run.name,
@@ -99,7 +101,7 @@ def _valued(
 ) -> Mapping[int, TokenValues]:
     """Return the values by entry: by its key, or by the key that its texts give."""
     keys = (entry.facts.key or text_key(entry.problem.question, entry.text) for entry in entries)
-    return {at: valued[key] for at, key in enumerate(keys) if key in valued}
+    return {index: valued[key] for index, key in enumerate(keys) if key in valued}
 
 
 def _disputed(dataset: str, entries: Sequence[Entry]) -> Mapping[str, Problem | None]:
@@ -155,10 +157,10 @@ def token_values(source: Path, warn: Callable[[str], None]) -> dict[str, TokenVa
     verifiers: dict[str, dict[str, TokenValues]] = {}
     last = ""
     for row in read_scores(path):
-        found = _checked(row)
-        if found is not None:
+        result = _checked(row)
+        if result is not None:
             last = row.verifier
-            verifiers.setdefault(last, {})[row.key] = found
+            verifiers.setdefault(last, {})[row.key] = result
     if len(verifiers) > 1:
         others = ", ".join(repr(name) for name in verifiers if name != last)
         warn(f"{str(path)!r} holds values by several verifiers; those by {last!r} are shown, not "
@@ -183,24 +185,24 @@ def pieces(text: str, tokens: Sequence[str]) -> list[str]:
     A character whose bytes several tokens share goes to the first of them, together with all up to
     the next whole token. Tokens behind the text's end (an end token) stay.
     """
-    found: list[str] = []
+    results: list[str] = []
     place = first = 0
     torn = ""  # tokens from `first` on whose characters are not known yet
     for token in tokens:
         if TORN in token and not text.startswith(token, place):
-            first = first if torn else len(found)
+            first = first if torn else len(results)
             torn += token
-            found.append("")
+            results.append("")
             continue
         if torn:
             gap = _gap(text, place, torn, token)
-            found[first], torn = gap, ""
+            results[first], torn = gap, ""
             place += len(gap)
-        found.append(token)
+        results.append(token)
         place += len(token) if place < len(text) else 0
     if torn:
-        found[first] = text[place:]
-    return found if "".join(found).startswith(text) else list(tokens)
+        results[first] = text[place:]
+    return results if "".join(results).startswith(text) else list(tokens)
 
 
 def _gap(text: str, place: int, torn: str, token: str) -> str:
@@ -208,10 +210,10 @@ def _gap(text: str, place: int, torn: str, token: str) -> str:
     plain = _ascii(torn)
     if len(torn) > MOST_TORN:
         return ""
-    for at in range(place, min(place + len(torn) + LOOKAHEAD, len(text)) + 1):
-        ends = at == len(text) or text.startswith(token, at)
-        if ends and _ascii(text[place:at]) == plain:
-            return text[place:at]
+    for index in range(place, min(place + len(torn) + LOOKAHEAD, len(text)) + 1):
+        ends = index == len(text) or text.startswith(token, index)
+        if ends and _ascii(text[place:index]) == plain:
+            return text[place:index]
     return ""
 
 

@@ -104,13 +104,13 @@ class Axis(NamedTuple):
 def axis_over(intervals: Iterable[Interval]) -> Axis:
     """Return an axis that holds all intervals, from one round number to another."""
     known = list(intervals) or [Interval(0.0, 1.0)]
-    low, high = min(one.low for one in known), max(one.high for one in known)
+    low, high = min(interval.low for interval in known), max(interval.high for interval in known)
     step = next(
         size for size in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if (high - low) / size < MOST_TICKS - 1
     )
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     last = max(last, first + 1)
-    ticks = tuple(round(at * step, 4) for at in range(first, last + 1))
+    ticks = tuple(round(index * step, 4) for index in range(first, last + 1))
     return Axis(ticks[0], ticks[-1], ticks)
 
 

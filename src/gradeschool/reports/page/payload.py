@@ -53,11 +53,11 @@ def blocks_of(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[Blo
     for judged in runs:
         for entry in judged.run.entries:
             problems.setdefault((entry.problem.id, entry.problem.question), entry.problem)
-    places = {key: at for at, key in enumerate(problems)}
+    places = {key: index for index, key in enumerate(problems)}
     rows = sorted(
-        Row(places[entry.problem.id, entry.problem.question], run, entry.sample, at)
+        Row(places[entry.problem.id, entry.problem.question], run, entry.sample, index)
         for run, judged in enumerate(runs)
-        for at, entry in enumerate(judged.run.entries)
+        for index, entry in enumerate(judged.run.entries)
     )
     causes = sorted({cause for judged in runs for cause in judged.causes if cause})
     families = _families(scorers)[: max(1, MOST_READINGS // max(len(rows), 1))]
@@ -92,7 +92,9 @@ def _problems(
         "causes": causes,
         "chunk": CHUNK,
         "valued": any(judged.run.valued for judged in runs),
-        "problems": [[one.id, one.question, one.gold, one.solution] for one in problems],
+        "problems": [
+            [problem.id, problem.question, problem.gold, problem.solution] for problem in problems
+        ],
     }
 
 
@@ -101,22 +103,22 @@ def _columns(runs: Sequence[Judged], rows: Sequence[Row], causes: Sequence[str])
 
     Each column is contiguous; cause is 0 for none and 1 + its place otherwise; codes go by scorer.
     """
-    tokens, finishes, found = array("i"), bytearray(), bytearray()
+    tokens, finishes, result = array("i"), bytearray(), bytearray()
     for row in rows:
         facts = runs[row.run].run.entries[row.entry].facts
         tokens.append(-1 if facts.completion_tokens is None else facts.completion_tokens)
         finishes.append(FINISHES.index(facts.finish.value))
         cause = runs[row.run].causes[row.entry]
-        found.append(causes.index(cause) + 1 if cause else 0)
-    numbers = [array("i", (row[at] for row in rows)) for at in range(3)]
+        result.append(causes.index(cause) + 1 if cause else 0)
+    numbers = [array("i", (row[index] for row in rows)) for index in range(3)]
     codes = b"".join(runs[row.run].codes[row.entry] for row in rows)
     scorers = len(runs[0].scorers)
-    by_scorer = b"".join(codes[at::scorers] for at in range(scorers))
+    by_scorer = b"".join(codes[index::scorers] for index in range(scorers))
     for column in (*numbers, tokens):
         if byteorder == "big":
             column.byteswap()
     fixed = b"".join(column.tobytes() for column in (*numbers, tokens))
-    return fixed + bytes(finishes) + bytes(found) + by_scorer
+    return fixed + bytes(finishes) + bytes(result) + by_scorer
 
 
 def _text(judged: Judged, row: Row, families: Sequence[Sequence[Scorer]]) -> list[Any]:
@@ -149,10 +151,10 @@ def _text(judged: Judged, row: Row, families: Sequence[Sequence[Scorer]]) -> lis
     return [kept, placed, left_out, "", *([] if valued is None else [_valued(text, valued)])]
 
 
-def _valued(text: str, found: TokenValues) -> list[Any]:
+def _valued(text: str, values: TokenValues) -> list[Any]:
     """Return [score, pieces of the text, the value after each in hundredths]."""
-    hundredths = [round(100 * min(max(value, 0.0), 1.0)) for value in found.values]
-    return [round(found.score, 4), pieces(text, found.tokens), hundredths]
+    hundredths = [round(100 * min(max(value, 0.0), 1.0)) for value in values.values]
+    return [round(values.score, 4), pieces(text, values.tokens), hundredths]
 
 
 def _reading(answer: Answer, text: str, left_out: int) -> tuple[int, int, str]:
@@ -175,7 +177,7 @@ def _units(text: str) -> Any:
     """Return the function from a place in characters to one in UTF-16 units, as scripts count."""
     if not text or max(text) <= LARGEST_BMP:
         return lambda place: place
-    wide = [at for at, char in enumerate(text) if char > LARGEST_BMP]
+    wide = [index for index, char in enumerate(text) if char > LARGEST_BMP]
 
     def units(place: int) -> int:
         from bisect import bisect_left

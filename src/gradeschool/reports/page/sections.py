@@ -134,7 +134,9 @@ def causes_section(judged: Judged) -> Html:
 def slices_section(judged: Judged) -> Html:
     """Return the accuracy by steps, size of the answer and length of the question."""
     ways = [way for way in slices_of(judged) if len(way.classes) > 1]
-    axis = axis_over(one.share.interval for way in ways for one in way.classes if one.share.judged)
+    axis = axis_over(
+        division.share.interval for way in ways for division in way.classes if division.share.judged
+    )
     mark = share_of(judged, judged.headline).accuracy
     return el("div", *(_slices_figure(way, axis, mark) for way in ways), class_="multiples")
 
@@ -143,12 +145,16 @@ def _slices_figure(way: Slices, axis: Axis, mark: float) -> Html:
     rows = [
         el(
             "tr",
-            el("th", one.label, scope="row"),
-            el("td", dot_strip(axis, one.share.accuracy, one.share.interval, mark), class_="wide"),
-            el("td", f"{100 * one.share.accuracy:.1f}", class_="number"),
-            el("td", f"{one.problems:,}", class_="number faint"),
+            el("th", division.label, scope="row"),
+            el(
+                "td",
+                dot_strip(axis, division.share.accuracy, division.share.interval, mark),
+                class_="wide",
+            ),
+            el("td", f"{100 * division.share.accuracy:.1f}", class_="number"),
+            el("td", f"{division.problems:,}", class_="number faint"),
         )
-        for one in way.classes
+        for division in way.classes
     ]
     head = el(
         "tr",
@@ -209,8 +215,8 @@ def scorers_section(judged: Judged) -> Html:
         for group in groups
         if shares[group[0]].correct and 2 * silent[group[0]] < shares[group[0]].judged
     ]
-    found = sum(map(len, finding))
-    mute = len(judged.scorers) - found if found > 1 else 0
+    result = sum(map(len, finding))
+    mute = len(judged.scorers) - result if result > 1 else 0
     reading = [shares[group[0]].accuracy for group in (finding if mute else groups)]
     spread = 100 * (max(reading) - min(reading))
     others = f"; {mute} of them find no answer in most, or nothing right" if mute else ""
@@ -265,8 +271,8 @@ def _silent(judged: Judged, scorer: int) -> int:
 def _strip(share: Share, silent: int, axis: Axis, mark: float) -> Html:
     """Return a scorer's strip; in words where it calls next to nothing correct."""
     if share.interval.high < axis.low:
-        found = f"no answer found in {silent:,} of {share.judged:,}"
-        return el("p", found if silent else "reads something else in nearly all", class_="off")
+        result = f"no answer found in {silent:,} of {share.judged:,}"
+        return el("p", result if silent else "reads something else in nearly all", class_="off")
     return dot_strip(axis, share.accuracy, share.interval, mark)
 
 
@@ -318,8 +324,16 @@ def runs_section(
     axis = axis_over(share.interval for share in shares)
     comparisons, pairs, refusal = _compared(runs, scorer)
     rows = [
-        _row(at, runs[at], shares[at], rates[at], platinum[at], comparisons.get(at), axis_at)
-        for at, axis_at in enumerate(
+        _row(
+            index,
+            runs[index],
+            shares[index],
+            rates[index],
+            platinum[index],
+            comparisons.get(index),
+            axis_at,
+        )
+        for index, axis_at in enumerate(
             dot_strip(axis, share.accuracy, share.interval) for share in shares
         )
     ]
@@ -364,8 +378,8 @@ def _compared(
 
 def _pairs_table(runs: Sequence[Judged], pairs: Pairs) -> Html:
     """Return the difference of each run from each earlier one, those beyond chance in bold."""
-    head = el("tr", el("td"), *(el("th", str(at), scope="col", class_="number")
-                                for at in range(1, len(runs))))  # fmt: skip
+    head = el("tr", el("td"), *(el("th", str(index), scope="col", class_="number")
+                                for index in range(1, len(runs))))  # fmt: skip
     rows = [
         el(
             "tr",
@@ -376,23 +390,23 @@ def _pairs_table(runs: Sequence[Judged], pairs: Pairs) -> Html:
     ]
     table = el("table", el("thead", head), el("tbody", *rows), class_="plain pairs")
     words = (
-        f"Every pair: a row's run minus the column's, in points. Bold: more than chance would do "
+        f"Every pair: a row's run minus the column's, in points. Bold: significant "
         f"(exact McNemar test, corrected for all {len(pairs)} pairs, Holm, p below 0.05)."
     )
     return join(el("p", words, class_="note"), scrolled(table, "Every pair of runs"))
 
 
-def _pair_cell(one: Comparison | None) -> Html:
-    if one is None:
+def _pair_cell(comparison: Comparison | None) -> Html:
+    if comparison is None:
         return el("td")
-    shown = _signed(one.difference)
-    told = f"p {p_value(one.p_holm)}"
-    return el("td", el("strong", shown) if one.p_holm < ALPHA else shown, title=told,
+    shown = _signed(comparison.difference)
+    told = f"p {p_value(comparison.p_holm)}"
+    return el("td", el("strong", shown) if comparison.p_holm < ALPHA else shown, title=told,
               class_="number")  # fmt: skip
 
 
 def _row(
-    at: int,
+    index: int,
     judged: Judged,
     share: Share,
     rates: Rates,
@@ -416,7 +430,7 @@ def _row(
     )
     return el(
         "tr",
-        el("th", el("a", judged.run.name, href=f"#run-{at}"), scope="row"),
+        el("th", el("a", judged.run.name, href=f"#run-{index}"), scope="row"),
         el("td", strip, class_="wide"),
         *(el("td", cell, class_="number") for cell in cells),
     )
@@ -434,18 +448,18 @@ def curves_section(curve: Sequence[AtK]) -> Html:
         return log(k) / last
 
     curves = (
-        ("maj", [Point(place(one.k), one.maj, one.maj_ci95) for one in curve]),
-        ("pass", [Point(place(one.k), one.pass_any, one.pass_ci95) for one in curve]),
+        ("maj", [Point(place(point.k), point.maj, point.maj_ci95) for point in curve]),
+        ("pass", [Point(place(point.k), point.pass_any, point.pass_ci95) for point in curve]),
     )
-    labels = [(place(one.k), str(one.k)) for one in curve]
+    labels = [(place(point.k), str(point.k)) for point in curve]
     head = el("tr", *(el("th", name, scope="col", class_="number") for name in
                       ("k", "maj@k, %", "95 % interval", "pass@k, %", "95 % interval",
                        "tied votes, %")))  # fmt: skip
     rows = [
         el("tr", *(el("td", cell, class_="number") for cell in (
-            str(one.k), percent(one.maj), span(one.maj_ci95), percent(one.pass_any),
-            span(one.pass_ci95), f"{100 * one.ties:.1f}")))
-        for one in curve
+            str(point.k), percent(point.maj), span(point.maj_ci95), percent(point.pass_any),
+            span(point.pass_ci95), f"{100 * point.ties:.1f}")))
+        for point in curve
     ]  # fmt: skip
     key = el(
         "p",

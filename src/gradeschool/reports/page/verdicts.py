@@ -47,15 +47,15 @@ class Judged:
 
     def ballots(self) -> dict[str, list[Ballot]]:
         """Return the votes of each problem in the order of its samples, errors left out."""
-        found: dict[str, list[tuple[int, Ballot]]] = {}
+        results: dict[str, list[tuple[int, Ballot]]] = {}
         for entry, codes, answer in zip(self.run.entries, self.codes, self.answers, strict=True):
             code = codes[self.headline]
             if code != ERROR:
                 ballot = Ballot(answer.value if answer else None, code == CORRECT)
-                found.setdefault(entry.problem.id, []).append((entry.sample, ballot))
+                results.setdefault(entry.problem.id, []).append((entry.sample, ballot))
         return {
             problem: [ballot for _, ballot in sorted(cast, key=lambda one: one[0])]
-            for problem, cast in found.items()
+            for problem, cast in results.items()
         }
 
 
@@ -198,14 +198,14 @@ def steps_of(problem: Problem) -> int:
 
 def _divided(judged: Judged, key: Callable[[Problem], tuple[int, str] | None]) -> tuple[Slice, ...]:
     classes: dict[tuple[int, str], list[int]] = {}
-    for at, entry in enumerate(judged.run.entries):
-        found = key(entry.problem)
-        if found is not None:
-            classes.setdefault(found, []).append(at)
+    for index, entry in enumerate(judged.run.entries):
+        result = key(entry.problem)
+        if result is not None:
+            classes.setdefault(result, []).append(index)
     return tuple(
         Slice(
             label,
-            len({judged.run.entries[at].problem.id for at in places}),
+            len({judged.run.entries[place].problem.id for place in places}),
             share_of(judged, judged.headline, places),
         )
         for (_, label), places in sorted(classes.items())

@@ -49,13 +49,13 @@ def page(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         parts.append(
             _section("runs", "The runs", runs_section(runs, shares, rates, platinum, headline))
         )
-    for at, judged in enumerate(runs):
+    for index, judged in enumerate(runs):
         body = join(
-            sections.headline(judged, shares[at], platinum[at]),
-            sections.rates_table(rates[at]),
-            *_figures(judged, rates[at], "" if len(runs) == 1 else f"-{at}"),
+            sections.headline(judged, shares[index], platinum[index]),
+            sections.rates_table(rates[index]),
+            *_figures(judged, rates[index], "" if len(runs) == 1 else f"-{index}"),
         )
-        parts.append(_of_run(at, judged, body, len(runs)))
+        parts.append(_of_run(index, judged, body, len(runs)))
     explorer = _section("explorer", "Every problem, every completion", Html(_shipped(EXPLORER)))
     data = join(
         *(
@@ -69,7 +69,7 @@ def page(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
 
 def _figures(judged: Judged, rates: Rates, suffix: str) -> list[Html]:
     level = "h3" if suffix else "h2"
-    found = [
+    results = [
         _section(f"scorers{suffix}", "The same completions under every scorer",
                  scorers_section(judged), level=level),
         _section(f"causes{suffix}", "Why the misses are misses",
@@ -79,20 +79,20 @@ def _figures(judged: Judged, rates: Rates, suffix: str) -> list[Html]:
     ]  # fmt: skip
     if samples_of(judged) > 1:
         points = curve(judged.ballots())
-        found.append(_section(f"k{suffix}", "Over several samples",
+        results.append(_section(f"k{suffix}", "Over several samples",
                               curves_section(points), level=level))  # fmt: skip
-    found.append(_section(f"tokens{suffix}", "Length, tokens, cost",
+    results.append(_section(f"tokens{suffix}", "Length, tokens, cost",
                           tokens_section(judged), level=level))  # fmt: skip
-    found.append(_section(f"checklist{suffix}", "Reporting checklist",
+    results.append(_section(f"checklist{suffix}", "Reporting checklist",
                           sections.checklist_section(judged, rates), level=level))  # fmt: skip
-    return found
+    return results
 
 
-def _of_run(at: int, judged: Judged, body: Html, runs: int) -> Html:
+def _of_run(index: int, judged: Judged, body: Html, runs: int) -> Html:
     if runs == 1:
         return el("div", body, id="run-0")
-    summary = el("summary", el("h2", judged.run.name, id=f"run-{at}-name"))
-    return el("details", summary, body, id=f"run-{at}", class_="run", open=at == 0)
+    summary = el("summary", el("h2", judged.run.name, id=f"run-{index}-name"))
+    return el("details", summary, body, id=f"run-{index}", class_="run", open=index == 0)
 
 
 def _marked_first(scorers: Sequence[Scorer], headline: Scorer) -> list[Scorer]:
