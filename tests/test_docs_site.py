@@ -16,7 +16,7 @@ import pytest
 import gradeschool
 from gradeschool import Problem
 from gradeschool.cli import VERBS
-from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes, rooms
+from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes, packages
 from tests.support.browser import chromium as chromium  # a fixture
 
 ROOT = Path(__file__).parents[1]
@@ -69,7 +69,7 @@ def test_every_protocol_scorer_vote_and_harness_has_its_page(
     titles = set(re.findall(r"<title>(.*) - gradeschool</title>", pages))
     assert set(all_protocols()) <= titles
     assert set(all_scorers()) <= titles
-    assert len([page for page in texts if page.startswith("harnesses/")]) == len(rooms())
+    assert len([page for page in texts if page.startswith("harnesses/")]) == len(packages())
     assert all(name in texts["votes.html"] for name in all_votes())
     for index, names in (("protocols", all_protocols()), ("scorers", all_scorers())):
         assert all(name in texts[f"{index}/index.html"] for name in names)

@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 from gradeschool import Outcome, all_scorers
 from gradeschool.answers.parse import ANY_NUMBER, read_answer
 from gradeschool.problem import Problem
-from gradeschool.protocols.inspect_ai import spelling
-from gradeschool.protocols.inspect_ai.spelling import spelled
-from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
+from gradeschool.protocols.inspect_ai import unicode_numbers as spelling
+from gradeschool.protocols.inspect_ai.unicode_numbers import (
+    spelled,
+    superscript_number,
+    unicode_number,
+)
 
 CHARACTERS = st.sampled_from(
     [*"½⅓²⁻⁰5 ０١一二十百万点.,，'eE+-−负廿零a]^\\", "\0", "\ud800", "\U00010107", "\ufffe"]

@@ -6,8 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gradeschool.protocols.opencompass import zero_shot
-from gradeschool.protocols.opencompass.hendrycks import hendrycks
-from gradeschool.protocols.opencompass.minerva import minerva
+from gradeschool.protocols.opencompass.forms import hendrycks, minerva
 from gradeschool.verdict import Outcome
 
 PIECES = st.sampled_from(

@@ -1,4 +1,4 @@
-"""The package as a whole: what importing it loads, its public names, floors, sizes, bans."""
+"""The package as a whole: what importing it loads, its public names, layers, sizes, bans."""
 
 import ast
 import subprocess
@@ -19,8 +19,8 @@ MODULES = {
 }
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
-# The floors of the design: a room imports its own floor's room and lower floors, nothing above.
-FLOORS = {
+# The layers of the design: a package imports itself and lower layers, nothing above.
+LAYERS = {
     **dict.fromkeys(("errors", "problem", "completion", "verdict"), 0),
     **dict.fromkeys(
         (
@@ -75,8 +75,8 @@ def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
 
 
-def room(module: str) -> str:
-    """The room of a module: the part behind `gradeschool.`."""
+def package(module: str) -> str:
+    """The package of a module: the part behind `gradeschool.`."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else ""
 
@@ -185,32 +185,32 @@ def test_the_version_is_that_of_the_installed_package() -> None:
     assert (SOURCE / "py.typed").is_file()
 
 
-# Rooms
+# Packages
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_no_module_imports_from_a_higher_floor(name: str) -> None:
+def test_no_module_imports_from_a_higher_layer(name: str) -> None:
     if name in ("gradeschool", "gradeschool.__main__"):  # the doors of the house
         return
     for line, imported in imports(TREES[name]):
-        other = room(imported)
+        other = package(imported)
         if imported == "gradeschool" or other == "__version__":
             continue
-        assert other in FLOORS, f"{name}:{line} imports the room {other!r}, which has no floor"
-        assert FLOORS[other] <= FLOORS[room(name)], f"{name}:{line} imports {imported}"
+        assert other in LAYERS, f"{name}:{line} imports the package {other!r}, which has no layer"
+        assert LAYERS[other] <= LAYERS[package(name)], f"{name}:{line} imports {imported}"
 
 
-def test_every_room_has_a_floor() -> None:
-    rooms = {room(name) for name in MODULES} - {"", "__main__"}
-    assert rooms <= set(FLOORS)
+def test_every_package_has_a_layer() -> None:
+    packages = {package(name) for name in MODULES} - {"", "__main__"}
+    assert packages <= set(LAYERS)
 
 
-def test_rooms_of_protocols_import_no_other_room_of_protocols() -> None:
+def test_no_harness_imports_another() -> None:
     for name in MODULES:
         parts = name.split(".")
-        in_a_room = len(parts) > 3 or (len(parts) == 3 and MODULES[name].name == "__init__.py")
-        if parts[1:2] != ["protocols"] or not in_a_room:
-            continue  # registry, card and the like look at all rooms
+        of_a_harness = len(parts) > 3 or (len(parts) == 3 and MODULES[name].name == "__init__.py")
+        if parts[1:2] != ["protocols"] or not of_a_harness:
+            continue  # registry, card and the like look at all packages
         for line, imported in imports(TREES[name]):
             if imported.startswith("gradeschool.protocols."):
                 assert imported.split(".")[2] == parts[2], f"{name}:{line} imports {imported}"

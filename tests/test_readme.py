@@ -69,8 +69,8 @@ def test_the_python_of_the_readme_says_what_it_shows() -> None:
 def test_the_file_tree_of_the_readme_names_folders_that_exist() -> None:
     tree = README.read_text().partition("src/gradeschool/\n")[2].partition("```")[0]
     names = re.findall(r"^  ([a-z_]+)/", tree, re.MULTILINE)
-    rooms = {path.name for path in (ROOT / "src/gradeschool").iterdir() if path.is_dir()}
-    assert set(names) == rooms - {"__pycache__"}
+    packages = {path.name for path in (ROOT / "src/gradeschool").iterdir() if path.is_dir()}
+    assert set(names) == packages - {"__pycache__"}
 
 
 def update(folder: Path, data: Path) -> None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from mkdocs.structure.files import File, Files
 
 import command_pages
+import package_pages
 import protocol_pages
 import reference_pages
-import room_pages
 import scorer_pages
 from names import check_distinct
 from navigation import nav
@@ -36,8 +36,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     root = Path(config.config_file_path).parent
     written = {file.src_uri for file in files if file.is_documentation_page()}
     made = {"changelog.md": (root / CHANGELOG).read_text("utf-8")}
-    for room in (protocol_pages, scorer_pages, room_pages, command_pages, reference_pages):
-        made |= room.pages()
+    for package in (protocol_pages, scorer_pages, package_pages, command_pages, reference_pages):
+        made |= package.pages()
     for path, text in made.items():
         files.append(File.generated(config, path, content=text))
     config.nav = nav(written, Path(config.docs_dir))

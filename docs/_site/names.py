@@ -30,20 +30,20 @@ def scorer_page(name: str) -> str:
     return f"scorers/{slug(name)}.md"
 
 
-def room_page(room: ModuleType) -> str:
+def package_page(package: ModuleType) -> str:
     """Return the file of a harness's page."""
-    return f"harnesses/{slug(room_name(room))}/index.md"
+    return f"harnesses/{slug(package_name(package))}/index.md"
 
 
-def room_name(room: ModuleType) -> str:
-    """Return the first part of the names that a room holds."""
-    first = next(iter((*room.PROTOCOLS, *room.SCORERS)))
+def package_name(package: ModuleType) -> str:
+    """Return the first part of the names that a package holds."""
+    first = next(iter((*package.PROTOCOLS, *package.SCORERS)))
     return str(first.name.split("/")[0])
 
 
-def room_title(room: ModuleType) -> str:
-    """Return what the harness of a room is called: the docstring up to its colon."""
-    line = (room.__doc__ or room_name(room)).split("\n")[0]
+def package_title(package: ModuleType) -> str:
+    """Return what the harness of a package is called: the docstring up to its colon."""
+    line = (package.__doc__ or package_name(package)).split("\n")[0]
     return line.partition(":")[0].strip(" .")
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from command_pages import VERBS
 from gradeschool.protocols.registry import all_scorers
 from names import scorer_page
+from package_pages import packages_with_pages
 from reference_pages import titles
-from room_pages import rooms_with_pages
 
 GUIDE = (
     ("Install", "install.md"),
@@ -64,7 +64,7 @@ def nav(written: set[str], docs: Path) -> list[Any]:
 
 
 def _protocols() -> list[Any]:
-    harnesses = [{name: [page, *inner]} for name, page, inner in rooms_with_pages()]
+    harnesses = [{name: [page, *inner]} for name, page, inner in packages_with_pages()]
     return [
         "protocols/index.md",
         {"Scorers": ["scorers/index.md", *map(scorer_page, all_scorers())]},

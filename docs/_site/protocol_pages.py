@@ -13,21 +13,20 @@ from gradeschool import load_dataset
 from gradeschool.completion import Prompt
 from gradeschool.datasets.sources import SOURCES
 from gradeschool.problem import Problem
+from gradeschool.prompts.rendering import messages
 from gradeschool.prompts.shape import QUESTION, SHOT_NAME
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.card import ProtocolCard, ScorerCard, protocol_card
-from gradeschool.protocols.prompt_json import messages
+from gradeschool.protocols.card import ProtocolCard, ScorerCard, package_of, protocol_card
 from gradeschool.protocols.registry import all_protocols
-from gradeschool.protocols.sources import room_of
 from gradeschool.reports.protocols import facts, parts
 from names import (
     code,
     fence,
     link,
     links,
+    package_name,
+    package_page,
     protocol_page,
-    room_name,
-    room_page,
     scorer_page,
     slug,
     table,
@@ -39,7 +38,7 @@ PAGE = """\
 
 {summary}
 
-Harness [{room}]({room_page}), digest `{digest}`. To evaluate a server under it:
+Harness [{package}]({package_page}), digest `{digest}`. To evaluate a server under it:
 
 ```sh
 {command}
@@ -74,7 +73,7 @@ Harness [{room}]({room_page}), digest `{digest}`. To evaluate a server under it:
 {links}
 
 What is kept of upstream, which versions it holds for, published numbers and how it is tested:
-[{room}]({room_page}).
+[{package}]({package_page}).
 """
 LEFT_TO_SECTIONS = ("scorers", "source")
 
@@ -88,12 +87,12 @@ def pages() -> dict[str, str]:
 def page(protocol: Protocol, sample: Sequence[Problem]) -> str:
     """Return the page of a protocol."""
     card = protocol_card(protocol)
-    room = room_of(protocol.name)
+    package = package_of(protocol.name)
     return PAGE.format(
         name=protocol.name,
         summary=f"{protocol.summary[:1].upper()}{protocol.summary[1:]}.",
-        room=room_name(room),
-        room_page=f"../{room_page(room)}",
+        package=package_name(package),
+        package_page=f"../{package_page(package)}",
         digest=card.digest,
         command=command(protocol),
         facts=table(("setting", "value"), settings(card)),

@@ -26,7 +26,7 @@ GROUPS = {
     ),
     "records": (
         "Records",
-        "What goes from room to room; all are frozen.",
+        "The records that the packages exchange; all are frozen.",
         ("Problem", "Prompt", "Decoding", "Completion", "Answer", "Outcome", "Verdict"),
     ),
     "protocols": (

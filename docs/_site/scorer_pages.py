@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from gradeschool import Problem
-from gradeschool.protocols.card import ScorerCard, scorer_card
-from gradeschool.protocols.card_json import vote_json
+from gradeschool.protocols.card import Quirk, ScorerCard, package_of, scorer_card, vote_json
 from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes, get_scorer
-from gradeschool.protocols.sources import Quirk, room_of
 from gradeschool.scorer import Scorer
-from names import code, link, links, protocol_page, room_name, room_page, scorer_page, slug, table
+from names import (
+    code,
+    link,
+    links,
+    package_name,
+    package_page,
+    protocol_page,
+    scorer_page,
+    slug,
+    table,
+)
 
 READER = "gradeschool/reader"
 PAGE = """\
@@ -16,7 +24,7 @@ PAGE = """\
 
 {summary}.
 
-Harness [{room}]({room_page}).{extra} To read completions by it:
+Harness [{package}]({package_page}).{extra} To read completions by it:
 
 ```sh
 gradeschool score answers.jsonl --scorer '{name}'
@@ -62,7 +70,7 @@ def pages() -> dict[str, str]:
 
 def page(card: ScorerCard) -> str:
     """Return the page of a scorer."""
-    scorer, room = card.scorer, room_of(card.scorer.name)
+    scorer, package = card.scorer, package_of(card.scorer.name)
     needs = (
         f" It calls a library: `pip install 'gradeschool[{scorer.extra}]'`." if scorer.extra else ""
     )
@@ -70,8 +78,8 @@ def page(card: ScorerCard) -> str:
     return PAGE.format(
         name=scorer.name,
         summary=f"{scorer.summary[:1].upper()}{scorer.summary[1:]}",
-        room=room_name(room),
-        room_page=f"../{room_page(room)}",
+        package=package_name(package),
+        package_page=f"../{package_page(package)}",
         extra=needs,
         quirks=_quirks(card),
         protocols="\n".join(used) or "No protocol: it reads the completions of any.",

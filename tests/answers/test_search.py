@@ -23,10 +23,10 @@ from gradeschool.protocols.lm_eval import hrm8k
 from gradeschool.protocols.lm_eval import scorers as lm_eval
 from gradeschool.protocols.multi_pattern import scorers as multi_pattern
 from gradeschool.protocols.numeric_equality import scorers as numeric_equality
-from gradeschool.protocols.olmes import tulu
+from gradeschool.protocols.olmes import gsm8k as tulu
 from gradeschool.protocols.olmo_eval import gsm8k as olmo_eval
 from gradeschool.protocols.open_instruct import verifier as open_instruct
-from gradeschool.protocols.opencompass import scorers as opencompass
+from gradeschool.protocols.opencompass import few_shot as opencompass
 
 FLAT = re.compile(r"\\boxed\{([^}]+)\}")
 PIECES = st.lists(st.sampled_from(["\\boxed{", "\\boxed", "{", "}", " ", "a", "1", "\\"]))

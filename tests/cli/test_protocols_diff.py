@@ -95,8 +95,8 @@ def test_every_split_is_what_the_scorers_say() -> None:
         for split in scorer_splits(scorer_card(one), scorer_card(other)):
             problem = Problem.from_gold(split.quirk.gold)
             text = split.quirk.completion
-            assert get_scorer(one).judge(text, problem).outcome == split.one != split.other
-            assert get_scorer(other).judge(text, problem).outcome == split.other
+            assert get_scorer(one).judge(text, problem).outcome == split.first != split.second
+            assert get_scorer(other).judge(text, problem).outcome == split.second
 
 
 @pytest.fixture

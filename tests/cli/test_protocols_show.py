@@ -9,12 +9,10 @@ import pytest
 from gradeschool import Problem, all_protocols, all_scorers, load_dataset
 from gradeschool.completion import Prompt
 from gradeschool.datasets.load import is_here
-from gradeschool.prompts.rendering import rationale
+from gradeschool.prompts.rendering import messages, prompt_bytes, rationale
 from gradeschool.prompts.shape import SHOT_NAME, shape
-from gradeschool.protocols.card import protocol_card, scorer_card
-from gradeschool.protocols.prompt_json import messages, prompt_bytes
-from gradeschool.protocols.registry import all_votes, rooms
-from gradeschool.protocols.sources import links, quirks, room_of
+from gradeschool.protocols.card import links, package_of, protocol_card, quirks, scorer_card
+from gradeschool.protocols.registry import all_votes, packages
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -202,7 +200,7 @@ def test_without_the_data_everything_but_the_prompt_is_shown(
     assert "HF_HUB_OFFLINE forbids" in wanted.err
 
 
-def test_every_name_has_a_room_and_a_card() -> None:
+def test_every_name_has_a_package_and_a_card() -> None:
     for name in all_scorers():
         assert scorer_card(name).protocols == tuple(
             p.name for p in all_protocols().values() if name in p.scorers
@@ -210,7 +208,7 @@ def test_every_name_has_a_room_and_a_card() -> None:
     for protocol in all_protocols().values():
         card = protocol_card(protocol)
         assert card.example is None
-        assert room_of(protocol.name) in rooms()
+        assert package_of(protocol.name) in packages()
         assert [vote.name for vote in card.votes] == [*protocol.votes]
         assert protocol.dataset in ("gsm8k", "gsm8k-platinum")
 
@@ -223,9 +221,9 @@ def test_the_list_names_the_votes(gradeschool: Command) -> None:
     assert (sampled["samples"], len(sampled["votes"])) == (64, 2)
 
 
-def test_quirks_and_links_are_read_from_the_rooms() -> None:
-    assert sum(len(quirks(room)) for room in rooms()) > 200
-    assert sum(bool(links(room)) for room in rooms()) > 18
+def test_quirks_and_links_are_read_from_the_packages() -> None:
+    assert sum(len(quirks(package)) for package in packages()) > 200
+    assert sum(bool(links(package)) for package in packages()) > 18
 
 
 def test_bytes_of_a_chat_are_its_messages_as_json() -> None:

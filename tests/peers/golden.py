@@ -1,4 +1,4 @@
-"""Golden cases: completions with the verdicts that real harnesses gave them, one file a room.
+"""Golden cases: completions with the verdicts that real harnesses gave them, one file a package.
 
 A row of `golden.jsonl`: {"id", "completion" or "parts", "gold", "verdicts": {scorer: true, false or
 "error"}, "read": {scorer: extracted string or null}, "source": how the verdicts were got}. A scorer
@@ -17,7 +17,7 @@ from gradeschool.problem import Problem
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Of the sources, not of the installed package: wheels do not hold golden files.
-ROOMS = REPOSITORY / "src" / "gradeschool" / "protocols"
+PACKAGES = REPOSITORY / "src" / "gradeschool" / "protocols"
 NAME = "golden.jsonl"
 SCORER = re.compile(r"[a-z][^ `]*")  # a scorer's name
 LONGEST = 2_000  # characters of a "completion"; longer ones are "parts"
@@ -25,9 +25,9 @@ LONGEST_READ = 100  # characters of an extracted string; longer ones are left ou
 
 
 class Golden(NamedTuple):
-    """A golden case of a room; verdicts and read by the name of the scorer."""
+    """A golden case of a package; verdicts and read by the name of the scorer."""
 
-    room: str
+    package: str
     id: str
     completion: str
     problem: Problem
@@ -36,9 +36,9 @@ class Golden(NamedTuple):
     source: str
 
 
-def room_folders() -> dict[str, Path]:
-    """Return the rooms of this repository by name."""
-    return {path.parent.name: path.parent for path in sorted(ROOMS.glob("*/__init__.py"))}
+def package_folders() -> dict[str, Path]:
+    """Return the packages of this repository by name."""
+    return {path.parent.name: path.parent for path in sorted(PACKAGES.glob("*/__init__.py"))}
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -56,10 +56,10 @@ def text_of(row: dict[str, Any]) -> str:
 
 
 def golden_cases() -> list[Golden]:
-    """Return the cases of all rooms."""
+    """Return the cases of all packages."""
     return [
         Golden(
-            room,
+            package,
             row["id"],
             text_of(row),
             Problem.from_gold(row["gold"]),
@@ -67,7 +67,7 @@ def golden_cases() -> list[Golden]:
             row.get("read", {}),
             row["source"],
         )
-        for room, folder in room_folders().items()
+        for package, folder in package_folders().items()
         for row in rows_of(folder / NAME)
     ]
 
@@ -75,7 +75,7 @@ def golden_cases() -> list[Golden]:
 class Quirk(NamedTuple):
     """A row of a table of quirks in a SOURCE.md: what our scorer must say of a completion."""
 
-    room: str
+    package: str
     scorer: str
     completion: str
     gold: str
@@ -88,11 +88,11 @@ def quirks() -> list[Quirk]:
     A completion stands between backticks; "⏎" is a line break in it.
     """
     found = []
-    for room, folder in room_folders().items():
+    for package, folder in package_folders().items():
         source = folder / "SOURCE.md"
         for line in source.read_text("utf-8").split("\n") if source.is_file() else ():
             cells = [cell.strip() for cell in line.strip("|").split(" | ")]
             if len(cells) == 5 and SCORER.fullmatch(cells[0]) and cells[1].startswith("`"):
                 text = cells[1].strip("`").replace("⏎", "\n")
-                found.append(Quirk(room, cells[0], text, cells[2], cells[3]))
+                found.append(Quirk(package, cells[0], text, cells[2], cells[3]))
     return found

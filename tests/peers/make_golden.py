@@ -1,8 +1,8 @@
 """Make the verdicts of the golden cases anew, by running what they come from.
 
-    python -m tests.peers.make_golden [--shared FILE] [--files FOLDER] [ROOM ...]
+    python -m tests.peers.make_golden [--shared FILE] [--files FOLDER] [PACKAGE ...]
 
-A new case is a line {"id", "completion" or "parts", "gold"} at the end of a room's golden.jsonl;
+A new case is a line {"id", "completion" or "parts", "gold"} at the end of a package's golden.jsonl;
 this fills in the rest. --shared adds the cases of protocol_verdicts.jsonl, and takes from it the
 verdicts of scorers for which nothing can be run here. --files: a folder with the files of real code
 that no registry has (oracles.py names them); without it their verdicts stay as they are.
@@ -19,8 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import rooms
-from tests.peers.golden import LONGEST, LONGEST_READ, NAME, ROOMS, room_folders, rows_of, text_of
+from gradeschool.protocols.registry import packages
+from tests.peers.golden import (
+    LONGEST,
+    LONGEST_READ,
+    NAME,
+    PACKAGES,
+    package_folders,
+    rows_of,
+    text_of,
+)
 from tests.peers.oracles import ORACLES, Needs
 from tests.peers.shared_cases import Shared, shared_rows
 from tests.peers.views import said
@@ -31,10 +39,10 @@ FROM_SHARED = "shared_"
 SHARED = "as run for the shared verdicts"
 
 
-def scorers_of(room: str) -> list[str]:
-    """Return the names of a room's scorers."""
-    modules = {module.__name__.rpartition(".")[2]: module for module in rooms()}
-    return sorted(scorer.name for scorer in modules[room].SCORERS)
+def scorers_of(package: str) -> list[str]:
+    """Return the names of a package's scorers."""
+    modules = {module.__name__.rpartition(".")[2]: module for module in packages()}
+    return sorted(scorer.name for scorer in modules[package].SCORERS)
 
 
 def shared_row(shared: Shared, scorers: list[str]) -> Row:
@@ -70,17 +78,17 @@ def fill(row: Row, answers: dict[str, Any], source: str) -> None:
         row["source"] = f"{source}; {kept}"
 
 
-def make(room: str, shared: list[Shared], files: Path | None) -> str:
-    """Make a room's golden file anew; return what was done, in words."""
-    path = ROOMS / room / NAME
-    rows, scorers = rows_of(path), scorers_of(room)
+def make(package: str, shared: list[Shared], files: Path | None) -> str:
+    """Make a package's golden file anew; return what was done, in words."""
+    path = PACKAGES / package / NAME
+    rows, scorers = rows_of(path), scorers_of(package)
     known = {row["id"] for row in rows}
     rows += [row for case in shared if (row := shared_row(case, scorers))["id"] not in known]
     with ExitStack() as stack:
         try:
             judges = [
                 (source, start(stack.enter_context, files))
-                for source, start in ORACLES.get(room, ())
+                for source, start in ORACLES.get(package, ())
             ]
             note = ""
         except Needs as reason:
@@ -93,17 +101,17 @@ def make(room: str, shared: list[Shared], files: Path | None) -> str:
                 fill(row, answers, judges[0][0])
     rows = [row for row in rows if row.get("verdicts") or not row["id"].startswith(FROM_SHARED)]
     if empty := [row["id"] for row in rows if not row.get("verdicts")]:
-        raise ValueError(f"{room}: no verdict for {', '.join(empty)}{note}")
+        raise ValueError(f"{package}: no verdict for {', '.join(empty)}{note}")
     if not rows:
-        return f"{room}: no cases"
+        return f"{package}: no cases"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return f"{room}: {len(rows)} cases{note}"
+    return f"{package}: {len(rows)} cases{note}"
 
 
 def main() -> int:
-    """Make the chosen rooms, or all that have scorers."""
+    """Make the chosen packages, or all that have scorers."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("rooms", nargs="*", metavar="ROOM")
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE")
     parser.add_argument("--shared", type=Path)
     parser.add_argument("--files", type=Path)
     chosen = parser.parse_args()
@@ -112,8 +120,8 @@ def main() -> int:
         for case in (shared_rows(chosen.shared) if chosen.shared else [])
         if case.case.name not in DATASET_TEXT
     ]
-    for room in chosen.rooms or [name for name in room_folders() if scorers_of(name)]:
-        print(make(room, shared, chosen.files))
+    for package in chosen.packages or [name for name in package_folders() if scorers_of(name)]:
+        print(make(package, shared, chosen.files))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Where the verdicts of golden cases come from: for every room, what says the truth."""
+"""Where the verdicts of golden cases come from: for every package, what says the truth."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _only(peer_scorers: Mapping[str, str], start: str) -> dict[str, str]:
     }
 
 
-# room -> [(how the verdict was got, maker of the judge), ...]
+# package -> [(how the verdict was got, maker of the judge), ...]
 ORACLES: dict[str, list[tuple[str, Maker]]] = {
     "lm_eval": [("lm-eval 0.4.13, run", harness("lm_eval", lm_eval_scorers()))],
     "inspect_ai": [
@@ -167,13 +167,13 @@ ORACLES: dict[str, list[tuple[str, Maker]]] = {
     ],
     "opencompass": [(f"OpenCompass 0.5.4: {FUNCTIONS}", harness("opencompass", OPENCOMPASS))],
     **{
-        room: [
+        package: [
             (
                 f"the wheel's functions: {FUNCTIONS}",
-                harness("functions", _only(FUNCTIONS_OF, f"{room}/")),
+                harness("functions", _only(FUNCTIONS_OF, f"{package}/")),
             )
         ]
-        for room in ("verl", "oumi", "helm")
+        for package in ("verl", "oumi", "helm")
     },
     "openai": [(f"dataset.py of 2021: {FUNCTIONS}", openai)],
     "ai_benchmarks": [(f"gsm8k_benchmark.py: {FUNCTIONS}", ai_benchmarks)],

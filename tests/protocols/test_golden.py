@@ -1,4 +1,4 @@
-"""Every room's golden cases, and that every room has them and says where it comes from."""
+"""Every package's golden cases, and that every package has them and says where it comes from."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections import Counter
 import pytest
 
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_scorers, get_scorer, rooms
+from gradeschool.protocols.registry import all_scorers, get_scorer, packages
 from gradeschool.verdict import Outcome
 from tests.peers.golden import (
     NAME,
+    PACKAGES,
     REPOSITORY,
-    ROOMS,
     Golden,
     Quirk,
     golden_cases,
+    package_folders,
     quirks,
-    room_folders,
 )
 from tests.peers.views import View, missing_extra, view
 
@@ -32,7 +32,7 @@ SAYS = {
 }
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.room}-{case.id}")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.package}-{case.id}")
 def test_golden(case: Golden) -> None:
     if reasons := {missing_extra(get_scorer(name)) for name in case.verdicts} - {""}:
         pytest.skip("; ".join(sorted(reasons)))
@@ -55,13 +55,13 @@ def test_every_golden_file_is_read() -> None:
     found = {
         path for top in ("src", "tests") for path in (REPOSITORY / top).rglob("*golden*.json*")
     }
-    read = {ROOMS / room / NAME for room in {case.room for case in CASES}}
+    read = {PACKAGES / package / NAME for package in {case.package for case in CASES}}
     assert found == read
 
 
-def test_ids_are_unique_in_a_room() -> None:
+def test_ids_are_unique_in_a_package() -> None:
     twice = [
-        id for id, count in Counter((case.room, case.id) for case in CASES).items() if count > 1
+        id for id, count in Counter((case.package, case.id) for case in CASES).items() if count > 1
     ]
     assert not twice
 
@@ -73,25 +73,28 @@ def test_every_scorer_has_golden_cases(name: str) -> None:
     assert {True, False} <= set(verdicts), f"the golden cases of {name} all have one verdict"
 
 
-def test_every_case_is_of_its_own_room() -> None:
-    room_of = {
+def test_every_case_is_of_its_own_package() -> None:
+    package_of = {
         scorer.name: module.__name__.rpartition(".")[2]
-        for module in rooms()
+        for module in packages()
         for scorer in module.SCORERS
     }
     stray = [
-        (case.room, name) for case in CASES for name in case.verdicts if room_of[name] != case.room
+        (case.package, name)
+        for case in CASES
+        for name in case.verdicts
+        if package_of[name] != case.package
     ]
     assert not stray
 
 
-@pytest.mark.parametrize("room", room_folders())
-def test_every_room_says_where_it_comes_from(room: str) -> None:
-    source = ROOMS / room / "SOURCE.md"
-    assert source.is_file(), f"the room {room} has no SOURCE.md"
+@pytest.mark.parametrize("package", package_folders())
+def test_every_package_says_where_it_comes_from(package: str) -> None:
+    source = PACKAGES / package / "SOURCE.md"
+    assert source.is_file(), f"the package {package} has no SOURCE.md"
     assert len(source.read_text("utf-8").splitlines()) <= LINES, "longer than a screen"
 
 
-@pytest.mark.parametrize("room", room_folders())
-def test_every_room_of_the_sources_is_installed(room: str) -> None:
-    assert room in {module.__name__.rpartition(".")[2] for module in rooms()}
+@pytest.mark.parametrize("package", package_folders())
+def test_every_package_of_the_sources_is_installed(package: str) -> None:
+    assert package in {module.__name__.rpartition(".")[2] for module in packages()}

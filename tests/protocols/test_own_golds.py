@@ -1,6 +1,6 @@
 """Every gold of 8,792, written in each protocol's own form, is right under the protocol's scorers.
 
-Where it is not, the fault is the published code's, and the room lists the problems by id.
+Where it is not, the fault is the published code's, and the package lists the problems by id.
 """
 
 import re
@@ -11,7 +11,7 @@ import pytest
 from gradeschool import Problem, all_protocols, all_scorers, get_scorer
 from gradeschool.prompts.rendering import rationale
 from gradeschool.prompts.shape import shape
-from gradeschool.protocols.sources import room_of, source_text
+from gradeschool.protocols.card import package_of, source_text
 from gradeschool.verdict import Outcome
 from tests.peers.views import missing_extra
 from tests.support.outcomes import outcomes_of
@@ -102,8 +102,8 @@ def missed(scorer_name: str, form: str, problems: Problems) -> list[str]:
 
 
 def listed(scorer: str) -> tuple[list[str], list[str]]:
-    """The ids that a scorer's room lists as missed: of test, of train."""
-    text = " ".join(source_text(room_of(scorer)).split())
+    """The ids that a scorer's package lists as missed: of test, of train."""
+    text = " ".join(source_text(package_of(scorer)).split())
     for found in MISSED.finditer(text):
         if found["scorer"] == scorer:
             ids = found["test"].replace("none", "").split(), found["train"].split()

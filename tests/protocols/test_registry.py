@@ -1,4 +1,4 @@
-"""Names of protocols, scorers and votes: found in the room that they begin with, or in any."""
+"""Names of protocols, scorers and votes: found in the package that they begin with, or in any."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_name_is_the_same_object_however_it_is_found() -> None:
         assert get_vote(name) is vote
 
 
-def test_one_protocol_and_its_scorers_read_no_other_room() -> None:
+def test_one_protocol_and_its_scorers_read_no_other_package() -> None:
     code = (
         "import sys; from gradeschool.protocols.registry import get_protocol, get_scorer; "
         "scorers = get_protocol('zero-shot/chat').scorers; [get_scorer(name) for name in scorers]; "
@@ -38,7 +38,7 @@ def test_one_protocol_and_its_scorers_read_no_other_room() -> None:
     assert set(done.stdout.split()) == {"registry", "zero_shot", "gradeschool"}
 
 
-@pytest.mark.parametrize("name", ["lm-eval/no", "registry/x", "../registry", "", "no-such/room"])
+@pytest.mark.parametrize("name", ["lm-eval/no", "registry/x", "../registry", "", "no-such/package"])
 def test_a_name_of_nothing_is_an_error(name: str) -> None:
     for get in (get_protocol, get_scorer, get_vote):
         with pytest.raises(UnknownNameError):

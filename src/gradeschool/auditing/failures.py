@@ -1,4 +1,8 @@
-"""Cases that a scorer fails on, and findings: one for each kind, with its smallest example."""
+"""What a scorer fails on, and findings: one for each kind, with its smallest example.
+
+An example whose verdict matters is made smaller by smaller golds, and never cut: another text may
+mean another answer. What raises or hangs may be cut anywhere.
+"""
 
 from __future__ import annotations
 

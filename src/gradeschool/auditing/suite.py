@@ -1,4 +1,10 @@
-"""The cases that a scorer is asked about: spellings, near misses, surroundings; which are due."""
+"""The cases that a scorer is asked about, and which of them are due.
+
+Near misses are wrong answers close to the gold, spellings are the gold written otherwise,
+surroundings are texts around an answer that must neither hide a right nor make a wrong one. Every
+text says one thing to a careful reader: what stands behind a further question is not the answer, a
+later revision is, thoughts and examples are not.
+"""
 
 from __future__ import annotations
 

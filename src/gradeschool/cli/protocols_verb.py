@@ -122,8 +122,7 @@ def show_command(name: str, dataset: str | None, problem: str | None, as_json: b
     scorers with the completions that they read unlike a careful person, sources, and the prompt of
     a problem with its SHA-256 (of the text in UTF-8, or of a chat's messages as JSON).
     """
-    from gradeschool.protocols.card import scorer_card
-    from gradeschool.protocols.card_json import protocol_json, scorer_json, vote_json
+    from gradeschool.protocols.card import protocol_json, scorer_card, scorer_json, vote_json
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
     from gradeschool.reports.protocols import print_protocol, print_scorer, print_vote
 
@@ -262,7 +261,7 @@ def _protocols(
                 "kind": "protocols",
                 "names": [a, b],
                 "digests": [card.digest for card in cards],
-                "fields": [field._asdict() for field in fields],
+                "fields": [field.as_json() for field in fields],
                 "prompt_sha256": [card.example and card.example.sha256 for card in cards],
                 "prompt_diff": list(lines),
                 "scorers": list(scorers),
@@ -345,7 +344,7 @@ def _moves(
 def prompts_command(name: str, dataset: str | None, limit: int | None, form: str) -> None:
     """Print every prompt of a protocol, in order."""
     from gradeschool.datasets.load import load_dataset
-    from gradeschool.protocols.prompt_json import prompt_bytes
+    from gradeschool.prompts.rendering import prompt_bytes
     from gradeschool.protocols.registry import get_protocol
 
     protocol = get_protocol(name)
@@ -358,6 +357,6 @@ def prompts_command(name: str, dataset: str | None, limit: int | None, form: str
 
 
 def _jsonl(problem: Problem, prompt: Prompt) -> bytes:
-    from gradeschool.protocols.prompt_json import prompt_json
+    from gradeschool.prompts.rendering import prompt_json
 
     return json.dumps({"id": problem.id, **prompt_json(prompt)}).encode() + b"\n"

@@ -1,10 +1,12 @@
-"""The few forms that prompts take, shared by the protocols."""
+"""The few forms that prompts take, and prompts as JSON values and bytes."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from gradeschool.completion import Message
+from gradeschool.completion import Message, Prompt
 from gradeschool.problem import Problem
 
 CHAT_SYSTEM = (
@@ -20,15 +22,15 @@ def rationale(shot: Problem) -> str:
 
 def shots_as_text(shots: Iterable[tuple[str, str]], question: str, joiner: str = "\n\n") -> str:
     """Join (question part, answer part) examples and an open question part into one text."""
-    return joiner.join([*(f"{asked} {answered}" for asked, answered in shots), question])
+    return joiner.join([*(f"{before} {answer}" for before, answer in shots), question])
 
 
 def shots_as_turns(shots: Iterable[tuple[str, str]], question: str) -> tuple[Message, ...]:
     """Turn (user turn, assistant turn) examples and an open user turn into messages."""
     turns = [
         Message(role, content)
-        for asked, answered in shots
-        for role, content in (("user", asked), ("assistant", answered))
+        for user, assistant in shots
+        for role, content in (("user", user), ("assistant", assistant))
     ]
     return (*turns, Message("user", question))
 
@@ -50,3 +52,25 @@ def format_chat(
     if prefix is not None:
         messages.append(Message("assistant", prefix))
     return [message._asdict() for message in messages]
+
+
+def messages(prompt: Prompt) -> list[dict[str, str]]:
+    """Return the messages of a chat as they are sent; a begun answer is the last of them."""
+    turns = [message._asdict() for message in prompt.messages]
+    if prompt.prefix is not None:
+        turns.append({"role": "assistant", "content": prompt.prefix})
+    return turns
+
+
+def prompt_bytes(prompt: Prompt) -> bytes:
+    """Return what a prompt's SHA-256 is of: its text in UTF-8, or its messages as JSON."""
+    text = json.dumps(messages(prompt)) if prompt.text is None else prompt.text
+    return text.encode("utf-8", "surrogatepass")
+
+
+def prompt_json(prompt: Prompt) -> dict[str, Any]:
+    """Return a prompt as JSON values."""
+    if prompt.text is not None:
+        return {"prompt": prompt.text}
+    begun = {"continue_final_message": True} if prompt.prefix is not None else {}
+    return {"messages": messages(prompt), **begun}

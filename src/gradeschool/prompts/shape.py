@@ -21,7 +21,7 @@ SHOT_NAME = re.compile(r"\{(question|reasoning|answer) of shot (\d+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class PromptShape:
     r"""The parts of one prompt.
 
     template: the prompt with names in the place of question and examples. rows: the examples as
@@ -43,37 +43,39 @@ class Shape:
 
 
 def shape(
-    protocol: Protocol, problems: Sequence[Problem], shots: Sequence[Problem], at: int
-) -> Shape:
-    """Return the parts of the prompt of `problems[at]`; empty `shots` stand for any examples."""
-    asked = [replace(problem, question=QUESTION) for problem in problems]
-    template = _nth(protocol, asked, _named(shots) if shots else _strangers(), at)
+    protocol: Protocol, problems: Sequence[Problem], shots: Sequence[Problem], index: int
+) -> PromptShape:
+    """Return the parts of the prompt of `problems[index]`; empty `shots` stand for any examples."""
+    nameless = [replace(problem, question=QUESTION) for problem in problems]
+    template = _nth(protocol, nameless, _named(shots) if shots else _strangers(), index)
     rows = _rows(template)
     if len(rows) > protocol.shot_count:  # all examples of a small source, of which we have no rows
-        template = _nth(protocol, asked, _strangers()[: protocol.shot_count], at)
+        template = _nth(protocol, nameless, _strangers()[: protocol.shot_count], index)
         rows = _rows(template)
     system = next((turn.content for turn in template.messages if turn.role == "system"), None)
     asked_last = template.messages[-1].content if template.is_chat else template.text or ""
     if not rows:
-        return Shape(template, (), "", system, "", "", "", asked_last, template.prefix)
+        return PromptShape(template, (), "", system, "", "", "", asked_last, template.prefix)
     holders = [turn for turn in template.messages if SHOT_NAME.search(turn.content)]
     if len(holders) > 1:
         shot = "\n".join(f"{turn.role}: {turn.content}" for turn in holders[:2])
-        return Shape(
+        return PromptShape(
             template, rows, "turns", system, "", _general(shot), "", asked_last, template.prefix
         )
     holder = holders[0] if holders else Message("text", template.text or "")
     opening, shot, joiner, rest = _slices(holder.content)
     if holder.role == "system":
         system, rest = rest or None, asked_last
-    return Shape(template, rows, holder.role, system, opening, shot, joiner, rest, template.prefix)
+    return PromptShape(
+        template, rows, holder.role, system, opening, shot, joiner, rest, template.prefix
+    )
 
 
 def _nth(
-    protocol: Protocol, problems: Sequence[Problem], shots: Sequence[Problem], at: int
+    protocol: Protocol, problems: Sequence[Problem], shots: Sequence[Problem], index: int
 ) -> Prompt:
     return next(
-        prompt for number, prompt in enumerate(protocol.render(problems, shots)) if number == at
+        prompt for number, prompt in enumerate(protocol.render(problems, shots)) if number == index
     )
 
 
@@ -83,8 +85,8 @@ def _strangers() -> tuple[Problem, ...]:
 
 
 def _rows(template: Prompt) -> tuple[int, ...]:
-    found = SHOT_NAME.findall(_flat(template))
-    return tuple(dict.fromkeys(int(row) for _, row in found))
+    names = SHOT_NAME.findall(_flat(template))
+    return tuple(dict.fromkeys(int(row) for _, row in names))
 
 
 def _named(shots: Sequence[Problem]) -> tuple[Problem, ...]:
@@ -131,9 +133,9 @@ def _slices(text: str) -> tuple[str, str, str, str]:
     return opening, _general(shot), joiner, rest
 
 
-def _common_end(one: str, other: str) -> str:
+def _common_end(first: str, second: str) -> str:
     length = 0
-    while length < min(len(one), len(other)) and one[-1 - length] == other[-1 - length]:
+    while length < min(len(first), len(second)) and first[-1 - length] == second[-1 - length]:
         length += 1
     # A label begins behind a line break: the joiner's own are not part of it.
-    return one[len(one) - length :].lstrip("\n") if length else ""
+    return first[len(first) - length :].lstrip("\n") if length else ""

@@ -8,41 +8,47 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Prompt
 from gradeschool.problem import Problem
-from gradeschool.protocols.card import ProtocolCard, ScorerCard
-from gradeschool.protocols.card_json import protocol_json
-from gradeschool.protocols.sources import Quirk
+from gradeschool.protocols.card import ProtocolCard, Quirk, ScorerCard, protocol_json
 
 # What names a protocol or says in other words what other fields say.
 NAMES = ("kind", "name", "digest", "summary", "source", "links", "scorers", "votes", "example")
 CONTEXT = 1  # lines around what differs
 
 
-class Difference(NamedTuple):
-    """A field with its value in either."""
+class FieldDifference(NamedTuple):
+    """A field with its value in either protocol."""
 
     field: str
-    one: Any
-    other: Any
-
-
-class Split(NamedTuple):
-    """A quirk's completion on which two scorers differ, with what each says of it."""
-
-    quirk: Quirk
-    one: str
-    other: str
+    first: Any
+    second: Any
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
-        says = [self.one, self.other]
-        return {"completion": self.quirk.completion, "gold": self.quirk.gold, "says": says}
+        return {"field": self.field, "one": self.first, "other": self.second}
 
 
-def protocol_differences(one: ProtocolCard, other: ProtocolCard) -> list[Difference]:
+class QuirkSplit(NamedTuple):
+    """A quirk's completion on which two scorers differ, with what each says of it."""
+
+    quirk: Quirk
+    first: str
+    second: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        outcomes = [self.first, self.second]
+        return {
+            "completion": self.quirk.completion,
+            "gold": self.quirk.gold,
+            "says": outcomes,
+        }
+
+
+def protocol_differences(first: ProtocolCard, second: ProtocolCard) -> list[FieldDifference]:
     """Return the fields of two protocols that differ; templates and rows follow from others."""
-    fields, others = _fields(one), _fields(other)
+    fields, others = _fields(first), _fields(second)
     return [
-        Difference(name, value, others[name])
+        FieldDifference(name, value, others[name])
         for name, value in fields.items()
         if value != others[name]
     ]
@@ -61,18 +67,18 @@ def _fields(card: ProtocolCard) -> dict[str, Any]:
     return flat
 
 
-def scorer_splits(one: ScorerCard, other: ScorerCard) -> list[Split]:
+def scorer_splits(first: ScorerCard, second: ScorerCard) -> list[QuirkSplit]:
     """Return the quirks of two scorers on which they differ; none where one cannot run here."""
-    if not (one.available and other.available):
+    if not (first.available and second.available):
         return []
-    found = []
-    known = {(quirk.completion, quirk.gold): quirk for quirk in (*one.quirks, *other.quirks)}
-    for quirk in known.values():
+    splits = []
+    by_text = {(quirk.completion, quirk.gold): quirk for quirk in (*first.quirks, *second.quirks)}
+    for quirk in by_text.values():
         problem = Problem.from_gold(quirk.gold)
-        says = [card.scorer.judge(quirk.completion, problem) for card in (one, other)]
-        if says[0].outcome != says[1].outcome:
-            found.append(Split(quirk, says[0].outcome.value, says[1].outcome.value))
-    return found
+        verdicts = [card.scorer.judge(quirk.completion, problem) for card in (first, second)]
+        if verdicts[0].outcome != verdicts[1].outcome:
+            splits.append(QuirkSplit(quirk, verdicts[0].outcome.value, verdicts[1].outcome.value))
+    return splits
 
 
 def prompt_lines(prompt: Prompt) -> list[str]:
@@ -88,16 +94,16 @@ def _turn(role: str, content: str) -> list[str]:
     return [f"[{role}]", *content.split("\n")]
 
 
-def prompt_difference(one: ProtocolCard, other: ProtocolCard) -> Sequence[str]:
+def prompt_difference(first: ProtocolCard, second: ProtocolCard) -> Sequence[str]:
     """Return the unified diff of two prompts of the same problem; empty where they are equal."""
-    if one.example is None or other.example is None:
+    if first.example is None or second.example is None:
         return ()
     return list(
         unified_diff(
-            prompt_lines(one.example.prompt),
-            prompt_lines(other.example.prompt),
-            one.protocol.name,
-            other.protocol.name,
+            prompt_lines(first.example.prompt),
+            prompt_lines(second.example.prompt),
+            first.protocol.name,
+            second.protocol.name,
             n=CONTEXT,
             lineterm="",
         )

@@ -1,7 +1,7 @@
-"""Finding scorers and protocols by name: every room is discovered, none is listed.
+"""Finds scorers, protocols and votes by name; the packages of harnesses are discovered.
 
-A name is looked for in the room that it begins with ("lm-eval/gsm8k" in `lm_eval`) before all rooms
-are imported. Of one name twice, that of this folder counts.
+A name is looked for in the package that it begins with ("lm-eval/gsm8k" in `lm_eval`) before all
+packages are imported. Where a plugin has a name of ours, ours is returned.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from gradeschool import protocols as rooms_package
+from gradeschool import protocols as protocols_package
 from gradeschool.errors import MissingExtraError, UnknownNameError
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
@@ -23,56 +23,57 @@ ENTRY_POINTS = "gradeschool.protocols"
 
 
 @cache
-def rooms() -> tuple[ModuleType, ...]:
-    """Return every room: those that other packages provide, then the packages of this folder."""
+def packages() -> tuple[ModuleType, ...]:
+    """Return the package of every harness: those of plugins, then those of this folder."""
     from importlib.metadata import entry_points  # 5 ms that no command with one protocol needs
 
     plugins = [entry.load() for entry in entry_points(group=ENTRY_POINTS)]
-    return (*plugins, *map(_room, _room_names()))
+    return (*plugins, *map(_import_package, _package_names()))
 
 
 @cache
-def _room_names() -> tuple[str, ...]:
-    found = pkgutil.iter_modules(rooms_package.__path__)
-    return tuple(one.name for one in found if one.ispkg)
+def _package_names() -> tuple[str, ...]:
+    modules = pkgutil.iter_modules(protocols_package.__path__)
+    return tuple(module.name for module in modules if module.ispkg)
 
 
-def _room(name: str) -> ModuleType:
-    return importlib.import_module(f"{rooms_package.__name__}.{name}")
+def _import_package(name: str) -> ModuleType:
+    return importlib.import_module(f"{protocols_package.__name__}.{name}")
 
 
-def _at_home(name: str, kind: str) -> Any:
-    """Return what has this name in the room that it begins with, None where there is none."""
-    home = name.partition("/")[0].replace("-", "_")
-    if home not in _room_names():
+def _of_own_package(name: str, kind: str) -> Any:
+    """Return the entry of this name in the package that it begins with, or None."""
+    package = name.partition("/")[0].replace("-", "_")
+    if package not in _package_names():
         return None
-    return next((one for one in getattr(_room(home), kind, ()) if one.name == name), None)
+    entries = getattr(_import_package(package), kind, ())
+    return next((entry for entry in entries if entry.name == name), None)
 
 
 @cache
 def all_scorers() -> dict[str, Scorer]:
     """Return every scorer by name, sorted."""
-    found = {scorer.name: scorer for room in rooms() for scorer in room.SCORERS}
-    return dict(sorted(found.items()))
+    by_name = {scorer.name: scorer for package in packages() for scorer in package.SCORERS}
+    return dict(sorted(by_name.items()))
 
 
 @cache
 def all_protocols() -> dict[str, Protocol]:
     """Return every protocol by name, sorted."""
-    found = {protocol.name: protocol for room in rooms() for protocol in room.PROTOCOLS}
-    return dict(sorted(found.items()))
+    by_name = {protocol.name: protocol for package in packages() for protocol in package.PROTOCOLS}
+    return dict(sorted(by_name.items()))
 
 
 @cache
 def all_votes() -> dict[str, Vote]:
-    """Return every vote by name, sorted; rooms without any have no VOTES."""
-    found = {vote.name: vote for room in rooms() for vote in getattr(room, "VOTES", ())}
-    return dict(sorted(found.items()))
+    """Return every vote by name, sorted; packages without any have no VOTES."""
+    by_name = {vote.name: vote for package in packages() for vote in getattr(package, "VOTES", ())}
+    return dict(sorted(by_name.items()))
 
 
 def get_scorer(name: str) -> Scorer:
     """Return the scorer of that name; UnknownNameError says which names are close."""
-    scorer: Scorer | None = _at_home(name, "SCORERS")
+    scorer: Scorer | None = _of_own_package(name, "SCORERS")
     try:
         return scorer or all_scorers()[name]
     except KeyError:
@@ -94,7 +95,7 @@ def get_usable_scorer(name: str) -> Scorer:
 
 def get_protocol(name: str) -> Protocol:
     """Return the protocol of that name; UnknownNameError says which names are close."""
-    protocol: Protocol | None = _at_home(name, "PROTOCOLS")
+    protocol: Protocol | None = _of_own_package(name, "PROTOCOLS")
     try:
         return protocol or all_protocols()[name]
     except KeyError:
@@ -103,7 +104,7 @@ def get_protocol(name: str) -> Protocol:
 
 def get_vote(name: str) -> Vote:
     """Return the vote of that name; UnknownNameError says which names are close."""
-    vote: Vote | None = _at_home(name, "VOTES")
+    vote: Vote | None = _of_own_package(name, "VOTES")
     try:
         return vote or all_votes()[name]
     except KeyError:

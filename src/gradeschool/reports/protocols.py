@@ -11,11 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from gradeschool.completion import Decoding
-from gradeschool.protocols.card import Example, ProtocolCard, ScorerCard
-from gradeschool.protocols.card_json import vote_json
-from gradeschool.protocols.contrast import Difference, Split, prompt_lines
-from gradeschool.protocols.prompt_json import prompt_bytes
-from gradeschool.protocols.sources import Quirk
+from gradeschool.prompts.rendering import prompt_bytes
+from gradeschool.protocols.card import PromptExample, ProtocolCard, Quirk, ScorerCard, vote_json
+from gradeschool.protocols.contrast import FieldDifference, QuirkSplit, prompt_lines
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded
 from gradeschool.scoring.compare import ScoreDelta
@@ -168,7 +166,7 @@ def _quirks(quirks: Sequence[Quirk], console: Console) -> None:
     console.print(table)
 
 
-def _example(example: Example, console: Console) -> None:
+def _example(example: PromptExample, console: Console) -> None:
     problem, size = example.problem, len(prompt_bytes(example.prompt))
     title = f"Prompt of problem {printable(problem.id, keep='')} of {example.dataset}"
     console.print(f"\n{title}, {size:,} bytes", style="bold")
@@ -182,7 +180,7 @@ STYLES = {"+": "green", "-": "red", "@": "dim"}
 
 
 def print_fields(
-    differences: Sequence[Difference], names: tuple[str, str], console: Console
+    differences: Sequence[FieldDifference], names: tuple[str, str], console: Console
 ) -> None:
     """Print the fields that differ, side by side."""
     if not differences:
@@ -192,7 +190,7 @@ def print_fields(
     width = (console.width - label - 3 * GAP) // 2
     table = _table("", *(folded(name, width) for name in names))
     for one in differences:
-        values = (_shown(one.field, value, width) for value in (one.one, one.other))
+        values = (_shown(one.field, value, width) for value in (one.first, one.second))
         table.add_row(one.field, *values)
     console.print(table)
 
@@ -211,7 +209,7 @@ def print_prompts(lines: Sequence[str], cards: Sequence[ProtocolCard], console: 
         console.print(Text(printable(line), style=STYLES.get(line[:1], "")), soft_wrap=True)
 
 
-def print_splits(splits: Sequence[Split], names: tuple[str, str], console: Console) -> None:
+def print_splits(splits: Sequence[QuirkSplit], names: tuple[str, str], console: Console) -> None:
     """Print the known quirks on which two scorers differ."""
     if not splits:
         console.print("they agree on every completion on which either is known to be unusual")

@@ -1,4 +1,7 @@
-"""Fresh problems: unlimited, the same for a seed, split so that no question is in two; by name."""
+"""Fresh problems: unlimited, the same for the same seed, split so that no question is in two.
+
+By name: `fresh:SEED`, `fresh:SEED:SPLIT`, `fresh:SEED:SPLIT:COUNT`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""A story: its numbers, its sentences, the steps of its solution, relations between quantities."""
+"""A story: the sentences of a question and the steps of its solution, built side by side.
+
+A family of problems calls `draw` for every number of the question, `fact`, `event` and `ask` for
+its sentences, and `step` for every line of the solution. A value that makes no sense (negative,
+a fraction of a person, too large) raises Unfit, and the problem is drawn again. `times`, `share`
+and `percent` are relations that many families use.
+"""
 
 from __future__ import annotations
 

@@ -30,16 +30,16 @@ SYSTEM = (
 
 def read(text: str, reference: str) -> Answer | None:
     """Read the first "####" with digits, periods and minus signs behind it."""
-    found = NUMBER.search(text)
-    if found is None:
+    match = NUMBER.search(text)
+    if match is None:
         return None
-    return Answer(found.group(1), found.group(1), found.span(1), "the first '####' and a number")
+    return Answer(match.group(1), match.group(1), match.span(1), "the first '####' and a number")
 
 
 def reference(problem: Problem) -> str:
     """Return the gold by the same pattern, cut at its comma."""
-    found = NUMBER.search(problem.solution)
-    return "" if found is None else found.group(1)
+    match = NUMBER.search(problem.solution)
+    return "" if match is None else match.group(1)
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

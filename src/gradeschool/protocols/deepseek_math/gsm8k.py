@@ -1,4 +1,11 @@
-r"""`deepseek-math/zero-shot` and `deepseek-math/few-shot-cot`: DeepSeek-Math's evaluation of GSM8K.
+"""DeepSeek-Math's GSM8K: prompts and scorers.
+
+The prompts of DeepSeek-Math's evaluation of GSM8K: instruction form and eight shots.
+
+https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/infer/run_cot_eval.py
+https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/few_shot_prompts/cot_gsm_8_shot.py
+
+`deepseek-math/zero-shot` and `deepseek-math/few-shot-cot`: DeepSeek-Math's evaluation of GSM8K.
 
 https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/data_processing/answer_extraction.py
 https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/eval/eval_script.py
@@ -8,16 +15,81 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from gradeschool.answers.search import TextMatch, last_match_in_words
+from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
-from gradeschool.protocols.deepseek_math.forms import stripped
-from gradeschool.protocols.deepseek_math.latex_number import number_in
+from gradeschool.prompts.rendering import rationale, shots_as_text
+from gradeschool.protocol import Protocol
+from gradeschool.protocols.deepseek_math.latex_reader import number_in, stripped
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
+# A prompt that defines the protocol, to the letter.
+INSTRUCTION = "\nPlease reason step by step, and put your final answer within \\boxed{}."
+# The end-of-text token of DeepSeek's tokenizer; upstream stops at the tokenizer's own.
+EOS = "<｜end▁of▁sentence｜>"
+MAX_TOKENS = 1024
+
+
+def zero_shot_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the dialogue text that the instruction models were trained on."""
+    for problem in problems:
+        request = f"{problem.question}{INSTRUCTION}".strip()
+        yield Prompt(text=f"User: {request}\n\nAssistant:")
+
+
+def zero_shot_chat(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the user message; the tokenizer's chat template adds "User:" and "Assistant:"."""
+    for problem in problems:
+        yield Prompt(messages=(Message("user", f"{problem.question}{INSTRUCTION}".strip()),))
+
+
+def few_shot_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the 8 exemplars of Wei et al. 2022, two blank lines between them."""
+    examples = [
+        (f"Q: {shot.question}\nA:", f"{rationale(shot)} The answer is {shot.gold}.")
+        for shot in shots
+    ]
+    for problem in problems:
+        text = shots_as_text(examples, f"Q: {problem.question}\nA:", joiner="\n\n\n")
+        yield Prompt(text=text)
+
+
+ZERO_SHOT = Protocol(
+    name="deepseek-math/zero-shot",
+    summary="for the instruction models: User/Assistant text, a box is asked for, greedy",
+    source=f"{SOURCE}/infer/run_cot_eval.py, prompt_format sft",
+    render=zero_shot_prompts,
+    decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=MAX_TOKENS, stop=(EOS,)),
+    scorers=("deepseek-math/zero-shot",),
+)
+
+ZERO_SHOT_CHAT = Protocol(
+    name="deepseek-math/zero-shot+chat",
+    summary="the question and the request for a box as one user message, greedy",
+    source=f"{SOURCE}/infer/run_cot_eval.py, prompt_format sft",
+    render=zero_shot_chat,
+    decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=MAX_TOKENS),
+    scorers=("deepseek-math/zero-shot",),
+    is_chat=True,
+)
+
+FEW_SHOT_COT = Protocol(
+    name="deepseek-math/few-shot-cot",
+    summary="for base models: the 8 exemplars of Wei et al., Q/A, greedy, 1024 tokens",
+    source=f"{SOURCE}/few_shot_prompts/cot_gsm_8_shot.py",
+    render=few_shot_prompts,
+    decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=MAX_TOKENS, stop=(EOS, "\nQ:")),
+    scorers=("deepseek-math/few-shot-cot",),
+    shots="wei2022",
+    shot_count=8,
+)
+
+
 HOPE = ("final answer is $", "$. I hope")
 BOX = "boxed{"
 ANNOUNCED = "he answer is"
@@ -40,21 +112,23 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
     if "boxed" in text:
         box = _last_closed_box(text)
         return None if box is None else (box, "the last closed box")
-    at = text.rfind(ANNOUNCED)
-    if at >= 0:
-        return _piece(text, at + len(ANNOUNCED), len(text)), f"behind the last {ANNOUNCED!r}"
-    at = text.rfind(OUTPUT)
-    if at >= 0:
-        inside = at + len(OUTPUT)
+    place = text.rfind(ANNOUNCED)
+    if place >= 0:
+        return _piece(text, place + len(ANNOUNCED), len(text)), f"behind the last {ANNOUNCED!r}"
+    place = text.rfind(OUTPUT)
+    if place >= 0:
+        inside = place + len(OUTPUT)
         end = text.find(FENCE, inside)
         output = _piece(text, inside, len(text) if end < 0 else end)
         if output.text.strip():
             return output, "the last program output"
-    found = last_match_in_words(NUMBER, text.replace(",", ""))
-    if found is None:
+    match = last_match_in_words(NUMBER, text.replace(",", ""))
+    if match is None:
         return None
-    at = text.rfind(found.group())  # with a comma inside it does not stand there literally
-    return TextMatch(found.group(), at, at + len(found.group())), "the last number, commas removed"
+    place = text.rfind(match.group())  # with a comma inside it does not stand there literally
+    return TextMatch(
+        match.group(), place, place + len(match.group())
+    ), "the last number, commas removed"
 
 
 def _piece(text: str, start: int, end: int) -> TextMatch:
@@ -83,21 +157,21 @@ def read_zero_shot(text: str, reference: str) -> Answer | None:
     answer = find_answer(text)
     if answer is None:
         return None
-    found, how = answer
-    line = found.text.strip().partition("\n")[0].lstrip(":").rstrip(".").rstrip("/")
+    match, how = answer
+    line = match.text.strip().partition("\n")[0].lstrip(":").rstrip(".").rstrip("/")
     value = stripped(line)
     if not value:
         return None
-    return Answer(found.text, value, None if found.start < 0 else (found.start, found.end), how)
+    return Answer(match.text, value, None if match.start < 0 else (match.start, match.end), how)
 
 
 def read_few_shot(text: str, reference: str) -> Answer | None:
     """Read the last number before a further "Q: "; a thousands comma splits a number."""
     end = text.find(NEXT_QUESTION)
-    found = last_match_in_words(FEW_SHOT_NUMBER, text if end < 0 else text[:end])
-    if found is None:
+    match = last_match_in_words(FEW_SHOT_NUMBER, text if end < 0 else text[:end])
+    if match is None:
         return None
-    return Answer(found.group(), found.group(), found.span(), "the last number before 'Q: '")
+    return Answer(match.group(), match.group(), match.span(), "the last number before 'Q: '")
 
 
 def reference(problem: Problem) -> str:
@@ -126,8 +200,8 @@ def same(value: str, reference: str) -> bool:
     return answer is not None and gold is not None and _close(answer, gold)
 
 
-def _close(one: float, other: float) -> bool:
-    return math.isclose(one, other, abs_tol=TOLERANCE)
+def _close(first: float, second: float) -> bool:
+    return math.isclose(first, second, abs_tol=TOLERANCE)
 
 
 @lru_cache(1 << 14)

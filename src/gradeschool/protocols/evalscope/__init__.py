@@ -1,7 +1,6 @@
 """evalscope: its GSM8K benchmark, version v1.1."""
 
-from gradeschool.protocols.evalscope.prompts import GSM8K_PROMPTS
-from gradeschool.protocols.evalscope.scorers import GSM8K
+from gradeschool.protocols.evalscope.gsm8k import GSM8K, GSM8K_PROMPTS
 
 SCORERS = (GSM8K,)
 PROTOCOLS = (GSM8K_PROMPTS,)

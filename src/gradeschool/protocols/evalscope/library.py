@@ -63,6 +63,6 @@ def _read(text: str, whole_output: bool) -> tuple[list[Any], str]:
 
 
 def _parsed(text: str, config: list[Any]) -> tuple[list[Any], str]:
-    found = parse(text, config, extraction_mode="first_match", parsing_timeout=None)
-    texts = [item for item in found if isinstance(item, str)]
-    return [item for item in found if not isinstance(item, str)], texts[0] if texts else ""
+    extracted = parse(text, config, extraction_mode="first_match", parsing_timeout=None)
+    texts = [item for item in extracted if isinstance(item, str)]
+    return [item for item in extracted if not isinstance(item, str)], texts[0] if texts else ""

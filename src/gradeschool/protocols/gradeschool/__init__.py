@@ -1,8 +1,7 @@
 """Our own scorer and prompts: what the published scorers miss, and examples that are shipped."""
 
 from gradeschool.protocols.gradeschool.few_shot import FEW_SHOT
-from gradeschool.protocols.gradeschool.parse_answer import PARSE_ANSWER
-from gradeschool.protocols.gradeschool.reader import READER
+from gradeschool.protocols.gradeschool.scorers import PARSE_ANSWER, READER
 
 SCORERS = (READER, PARSE_ANSWER)
 PROTOCOLS = (FEW_SHOT,)

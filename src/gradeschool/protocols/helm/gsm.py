@@ -67,8 +67,8 @@ def final_number(problem: Problem) -> str:
     """Return the last number of the reference sentence."""
     sentence = as_sentence(problem)
     start = sentence.rfind(LAST_SENTENCE)
-    found = last_match(NUMBER, sentence[start:]) or last_match(NUMBER, sentence)
-    return "" if found is None else found.group().replace(",", "")
+    match = last_match(NUMBER, sentence[start:]) or last_match(NUMBER, sentence)
+    return "" if match is None else match.group().replace(",", "")
 
 
 def last_token(problem: Problem) -> str:

@@ -1,8 +1,12 @@
 """UK AISI inspect_ai: match(numeric=True) in four eras, inspect_evals gsm8k and aime2025."""
 
 from gradeschool.protocols.inspect_ai.aime import AIME2025, AIME_SCORER
-from gradeschool.protocols.inspect_ai.match import MATCH_0_3_220, MATCH_0_3_253
-from gradeschool.protocols.inspect_ai.match_0_3_221 import MATCH_0_3_221, MATCH_0_3_253_260
+from gradeschool.protocols.inspect_ai.match import (
+    MATCH_0_3_220,
+    MATCH_0_3_221,
+    MATCH_0_3_253,
+    MATCH_0_3_253_260,
+)
 from gradeschool.protocols.inspect_ai.prompts import GSM8K, GSM8K_0, GSM8K_5, MGSM_EN
 
 SCORERS = (MATCH_0_3_220, MATCH_0_3_221, MATCH_0_3_253_260, MATCH_0_3_253, AIME_SCORER)

@@ -7,12 +7,61 @@ Two readers, both in floats as upstream:
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import islice
 
-from gradeschool.protocols.inspect_ai.spelling import spelled
+# What each character of a text stands for, joined: quick on long words of few characters. A hostile
+# word may have millions of characters, but seldom more than a few different ones: written as one
+# byte each, by a table of theirs, it is translated without a call for each.
+LONG = 2_000  # shorter words are read character by character
+SAMPLE = 1_000
+MOST = 200  # different characters; a byte has room for no more than 255 and NUL
+UNDEFINED = "\ufffe"  # codecs' mark of a byte that stands for nothing
+
+
+def spelled(text: str, meaning: Callable[[str], str]) -> str:
+    """Return the meanings of the characters, each one ASCII character or nothing, joined."""
+    characters = _different(text) if len(text) > LONG else None
+    if characters is None:
+        return "".join(map(meaning, text))
+    meanings = {char: meaning(char) for char in characters}
+    # codecs' fast table begins with NUL and holds no character beyond the basic plane.
+    table = "\0" + "".join(characters)
+    mapping = codecs.charmap_build(table + UNDEFINED * (256 - len(table)))
+    coded, _ = codecs.charmap_encode(text, "strict", mapping)
+    out = bytearray(256)
+    dropped = bytearray()
+    for place, char in enumerate(table):
+        if written := meanings.get(char, ""):
+            out[place] = ord(written)
+        else:
+            dropped.append(place)
+    return coded.translate(out, dropped).decode("ascii")
+
+
+def _different(text: str) -> list[str] | None:
+    """Return the characters of a text, None where they are too many or none of them is common."""
+    characters: set[str] = set()
+    place = 0
+    while True:
+        characters.update(text[place : place + SAMPLE])
+        if (
+            len(characters) > MOST
+            or "\0" in characters
+            or UNDEFINED in characters
+            or max(characters) > "\uffff"
+        ):
+            return None
+        listed = "".join(map(re.escape, sorted(characters)))
+        other = re.compile(f"[^{listed}]").search(text, place + SAMPLE)
+        if other is None:
+            return sorted(characters)
+        place = other.start()
+
 
 MINUS, PLUS = "-−﹣－负負", "+＋﹢正"
 EXPONENT_MINUS, EXPONENT_PLUS = "-−﹣－", "+＋﹢"
@@ -94,10 +143,10 @@ def superscript_number(text: str) -> float:
     digits = base.replace(fractions[0], "") if fractions else base
     value = 0.0 if fractions else 1.0
     if digits:
-        found = LEADING_NUMBER.match(digits)
-        if found is None:
+        match = LEADING_NUMBER.match(digits)
+        if match is None:
             raise ValueError(f"no number: {text[:40]!r}")
-        value = float(found.group())
+        value = float(match.group())
     if fractions:
         value += -FRACTIONS[fractions[0]] if value < 0 else FRACTIONS[fractions[0]]
     return value ** _plain(exponent) if exponent else value
@@ -146,13 +195,13 @@ def _superscript(text: str) -> tuple[str, int | None]:
 def _mixed(text: str) -> float:
     """Return a number that may end in one vulgar fraction ("2½")."""
     parts = "" if text.isascii() else spelled(text, _is_fraction)
-    at = parts.find("1")
-    if at < 0:
+    place = parts.find("1")
+    if place < 0:
         return _core(text)
-    if parts.find("1", at + 1) >= 0 or spelled(text[at + 1 :], _is_no_mark):
+    if parts.find("1", place + 1) >= 0 or spelled(text[place + 1 :], _is_no_mark):
         raise ValueError(f"no number: {text[:40]!r}")
-    head = text[:at].strip()
-    return (_core(head) if head else 0.0) + unicodedata.numeric(text[at])
+    head = text[:place].strip()
+    return (_core(head) if head else 0.0) + unicodedata.numeric(text[place])
 
 
 def _is_fraction(char: str) -> str:
@@ -191,11 +240,11 @@ def _digits_of_any_script(text: str) -> float | None:
     if exponent is not None:
         if not written:
             return None
-        at = exponent.end()
-        sign = text[at : at + 1]
+        place = exponent.end()
+        sign = text[place : place + 1]
         is_sign = bool(sign) and sign in EXPONENT_MINUS + EXPONENT_PLUS
         written += "e" + ("-" if is_sign and sign in EXPONENT_MINUS else "")
-        written += spelled(text[at + is_sign :], meaning)
+        written += spelled(text[place + is_sign :], meaning)
     if "?" in written or written.count(".") > 1:
         return None
     try:

@@ -1,7 +1,6 @@
 """lighteval: the GSM8K task of its own back end and of its inspect back end."""
 
-from gradeschool.protocols.lighteval.prompts import INSPECT, MULTITURN, PLAIN
-from gradeschool.protocols.lighteval.scorers import GSM8K, GSM8K_INSPECT
+from gradeschool.protocols.lighteval.gsm8k import GSM8K, GSM8K_INSPECT, INSPECT, MULTITURN, PLAIN
 
 SCORERS = (GSM8K, GSM8K_INSPECT)
 PROTOCOLS = (PLAIN, MULTITURN, INSPECT)

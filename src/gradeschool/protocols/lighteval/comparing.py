@@ -69,20 +69,20 @@ def _last_side(value: Any) -> Any:
     return _last_side(value.args[-1]) if isinstance(value, And) else value.rhs
 
 
-def _done(value: Any) -> Any:
-    done = attempt(lambda: value.doit())
-    return value if isinstance(done, Raised) else done
+def _evaluated(value: Any) -> Any:
+    evaluated = attempt(lambda: value.doit())
+    return value if isinstance(evaluated, Raised) else evaluated
 
 
 def _holds(test: Callable[[], Any]) -> bool:
     """Return whether a test says true; one that raises does not."""
-    held = attempt(test)
-    return not isinstance(held, Raised) and bool(held)
+    result = attempt(test)
+    return not isinstance(result, Raised) and bool(result)
 
 
 def _same_form(gold: Any, reading: Any) -> bool:
-    one, other = _done(gold), _done(reading)
-    return _holds(lambda: one == other or str(one).strip() == str(other).strip())
+    first, second = _evaluated(gold), _evaluated(reading)
+    return _holds(lambda: first == second or str(first).strip() == str(second).strip())
 
 
 def _in_set(gold: Any, reading: Any) -> bool:
@@ -107,11 +107,11 @@ def _is(kind: type, value: Any) -> bool:
 def _same_number(gold: Any, reading: Any) -> bool:
     if isinstance(gold, MatrixBase) or not (_is(Number, gold) or _is(Number, reading)):
         return _holds(lambda: (gold - reading).evalf(chop=True) == 0)
-    one, other = _done(gold), _done(reading)
+    first, second = _evaluated(gold), _evaluated(reading)
     if not (_is(Float, gold) or _is(Float, reading)):
-        return bool(one == other)
-    if isinstance(one, Number) and isinstance(other, Number):
-        return bool(one.round(DECIMALS) == other.round(DECIMALS))
+        return bool(first == second)
+    if isinstance(first, Number) and isinstance(second, Number):
+        return bool(first.round(DECIMALS) == second.round(DECIMALS))
     return False
 
 

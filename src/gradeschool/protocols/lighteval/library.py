@@ -9,23 +9,26 @@ from functools import lru_cache
 from typing import Any
 
 from gradeschool.protocols.lighteval.comparing import any_equal
-from gradeschool.protocols.lighteval.patterns import answer_patterns, expression_patterns
-from gradeschool.protocols.lighteval.reading import extracted
+from gradeschool.protocols.lighteval.extraction import (
+    answer_patterns,
+    expression_patterns,
+    extracted,
+)
 
 LONGEST = 1000  # characters of a reading that are handed back
 
 
 def extractive_match(text: str, choice: str) -> tuple[str | None, bool]:
     """Judge as `Metrics.expr_gold_metric`; `choice` is the whole reference solution."""
-    found = extracted(text, answer_patterns(), first_match=False)
+    answers = extracted(text, answer_patterns(), first_match=False)
     golds = _golds(choice, False) or [choice]
-    return _shown(found), any_equal(golds, found)
+    return _shown(answers), any_equal(golds, answers)
 
 
 def math_scorer(text: str, target: str) -> tuple[str | None, bool]:
     """Judge as `math_scorer`: what is extracted from both must be the same list."""
-    found = extracted(text, answer_patterns(), first_match=True)
-    return _shown(found), found == _golds(target, True)
+    answers = extracted(text, answer_patterns(), first_match=True)
+    return _shown(answers), answers == _golds(target, True)
 
 
 @lru_cache(4096)
@@ -33,6 +36,6 @@ def _golds(text: str, first_match: bool) -> list[Any]:
     return extracted(text, expression_patterns(), first_match)
 
 
-def _shown(found: list[Any]) -> str | None:
-    texts = [item for item in found if isinstance(item, str)]
-    return (texts[0] if texts else str(found[0]))[:LONGEST] if found else None
+def _shown(extracted: list[Any]) -> str | None:
+    texts = [item for item in extracted if isinstance(item, str)]
+    return (texts[0] if texts else str(extracted[0]))[:LONGEST] if extracted else None

@@ -1,26 +1,34 @@
 """EleutherAI lm-evaluation-harness: gsm8k and gsm8k_platinum of 0.4.2 to 0.4.13, gsm8k of 0.3.0."""
 
-from gradeschool.protocols.lm_eval.chat import CHAT_FORMS, MULTITURN_FORMS
-from gradeschool.protocols.lm_eval.cot_prompts import COT_SELF_CONSISTENCY, COT_ZEROSHOT
-from gradeschool.protocols.lm_eval.cot_scorers import (
+from gradeschool.protocols.lm_eval.hrm8k import HRM8K, HRM8K_SCORER
+from gradeschool.protocols.lm_eval.prompts import (
+    CHAT_FORMS,
+    COT_LLAMA,
+    COT_LLAMA_3,
+    COT_SELF_CONSISTENCY,
+    COT_ZEROSHOT,
+    GSM8K,
+    GSM8K_COT,
+    LLAMA,
+    MULTITURN_FORMS,
+    PLATINUM_FORMS,
+)
+from gradeschool.protocols.lm_eval.scorers import (
     COT_FLEXIBLE,
+    COT_LLAMA_FLEXIBLE,
+    COT_LLAMA_STRICT,
+    COT_STRICT,
+    FLEXIBLE,
+    LLAMA_FLEXIBLE,
+    LLAMA_STRICT,
+    MAJ_8,
+    MAJ_64,
     SCORE_FIRST,
+    STRICT,
     ZEROSHOT_FLEXIBLE,
     ZEROSHOT_STRICT,
 )
-from gradeschool.protocols.lm_eval.hrm8k import HRM8K, HRM8K_SCORER
-from gradeschool.protocols.lm_eval.llama_prompts import COT_LLAMA, COT_LLAMA_3, LLAMA
-from gradeschool.protocols.lm_eval.llama_scorers import (
-    COT_LLAMA_FLEXIBLE,
-    COT_LLAMA_STRICT,
-    LLAMA_FLEXIBLE,
-    LLAMA_STRICT,
-)
-from gradeschool.protocols.lm_eval.platinum import PLATINUM_FORMS
-from gradeschool.protocols.lm_eval.prompts import GSM8K, GSM8K_COT
-from gradeschool.protocols.lm_eval.scorers import COT_STRICT, FLEXIBLE, STRICT
 from gradeschool.protocols.lm_eval.version_0_3 import GSM8K_0_3, GSM8K_0_3_SCORER
-from gradeschool.protocols.lm_eval.votes import MAJ_8, MAJ_64
 
 SCORERS = (
     STRICT,

@@ -1,17 +1,35 @@
-"""The filters and the exact_match metric of lm-evaluation-harness.
+"""The scorers and votes of lm-evaluation-harness's GSM8K tasks.
+
+The filters and the exact_match metric of lm-evaluation-harness.
 
 https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/gsm8k/gsm8k.yaml
 https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/filters/extraction.py
+
+The filters of the chain-of-thought tasks: gsm8k_cot, its zero-shot form, self-consistency.
+
+https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/gsm8k/gsm8k-cot-zeroshot.yaml
+https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/gsm8k/gsm8k-cot-self-consistency.yaml
+
+The filters of gsm8k_cot_llama and gsm8k_llama: "The final answer is N", its last occurrence.
+
+https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/gsm8k/gsm8k-cot-llama.yaml
+https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/llama3/instruct/gsm8k/gsm8k.yaml
+
+The majority votes of gsm8k_cot_self_consistency: maj@8 and maj@64.
+
+https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/filters/selection.py
+https://github.com/EleutherAI/lm-evaluation-harness/blob/4e7e0d47f33bc71070c1d38394bafbb52b117163/lm_eval/tasks/gsm8k/gsm8k-cot-self-consistency.yaml
 """
 
 from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import last_match_in_words
+from gradeschool.answers.search import last_match, last_match_in_words
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
+from gradeschool.vote import Vote
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/gsm8k"
 STRICT_PATTERN = re.compile(r"#### (\-?[0-9\.\,]+)")
@@ -44,27 +62,27 @@ def gold_alone(problem: Problem) -> str:
     return cleaned(problem.gold)
 
 
-def _answer(found: re.Match[str], group: int, how: str) -> Answer:
-    text = found.group(group).strip()
-    return Answer(text, cleaned(text), found.span(group), how)
+def _answer(match: re.Match[str], group: int, how: str) -> Answer:
+    text = match.group(group).strip()
+    return Answer(text, cleaned(text), match.span(group), how)
 
 
 def read_strict(text: str, reference: str) -> Answer | None:
     """Read the first "#### N"."""
-    found = STRICT_PATTERN.search(text)
-    return None if found is None else _answer(found, 1, "the first '#### N'")
+    match = STRICT_PATTERN.search(text)
+    return None if match is None else _answer(match, 1, "the first '#### N'")
 
 
 def read_flexible(text: str, reference: str) -> Answer | None:
     """Read the last number-like run: two or more of "$0-9.,", or digits."""
-    found = last_match_in_words(FLEXIBLE_PATTERN, text)
-    return None if found is None else _answer(found, 0, "the last number")
+    match = last_match_in_words(FLEXIBLE_PATTERN, text)
+    return None if match is None else _answer(match, 0, "the last number")
 
 
 def read_cot(text: str, reference: str) -> Answer | None:
     """Read the first "The answer is N" and one more character."""
-    found = COT_PATTERN.search(text)
-    return None if found is None else _answer(found, 1, "the first 'The answer is N.'")
+    match = COT_PATTERN.search(text)
+    return None if match is None else _answer(match, 1, "the first 'The answer is N.'")
 
 
 STRICT = Scorer(
@@ -93,3 +111,146 @@ COT_STRICT = Scorer(
     extract=read_cot,
     compare=verbatim,
 )
+
+
+# Unlike gsm8k_cot's pattern this one must end in a digit: "The answer is 18" at the end is read.
+SELF_CONSISTENCY_PATTERN = re.compile(r"The answer is (\-?[0-9\.\,]*[0-9]+)")
+
+
+def read_self_consistency(text: str, reference: str) -> Answer | None:
+    """Read the first "The answer is N" up to its last digit."""
+    match = SELF_CONSISTENCY_PATTERN.search(text)
+    if match is None:
+        return None
+    number = match.group(1)
+    return Answer(number, cleaned(number), match.span(1), "the first 'The answer is N'")
+
+
+COT_FLEXIBLE = Scorer(
+    name="lm-eval/gsm8k-cot/flexible-extract",
+    summary="the last number-like run, exact_match against the number alone",
+    source=f"{SOURCE}/gsm8k-cot.yaml, filter flexible-extract",
+    reference=gold_alone,
+    extract=read_flexible,
+    compare=verbatim,
+)
+
+ZEROSHOT_STRICT = Scorer(
+    name="lm-eval/gsm8k-cot-zeroshot/strict-match",
+    summary="the first 'The answer is N' and one more character, exact_match",
+    source=f"{SOURCE}/gsm8k-cot-zeroshot.yaml, filter strict-match",
+    reference=whole_answer,
+    extract=read_cot,
+    compare=verbatim,
+)
+
+ZEROSHOT_FLEXIBLE = Scorer(
+    name="lm-eval/gsm8k-cot-zeroshot/flexible-extract",
+    summary="the last number-like run, exact_match",
+    source=f"{SOURCE}/gsm8k-cot-zeroshot.yaml, filter flexible-extract",
+    reference=whole_answer,
+    extract=read_flexible,
+    compare=verbatim,
+)
+
+SCORE_FIRST = Scorer(
+    name="lm-eval/gsm8k-cot-self-consistency/score-first",
+    summary="the first 'The answer is N' of the first sample, exact_match",
+    source=f"{SOURCE}/gsm8k-cot-self-consistency.yaml, filter score-first",
+    reference=gold_alone,
+    extract=read_self_consistency,
+    compare=verbatim,
+)
+
+
+LLAMA3_SOURCE = (
+    "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/llama3/instruct/gsm8k/gsm8k.yaml"
+)
+COT_LLAMA_PATTERN = re.compile(r"The final answer is ((-?[$0-9.,]{2,})|(-?[0-9]+))")
+LLAMA_PATTERN = re.compile(r"final answer is (\-?[0-9\.\,]+)")
+
+
+def _read_last(pattern: re.Pattern[str], text: str, how: str) -> Answer | None:
+    match = last_match(pattern, text)
+    if match is None:
+        return None
+    return Answer(match.group(1), cleaned(match.group(1)), match.span(1), how)
+
+
+def read_cot_llama(text: str, reference: str) -> Answer | None:
+    """Read the last "The final answer is N"; "$" and periods belong to N."""
+    return _read_last(COT_LLAMA_PATTERN, text, "the last 'The final answer is N'")
+
+
+def read_llama(text: str, reference: str) -> Answer | None:
+    """Read the last "final answer is N"; no "$" before N."""
+    return _read_last(LLAMA_PATTERN, text, "the last 'final answer is N'")
+
+
+COT_LLAMA_STRICT = Scorer(
+    name="lm-eval/gsm8k-cot-llama/strict-match",
+    summary="the last 'The final answer is N', exact_match",
+    source=f"{SOURCE}/gsm8k-cot-llama.yaml, filter strict-match",
+    reference=gold_alone,
+    extract=read_cot_llama,
+    compare=verbatim,
+)
+
+COT_LLAMA_FLEXIBLE = Scorer(
+    name="lm-eval/gsm8k-cot-llama/flexible-extract",
+    summary="the last number-like run, exact_match",
+    source=f"{SOURCE}/gsm8k-cot-llama.yaml, filter flexible-extract",
+    reference=gold_alone,
+    extract=read_flexible,
+    compare=verbatim,
+)
+
+LLAMA_STRICT = Scorer(
+    name="lm-eval/gsm8k-llama/strict-match",
+    summary="the last 'final answer is N' without a '$', exact_match",
+    source=f"{LLAMA3_SOURCE}, filter strict_match",
+    reference=gold_alone,
+    extract=read_llama,
+    compare=verbatim,
+)
+
+LLAMA_FLEXIBLE = Scorer(
+    name="lm-eval/gsm8k-llama/flexible-extract",
+    summary="the last number-like run, exact_match",
+    source=f"{LLAMA3_SOURCE}, filter flexible_extract",
+    reference=gold_alone,
+    extract=read_flexible,
+    compare=verbatim,
+)
+
+
+# What the regex filter returns for a text without an answer; it is counted like an answer.
+INVALID = "[invalid]"
+
+
+def ballot(text: str) -> str:
+    """Return the number as it is written: "1,000" and "1000" are two candidates."""
+    answer = read_self_consistency(text, "")
+    return INVALID if answer is None else answer.text
+
+
+def same(winner: str, reference: str) -> bool:
+    """Compare the winner by exact_match."""
+    return cleaned(winner) == reference
+
+
+def _majority(voters: int, chain: str) -> Vote:
+    return Vote(
+        name=f"lm-eval/gsm8k-cot-self-consistency/maj@{voters}",
+        summary=f"the most frequent 'The answer is N' of {voters} samples, '[invalid]' among them",
+        source=f"{SOURCE}/gsm8k-cot-self-consistency.yaml, filter maj@{voters}: {chain}",
+        voters=voters,
+        ballot=ballot,
+        nothing=INVALID,
+        reference=gold_alone,
+        compare=same,
+    )
+
+
+MAJ_64 = _majority(64, "regex, majority_vote over all repeats")
+MAJ_8 = _majority(8, "take_first_k 8, regex, majority_vote")

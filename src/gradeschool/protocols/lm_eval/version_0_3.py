@@ -26,11 +26,11 @@ MAX_TOKENS = 256
 
 def read(text: str, reference: str) -> Answer | None:
     """Read the first "#### N"; commas go, a trailing period stays."""
-    found = ANSWER.search(text)
-    if found is None:
+    match = ANSWER.search(text)
+    if match is None:
         return None
-    number = found.group(1)
-    return Answer(number, number.replace(",", ""), found.span(1), "the first '#### N'")
+    number = match.group(1)
+    return Answer(number, number.replace(",", ""), match.span(1), "the first '#### N'")
 
 
 def reference(problem: Problem) -> str:
@@ -46,10 +46,10 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
     stream = random.Random(SEED)  # noqa: S311  (reproduces a published draw)
     order = list(range(len(problems)))
     stream.shuffle(order)
-    drawn = {at: stream.sample(range(len(shots)), SHOTS) for at in order}
-    for at, problem in enumerate(problems):
+    drawn = {place: stream.sample(range(len(shots)), SHOTS) for place in order}
+    for place, problem in enumerate(problems):
         examples = [
-            (f"Question: {shots[i].question}\nAnswer:", shots[i].solution) for i in drawn[at]
+            (f"Question: {shots[i].question}\nAnswer:", shots[i].solution) for i in drawn[place]
         ]
         yield Prompt(text=shots_as_text(examples, f"Question: {problem.question}\nAnswer:"))
 

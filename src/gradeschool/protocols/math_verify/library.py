@@ -25,17 +25,17 @@ def boxed_gold(text: str, gold: str) -> tuple[str | None, bool]:
 
 @lru_cache(4096)
 def _gold(text: str) -> list[Any]:
-    found: list[Any] = parse(text, parsing_timeout=None)
-    return found
+    extracted: list[Any] = parse(text, parsing_timeout=None)
+    return extracted
 
 
 def _judged(text: str, gold: str) -> tuple[str | None, bool]:
-    found = parse(text, parsing_timeout=None)
-    equal = verify(_gold(gold), found, timeout_seconds=None)
-    return shown(found), bool(equal)
+    extracted = parse(text, parsing_timeout=None)
+    equal = verify(_gold(gold), extracted, timeout_seconds=None)
+    return shown(extracted), bool(equal)
 
 
-def shown(found: list[Any]) -> str | None:
+def shown(extracted: list[Any]) -> str | None:
     """Return the characters that were read, as Math-Verify cleaned them up; None for nothing."""
-    texts = [item for item in found if isinstance(item, str)]
-    return (texts[0] if texts else str(found[0]))[:LONGEST] if found else None
+    texts = [item for item in extracted if isinstance(item, str)]
+    return (texts[0] if texts else str(extracted[0]))[:LONGEST] if extracted else None

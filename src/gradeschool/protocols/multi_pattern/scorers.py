@@ -38,19 +38,19 @@ def read(text: str, reference: str) -> Answer | None:
     ):
         if literal not in text:  # which every match holds
             continue
-        found = last_flat_box(text) if pattern is None else _group(last_match(pattern, text))
-        if found is not None:
-            return _answer(found, how)
-    found = _group(last_match_in_words(NUMBER, text))
-    return None if found is None else _answer(found, LAST_NUMBER)
+        match = last_flat_box(text) if pattern is None else _group(last_match(pattern, text))
+        if match is not None:
+            return _answer(match, how)
+    match = _group(last_match_in_words(NUMBER, text))
+    return None if match is None else _answer(match, LAST_NUMBER)
 
 
-def _answer(found: TextMatch, how: str) -> Answer:
-    return Answer(found.text, _normalize(found.text), (found.start, found.end), how)
+def _answer(match: TextMatch, how: str) -> Answer:
+    return Answer(match.text, _normalize(match.text), (match.start, match.end), how)
 
 
-def _group(found: re.Match[str] | None) -> TextMatch | None:
-    return None if found is None else TextMatch(found.group(1), *found.span(1))
+def _group(match: re.Match[str] | None) -> TextMatch | None:
+    return None if match is None else TextMatch(match.group(1), *match.span(1))
 
 
 def _normalize(text: str) -> str:

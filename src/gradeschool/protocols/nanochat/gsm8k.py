@@ -25,10 +25,10 @@ NO_GOLD = ""
 
 def read(text: str, reference: str) -> Answer | None:
     """Read the first "#### N"; commas go, a trailing period stays."""
-    found = ANSWER.search(text)
-    if found is not None:
-        number = found.group(1)
-        return Answer(number, number.replace(",", ""), found.span(1), "the first '#### N'")
+    match = ANSWER.search(text)
+    if match is not None:
+        number = match.group(1)
+        return Answer(number, number.replace(",", ""), match.span(1), "the first '#### N'")
     if reference == NO_GOLD:  # upstream: None == None
         return Answer("", NO_GOLD, None, "no '#### N', as in the solution")
     return None
@@ -37,8 +37,8 @@ def read(text: str, reference: str) -> Answer | None:
 def reference(problem: Problem) -> str:
     """Return the gold by the same extraction, "" where the solution has none."""
     last_call = last_match(ANNOTATION, problem.solution)
-    found = ANSWER.search(problem.solution, 0 if last_call is None else last_call.end())
-    return NO_GOLD if found is None else found.group(1).replace(",", "")
+    match = ANSWER.search(problem.solution, 0 if last_call is None else last_call.end())
+    return NO_GOLD if match is None else match.group(1).replace(",", "")
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

@@ -19,12 +19,12 @@ NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
 
 def read(text: str, reference: str) -> Answer | None:
     """Read the last "ANSWER: N" in any case, else the last number."""
-    found, how, group = last_match(ANSWER, text) if ":" in text else None, LAST_ANSWER, 1
-    if found is None:
-        found, how, group = last_match_in_words(NUMBER, text), "the last number", 0
-    if found is None:
+    match, how, group = last_match(ANSWER, text) if ":" in text else None, LAST_ANSWER, 1
+    if match is None:
+        match, how, group = last_match_in_words(NUMBER, text), "the last number", 0
+    if match is None:
         return None
-    return Answer(found.group(group), _normalize(found.group(group)), found.span(group), how)
+    return Answer(match.group(group), _normalize(match.group(group)), match.span(group), how)
 
 
 def _normalize(text: str) -> str:

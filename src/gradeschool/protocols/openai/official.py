@@ -1,6 +1,12 @@
-"""`openai/2021`: prompt, extraction and comparison of the repository that released GSM8K.
+"""OpenAI's release of GSM8K: prompt, scorer, and the flags of its example solutions.
+
+`openai/2021`: prompt, extraction and comparison of the repository that released GSM8K.
 
 https://github.com/openai/grade-school-math/blob/3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/dataset.py
+
+`openai/example-solutions`: how the published example_model_solutions.jsonl was flagged.
+
+Those solutions end in a last line "A: N", which the released extractor does not read.
 """
 
 from __future__ import annotations
@@ -22,13 +28,13 @@ INVALID = "[invalid]"
 MAX_TOKENS = 400
 
 
-def read(text: str, reference: str = "") -> Answer | None:
+def read_marked(text: str, reference: str = "") -> Answer | None:
     """Read the first "#### N"; commas go, a trailing period stays."""
-    found = ANSWER.search(text)
-    if found is None:
+    match = ANSWER.search(text)
+    if match is None:
         return None
     return Answer(
-        found.group(1), found.group(1).replace(",", ""), found.span(1), "the first '#### N'"
+        match.group(1), match.group(1).replace(",", ""), match.span(1), "the first '#### N'"
     )
 
 
@@ -38,7 +44,7 @@ def extract_answer(completion: str) -> str:
     Returns "[invalid]" where there is none. Keeps the official quirks: "#### 18." gives "18.",
     "#### $18" gives "[invalid]".
     """
-    answer = read(completion)
+    answer = read_marked(completion)
     return INVALID if answer is None else answer.value
 
 
@@ -72,7 +78,7 @@ OFFICIAL_SCORER = Scorer(
     summary="the first '#### N', equal as a string",
     source=SOURCE,
     reference=lambda problem: extract_answer(problem.solution),
-    extract=read,
+    extract=read_marked,
     compare=verbatim,
 )
 
@@ -83,4 +89,33 @@ OFFICIAL = Protocol(
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS),
     scorers=("openai/2021",),
+)
+
+
+MARK = "A: "
+
+
+def read_last_line(text: str, reference: str) -> Answer | None:
+    """Read what follows "A: " at the start of the last line."""
+    start = text.rfind("\n") + 1
+    if not text.startswith(MARK, start):
+        return None
+    start += len(MARK)
+    answer = text[start:]
+    value = answer.replace(",", "")
+    return Answer(answer, value, (start, len(text)), "the last line behind 'A: '")
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold without thousands commas; the flags ignore them on both sides."""
+    return problem.gold.replace(",", "")
+
+
+EXAMPLE_SOLUTIONS = Scorer(
+    name="openai/example-solutions",
+    summary="the text behind 'A: ' on the last line, equal without commas",
+    source="openai/grade-school-math @ 3101c7d5, data/example_model_solutions.jsonl (flags)",
+    reference=reference,
+    extract=read_last_line,
+    compare=verbatim,
 )

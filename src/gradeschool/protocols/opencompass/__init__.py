@@ -1,7 +1,6 @@
 """OpenCompass: the evaluators of its gsm8k configurations, its four-shot and zero-shot prompts."""
 
-from gradeschool.protocols.opencompass.few_shot import FEW_SHOT, FEW_SHOT_STOP
-from gradeschool.protocols.opencompass.scorers import GSM8K
+from gradeschool.protocols.opencompass.few_shot import FEW_SHOT, FEW_SHOT_STOP, GSM8K
 from gradeschool.protocols.opencompass.zero_shot import (
     V2_SCORER,
     ZERO_SHOT,

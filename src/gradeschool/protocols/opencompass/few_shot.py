@@ -1,30 +1,75 @@
 """`opencompass/gsm8k`: four fixed examples as turns, the default gsm8k_gen.
 
 https://github.com/open-compass/opencompass/tree/a5acc4bb/opencompass/configs/datasets/gsm8k
+
+Scored by Gsm8kEvaluator with gsm8k_postprocess:
+https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/gsm8k.py
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
+from gradeschool.answers.search import last_match_in_words
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_turns
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.opencompass.scorers import GSM8K
+from gradeschool.scorer import Scorer
+from gradeschool.verdict import Answer
+
+NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")
+RUN_ON = "Question:"
+
+
+def read(text: str, reference: str) -> Answer | None:
+    """Read the last number before a further "Question:"; a thousands comma splits a number."""
+    end = text.find(RUN_ON)
+    match = last_match_in_words(NUMBER, text if end < 0 else text[:end])
+    if match is None:
+        return None
+    return Answer(match.group(), match.group(), match.span(), "the last number before 'Question:'")
+
+
+def reference(problem: Problem) -> str:
+    """Return what follows the first "#### ", without commas."""
+    parts = problem.solution.split("#### ")
+    return (parts[1] if len(parts) > 1 else problem.gold).replace(",", "")
+
+
+def same(value: str, reference: str) -> bool:
+    """Compare as strings, then as float against int with a tolerance of 1e-6."""
+    try:
+        return value == reference or abs(float(value) - int(reference)) < 1e-6
+    except (ValueError, OverflowError):  # upstream: except Exception
+        return False
+
+
+GSM8K = Scorer(
+    name="opencompass/gsm8k",
+    summary="the last number before 'Question:' (a comma splits it), equal within 1e-6",
+    source="open-compass/opencompass @ a5acc4bb (PyPI 0.5.4), opencompass/datasets/gsm8k.py",
+    reference=reference,
+    extract=read,
+    compare=same,
+)
+
 
 CONFIGS = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4), opencompass/configs/datasets/gsm8k"
 
 
-def _asked(problem: Problem) -> str:
+def _with_request(problem: Problem) -> str:
     return f"Question: {problem.question}\nLet's think step by step\nAnswer:"
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
     """Render the examples, each answer with its line break at the end, and the question."""
-    examples = [(_asked(shot), f"{rationale(shot)}\nThe answer is {shot.gold}\n") for shot in shots]
+    examples = [
+        (_with_request(shot), f"{rationale(shot)}\nThe answer is {shot.gold}\n") for shot in shots
+    ]
     for problem in problems:
-        yield Prompt(messages=shots_as_turns(examples, _asked(problem)))
+        yield Prompt(messages=shots_as_turns(examples, _with_request(problem)))
 
 
 def _protocol(name: str, summary: str, config: str, stop: tuple[str, ...]) -> Protocol:

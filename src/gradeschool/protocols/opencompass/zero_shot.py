@@ -1,7 +1,8 @@
-r"""`opencompass/gsm8k-0shot-v2`: the last box, else an announced answer; MATHEvaluator v2.
+"""`opencompass/gsm8k-0shot-v2`: the last box, else an announced answer; MATHEvaluator v2.
 
 https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/math.py
 https://github.com/open-compass/opencompass/tree/a5acc4bb/opencompass/configs/datasets/gsm8k
+Patterns of upstream that are quadratic are scans in linear time here.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ from gradeschool.answers.search import TextMatch
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.opencompass.hendrycks import hendrycks
-from gradeschool.protocols.opencompass.minerva import minerva
-from gradeschool.protocols.opencompass.scorers import reference
+from gradeschool.protocols.opencompass.few_shot import reference
+from gradeschool.protocols.opencompass.forms import hendrycks, minerva
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
@@ -68,8 +68,8 @@ def _without_double_braces(text: str, start: int, end: int) -> TextMatch:
 
 def announcing_piece(text: str) -> TextMatch:
     """Return the first piece between periods that announces an answer, else the first piece."""
-    at = _announced(text)
-    start = 0 if at < 0 else text.rfind(".", 0, at) + 1
+    place = _announced(text)
+    start = 0 if place < 0 else text.rfind(".", 0, place) + 1
     end = text.find(".", start)
     end = len(text) if end < 0 else end
     return TextMatch(text[start:end], start, end)
@@ -77,25 +77,25 @@ def announcing_piece(text: str) -> TextMatch:
 
 def _announced(text: str) -> int:
     if not text.isascii():
-        found = ANNOUNCED.search(text)
-        return -1 if found is None else found.start()
+        match = ANNOUNCED.search(text)
+        return -1 if match is None else match.start()
     low = text.lower()
     if "answer" not in low:
         return -1
-    found = ANNOUNCED.search(low)
-    return -1 if found is None else found.start()
+    match = ANNOUNCED.search(low)
+    return -1 if match is None else match.start()
 
 
 def read(text: str, reference: str) -> Answer | None:
     """Read the last box, else the piece that announces an answer, else the first piece."""
-    found = last_box(text)
-    if found is not None and found.text:
-        return Answer(found.text, found.text, (found.start, found.end), BOXED)
-    found = announcing_piece(text)
-    value = minerva_form(found.text)
+    match = last_box(text)
+    if match is not None and match.text:
+        return Answer(match.text, match.text, (match.start, match.end), BOXED)
+    match = announcing_piece(text)
+    value = minerva_form(match.text)
     if not value:
         return None
-    return Answer(found.text, value, (found.start, found.end), "a piece between periods")
+    return Answer(match.text, value, (match.start, match.end), "a piece between periods")
 
 
 def minerva_form(answer: str) -> str:
@@ -109,7 +109,7 @@ def minerva_form(answer: str) -> str:
 _minerva = lru_cache(1 << 14)(minerva)
 
 
-class Forms(NamedTuple):
+class AnswerForms(NamedTuple):
     """The forms of an answer that are compared; None where upstream's function raises."""
 
     hendrycks: str | None
@@ -117,18 +117,18 @@ class Forms(NamedTuple):
     minerva: str
 
 
-def _forms(answer: str) -> Forms:
+def _forms(answer: str) -> AnswerForms:
     try:
         form = hendrycks(answer)
-        return Forms(form, minerva(form), minerva(answer))
+        return AnswerForms(form, minerva(form), minerva(answer))
     except ValueError:  # "a/b": upstream goes on with the next comparison
-        return Forms(None, None, minerva(answer))
+        return AnswerForms(None, None, minerva(answer))
 
 
 _remembered = lru_cache(1 << 16)(_forms)
 
 
-def forms(answer: str) -> Forms:
+def forms(answer: str) -> AnswerForms:
     """Return the forms of an answer; those of short ones are remembered."""
     return _remembered(answer) if len(answer) <= LONGEST_REMEMBERED else _forms(answer)
 
@@ -140,13 +140,13 @@ def same(value: str, reference: str) -> bool:
             return value == reference  # each form of such a number is the number
         if not NO_PIECE.search(value) and _differs(value, reference, from_text=False):
             return False
-    one, other = forms(value), forms(reference)
-    if one.hendrycks is not None and other.hendrycks is not None:
-        if one.hendrycks == other.hendrycks:
+    first, second = forms(value), forms(reference)
+    if first.hendrycks is not None and second.hendrycks is not None:
+        if first.hendrycks == second.hendrycks:
             return True
-        if one.minerva_of_hendrycks == other.minerva_of_hendrycks:
+        if first.minerva_of_hendrycks == second.minerva_of_hendrycks:
             return True
-    return one.minerva == other.minerva or value == reference
+    return first.minerva == second.minerva or value == reference
 
 
 def _differs(piece: str, gold: str, from_text: bool) -> bool:
@@ -158,8 +158,8 @@ def _differs(piece: str, gold: str, from_text: bool) -> bool:
     missing answer in a text either if a character remains that is in none of the removed phrases.
     """
     cut = -1
-    for found in MIGHT_ANNOUNCE.finditer(piece):
-        cut = found.start()
+    for match in MIGHT_ANNOUNCE.finditer(piece):
+        cut = match.start()
     if (dollars := piece.count("$")) > 1:
         if cut >= 0:
             return False

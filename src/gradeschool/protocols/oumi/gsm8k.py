@@ -23,19 +23,19 @@ INSTRUCTION = 'Let\'s think step by step and output the final answer after "####
 
 def read(text: str, reference: str) -> Answer | None:
     """Read the last "#### N"; commas go, a trailing period stays."""
-    found = last_match(ANSWER, text)
-    if found is None:
+    match = last_match(ANSWER, text)
+    if match is None:
         return None
-    number = found.group(1)
-    return Answer(number, number.replace(",", ""), found.span(1), "the last '#### N'")
+    number = match.group(1)
+    return Answer(number, number.replace(",", ""), match.span(1), "the last '#### N'")
 
 
 def reference(problem: Problem) -> str:
     """Return the first "#### N" of the solution without commas, which upstream asserts."""
-    found = ANSWER.search(problem.solution)
-    if found is None:
+    match = ANSWER.search(problem.solution)
+    if match is None:
         raise ScorerFailure("AssertionError: the solution has no '#### N'")
-    return found.group(1).replace(",", "")
+    return match.group(1).replace(",", "")
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

@@ -1,7 +1,14 @@
-r"""`strip_string`: how Qwen2.5-Math cleans an answer before it compares it.
+"""How Qwen2.5-Math cleans an answer before it compares it, number words included.
+
+`strip_string`: how Qwen2.5-Math cleans an answer before it compares it.
 
 https://github.com/QwenLM/Qwen2.5-Math/blob/a45202bd/evaluation/parser.py, lines 83-330. The regexes
 of upstream that are quadratic are linear scans here, with the same result.
+
+Numbers written in words, as word2number 1.1 reads them: `word_to_num`.
+
+https://pypi.org/project/word2number/1.1/, word2number/w2n.py lines 126-240. Words that are no
+numbers are passed over, so that "she has eighteen dollars" is 18.
 """
 
 from __future__ import annotations
@@ -9,10 +16,91 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gradeschool.protocols.qwen2_5_math.word_numbers import word_number
+WORD_NUMBERS_UNITS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    "nineteen",
+)
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+SCALES = {"billion": 10**9, "million": 10**6, "thousand": 1000}
+POINT = "point"
+VALUES = {
+    **{word: value for value, word in enumerate(WORD_NUMBERS_UNITS)},
+    **{word: 10 * value for value, word in enumerate(TENS, 2)},
+    "hundred": 100,
+    **SCALES,
+}
+DIGITS = WORD_NUMBERS_UNITS[:10]
+
+
+def word_number(text: str) -> str:
+    """Return the number that a text spells, as Python writes it; the text itself for none."""
+    words = text.replace("-", " ").lower()
+    if words.isdigit():
+        try:
+            return str(int(words))
+        except ValueError:  # superscripts, or more than 4,300 digits
+            return text
+    spoken = [word for word in words.split() if word in VALUES or word == POINT]
+    value = _value(spoken)
+    return text if value is None else str(value)
+
+
+def _value(words: list[str]) -> float | None:
+    if not words or any(words.count(word) > 1 for word in (*SCALES, POINT)):
+        return None
+    before, after = words, list[str]()
+    if POINT in words:
+        place = words.index(POINT)
+        before, after = words[:place], words[place + 1 :]
+    total = _whole(before)
+    if total is None:
+        return None
+    return total + _decimals(after) if after else total
+
+
+def _whole(words: list[str]) -> int | None:
+    if len(words) < 2:
+        return VALUES[words[0]] if words else 0
+    places = [words.index(scale) for scale in SCALES if scale in words]
+    if places != sorted(places):
+        return None
+    total, start = 0, 0
+    for place in places:
+        multiplier = _group(words[start:place])
+        if multiplier is None:
+            return None
+        total += multiplier * VALUES[words[place]]
+        start = place + 1
+    # A scale at the very end is not seen as such here: "two million three thousand" is 2,004,003,
+    # with the last three thousand counted again as 3 + 1000.
+    starts = [place + 1 for place in places if place + 1 < len(words)] if places else [0]
+    if not starts:
+        return total
+    rest = _group(words[starts[-1] :])
+    return None if rest is None else total + rest
+
+
+def _group(words: list[str]) -> int | None:
+    """Return the value of the words between two scales; from five words on, only the first."""
+    values = [VALUES[word] for word in words]
+    if len(values) == 4:
+        return values[0] * values[1] + values[2] + values[3]
+    if len(values) == 3:
+        return values[0] * values[1] + values[2]
+    if len(values) == 2:
+        return values[0] * values[1] if 100 in values else values[0] + values[1]
+    return values[0] if values else None
+
+
+def _decimals(words: list[str]) -> float:
+    if any(word not in DIGITS for word in words):
+        return 0
+    return float("0." + "".join(str(VALUES[word]) for word in words))
+
 
 # In the order of upstream, each also with an "s" behind it; a period stands for any character.
-UNITS = (
+CLEANING_UNITS = (
     *("east", "degree", "mph", "kmph", "ft", "m sqaure", " m east", "sq m", "deg", "mile", "q ."),
     *("monkey", "prime", "ratio", "profit of rs", "rd", "o", "gm", "p . m", "lb", "tile", "per"),
     *("dm", "lt", "gain", "ab", "way", "west", "a .", "b .", "c .", "d .", "e .", "f .", "g ."),
@@ -83,15 +171,15 @@ def _replaced(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
 def _cut(text: str, opening: str, instead: str | None) -> str:
     """Put `instead` for `opening` up to the next "}"; None keeps what stands between the two."""
     pieces: list[str] = []
-    at = 0
+    place = 0
     while True:
-        start = text.find(opening, at)
+        start = text.find(opening, place)
         end = text.find("}", start + len(opening)) if start >= 0 else -1
         if end < 0:
-            return "".join((*pieces, text[at:]))
+            return "".join((*pieces, text[place:]))
         inside = text[start + len(opening) : end]
-        pieces += (text[at:start], inside if instead is None else instead)
-        at = end + 1
+        pieces += (text[place:start], inside if instead is None else instead)
+        place = end + 1
 
 
 def _without_last_text(text: str) -> str:
@@ -113,7 +201,7 @@ def _without_units(text: str) -> str:
 @cache
 def _unit_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Return each unit's pattern with a piece of text without which it cannot match."""
-    units = (*UNITS, *(f"{unit}s" for unit in UNITS))
+    units = (*CLEANING_UNITS, *(f"{unit}s" for unit in CLEANING_UNITS))
     return tuple((unit.split(".")[0], re.compile(rf"(^|\W){unit}($|\W)")) for unit in units)
 
 

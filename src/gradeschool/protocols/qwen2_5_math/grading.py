@@ -30,19 +30,19 @@ SYMBOLIC_EQUAL = f"{__package__}.library:symbolic_equal"
 
 def read(text: str, reference: str) -> Answer | None:
     """Read a box, else what follows "the answer is", else the last number, and clean it up."""
-    found, how = _found(text)
-    answer = LINE_BREAK.sub("", found)
+    match, how = _matched(text)
+    answer = LINE_BREAK.sub("", match)
     answer = answer[1:] if answer[:1] == ":" else answer
     for last in (".", "/"):
         answer = answer[:-1] if answer[-1:] == last else answer
     value = strip_string(strip_string(answer))
     if not value and reference:
         return None
-    start = text.rfind(found)
-    return Answer(found, value, None if start < 0 else (start, start + len(found)), how)
+    start = text.rfind(match)
+    return Answer(match, value, None if start < 0 else (start, start + len(match)), how)
 
 
-def _found(text: str) -> tuple[str, str]:
+def _matched(text: str) -> tuple[str, str]:
     text = text.replace(DROPPED, "")
     if FINAL in text and HOPE in text:
         return text.partition(FINAL)[2].partition(HOPE)[0].strip(), "the final answer in dollars"

@@ -27,13 +27,13 @@ latex_parser.version = lambda _: "4.11"
 
 def symbolic_equal(value: str, reference: str) -> bool:
     """Return whether two expressions are equal: as written, symbolically, or within 1e-4."""
-    one, other = _parsed(value), _parsed(reference)
-    if isinstance(one, str) or isinstance(other, str):
+    first, second = _parsed(value), _parsed(reference)
+    if isinstance(first, str) or isinstance(second, str):
         return value == reference
     tests = (
-        lambda: str(one) == str(other) or one == other,
-        lambda: one.equals(other) or simplify(one - other) == 0,
-        lambda: isclose(float(N(other)), float(N(one)), rel_tol=TOLERANCE),
+        lambda: str(first) == str(second) or first == second,
+        lambda: first.equals(second) or simplify(first - second) == 0,
+        lambda: isclose(float(N(second)), float(N(first)), rel_tol=TOLERANCE),
     )
     return any(_holds(attempt(test)) for test in tests)
 

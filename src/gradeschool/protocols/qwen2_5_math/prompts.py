@@ -27,8 +27,8 @@ def _qwen25(problem: Problem) -> tuple[Message, Message]:
 
 
 def _qwen2(problem: Problem) -> tuple[Message, Message]:
-    asked = f"{problem.question.strip()}\n{BOX}"
-    return Message("system", ASSISTANT), Message("user", asked)
+    request = f"{problem.question.strip()}\n{BOX}"
+    return Message("system", ASSISTANT), Message("user", request)
 
 
 def _chatml(messages: tuple[Message, ...]) -> str:

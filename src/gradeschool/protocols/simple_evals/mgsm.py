@@ -32,12 +32,12 @@ def read(text: str, reference: str) -> Answer | None:
     start = text.rfind(PREFIX)
     if start < 0:
         return None
-    found = last_match(NUMBER, text[start + len(PREFIX) :].replace(",", ""))
-    if found is None:
+    match = last_match(NUMBER, text[start + len(PREFIX) :].replace(",", ""))
+    if match is None:
         return None
-    number = found.group().rstrip(".")
-    at = text.rfind(number)  # with a comma inside it does not stand there literally
-    span = (at, at + len(number)) if at > start else None
+    number = match.group().rstrip(".")
+    place = text.rfind(number)  # with a comma inside it does not stand there literally
+    span = (place, place + len(number)) if place > start else None
     return Answer(number, number, span, "the last number behind the last 'Answer'")
 
 

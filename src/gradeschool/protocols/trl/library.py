@@ -26,13 +26,13 @@ def accuracy_reward(text: str, gold: str) -> tuple[str | None, bool]:
     golds = _gold(gold)
     if not golds:
         raise ValueError(f"the solution cannot be parsed, the example is skipped: {gold[:60]!r}")
-    found = parse(text, LATEX, extraction_mode="first_match", parsing_timeout=None)
-    equal = bool(verify(golds, found, timeout_seconds=None))
-    texts = [item for item in found if isinstance(item, str)]
-    return (texts[0] if texts else str(found[0]))[:LONGEST] if found else None, equal
+    extracted = parse(text, LATEX, extraction_mode="first_match", parsing_timeout=None)
+    equal = bool(verify(golds, extracted, timeout_seconds=None))
+    texts = [item for item in extracted if isinstance(item, str)]
+    return (texts[0] if texts else str(extracted[0]))[:LONGEST] if extracted else None, equal
 
 
 @lru_cache(4096)
 def _gold(text: str) -> list[Any]:
-    found: list[Any] = parse(text, parsing_timeout=None)
-    return found
+    extracted: list[Any] = parse(text, parsing_timeout=None)
+    return extracted

@@ -35,8 +35,8 @@ def math_rubric_lenient(text: str, gold: str) -> tuple[str | None, bool]:
 
 def gsm8k_v1(text: str, gold: str) -> tuple[str | None, bool]:
     """Judge as verify.py of the GSM8K environment: the last "#### ...", else the whole reply."""
-    found = HASH_ANSWER.findall(text)
-    response = found[-1] if found else text
+    extracted = HASH_ANSWER.findall(text)
+    response = extracted[-1] if extracted else text
     return response[:LONGEST] or None, _same_boxed(response, gold)
 
 
@@ -63,14 +63,14 @@ def _rubric(response: str, gold: str) -> tuple[str | None, bool]:
 
 
 def _same_boxed(response: str, gold: str) -> bool:
-    found = attempt(lambda: parse(_boxed(response), parsing_timeout=None))
-    return attempt(lambda: verify(_gold(gold), found, timeout_seconds=None)) is True
+    extracted = attempt(lambda: parse(_boxed(response), parsing_timeout=None))
+    return attempt(lambda: verify(_gold(gold), extracted, timeout_seconds=None)) is True
 
 
 @lru_cache(4096)
 def _gold(text: str) -> list[Any]:
-    found: list[Any] = parse(_boxed(text), parsing_timeout=None)
-    return found
+    extracted: list[Any] = parse(_boxed(text), parsing_timeout=None)
+    return extracted
 
 
 def _boxed(text: str) -> str:

@@ -28,12 +28,12 @@ INSTRUCTION = 'Let\'s think step by step and output the final answer after "####
 
 def read_strict(text: str, reference: str) -> Answer | None:
     """Read the last "#### N" of the last 300 characters; commas go, a trailing period stays."""
-    found = last_match(ANSWER, text[-CLIP:])
-    if found is None:
+    match = last_match(ANSWER, text[-CLIP:])
+    if match is None:
         return None
-    number = found.group(1)
+    number = match.group(1)
     return Answer(
-        number, number.replace(",", ""), _span(found, text), "the last '#### N' near the end"
+        number, number.replace(",", ""), _span(match, text), "the last '#### N' near the end"
     )
 
 
@@ -56,18 +56,18 @@ def _last_number(end: str) -> re.Match[str] | None:
     return NUMBER.search(end)
 
 
-def _span(found: re.Match[str], text: str) -> tuple[int, int]:
+def _span(match: re.Match[str], text: str) -> tuple[int, int]:
     offset = max(0, len(text) - CLIP)
-    start, end = found.span(1)
+    start, end = match.span(1)
     return offset + start, offset + end
 
 
 def reference(problem: Problem) -> str:
     """Return the first "#### N" of the solution without commas, which upstream asserts."""
-    found = ANSWER.search(problem.solution)
-    if found is None:
+    match = ANSWER.search(problem.solution)
+    if match is None:
         raise ScorerFailure("AssertionError: the solution has no '#### N'")
-    return found.group(1).replace(",", "")
+    return match.group(1).replace(",", "")
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish, Prompt
 from gradeschool.formats.settings import RecordedRequest
 from gradeschool.problem import Problem
+from gradeschool.prompts.rendering import prompt_bytes
 from gradeschool.protocols.contrast import prompt_lines
-from gradeschool.protocols.prompt_json import prompt_bytes
 from gradeschool.runs.diff.sides import DiffSide
 from gradeschool.scoring.samples import Sample
 

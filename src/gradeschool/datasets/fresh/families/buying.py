@@ -1,4 +1,9 @@
-"""Bills of a shop with discounts and change, and tickets of several prices."""
+"""Shopping bills and tickets.
+
+Purchases: prices, costs, coupons, percentages off, delivery, change, shared costs.
+
+Tickets and visitors: prices for adults and children, days, costs, what is left.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Wages by the hour and savings towards a price."""
+"""Wages and savings.
+
+Work for money: hours, days and weeks at a rate, extra hours, tips, and what is spent.
+
+Money over weeks: what is saved and spent, how long it takes to reach a goal.
+"""
 
 from __future__ import annotations
 

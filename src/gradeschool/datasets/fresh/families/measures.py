@@ -1,4 +1,9 @@
-"""Lengths, weights and times in other units, and tanks that fill and empty."""
+"""Units of measure, and tanks.
+
+Large and small units: meters of ribbon in centimeters, hours of work in minutes.
+
+Water that flows in and out of a tank: what is in it, how long it takes until it is full.
+"""
 
 from __future__ import annotations
 

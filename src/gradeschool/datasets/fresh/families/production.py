@@ -1,4 +1,9 @@
-"""Things that are made or grown, packed and sold."""
+"""Things that are made or grown, packed and sold.
+
+Making things: machines at a rate, what is thrown away, how it is packed and sold.
+
+A farm: rows of trees, fruit from each, what is eaten or sold, baskets and prices.
+"""
 
 from __future__ import annotations
 

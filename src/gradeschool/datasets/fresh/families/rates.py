@@ -1,4 +1,9 @@
-"""Pages a day and miles an hour."""
+"""Pages a day and miles an hour.
+
+Pages of a book: so many a day, what is left, how many days it takes.
+
+Ways and speeds: stages of a trip, what is left of it, the fuel, the average speed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Parts in a ratio, and recipes for more or fewer servings."""
+"""Ratios and recipes.
+
+Two kinds in a given ratio: from the whole, from one kind or from the difference.
+
+Recipes: what so many cakes need, what is there, what is to be bought.
+"""
 
 from __future__ import annotations
 

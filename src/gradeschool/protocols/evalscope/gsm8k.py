@@ -1,7 +1,14 @@
-r"""`evalscope/gsm8k`: the first four train rows as examples, a box is asked for.
+"""EvalScope's GSM8K: the prompt and the scorer.
+
+`evalscope/gsm8k`: the first four train rows as examples, a box is asked for.
 
 https://github.com/modelscope/evalscope, PyPI 1.14.1: evalscope/benchmarks/gsm8k/gsm8k_adapter.py;
 decoding: evalscope/config.py.
+
+`evalscope/gsm8k`: Math-Verify reads the output, then what it read, boxes first.
+
+https://github.com/modelscope/evalscope, PyPI 1.14.1: evalscope/metrics/math/parser.py lines 60-100,
+191-308; evalscope/metrics/nlp/metrics.py lines 27-60 (Accuracy, numeric=True).
 """
 
 from __future__ import annotations
@@ -9,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocol import Protocol
 
@@ -43,4 +51,13 @@ GSM8K_PROMPTS = Protocol(
     shots="gsm8k:train",
     shot_count=SHOTS,
     is_chat=True,
+)
+
+
+GSM8K = library_scorer(
+    "evalscope/gsm8k",
+    summary="Math-Verify, first match only, boxes first; the string it reads is parsed once more",
+    source="evalscope 1.14.1, evalscope/metrics/math/parser.py and metrics/nlp/metrics.py",
+    function=f"{__package__}.library:accuracy",
+    how="evalscope's reading by Math-Verify",
 )

@@ -1,7 +1,14 @@
-r"""The prompts of lighteval's GSM8K task, five shots, and of its inspect back end, zero-shot.
+"""lighteval's GSM8K: prompts and scorers.
+
+The prompts of lighteval's GSM8K task, five shots, and of its inspect back end, zero-shot.
 
 https://github.com/huggingface/lighteval, PyPI 0.13.0: src/lighteval/tasks/tasks/gsm8k.py,
 tasks/lighteval_task.py lines 380-396, tasks/prompt_manager.py lines 91-172.
+
+`lighteval/gsm8k` and `lighteval/gsm8k-inspect`: the metric of the task and its inspect scorer.
+
+https://github.com/huggingface/lighteval, PyPI 0.13.0: src/lighteval/tasks/tasks/gsm8k.py,
+metrics/metrics.py lines 84-110 and 262-276, metrics/dynamic_metrics.py lines 156-262.
 """
 
 from __future__ import annotations
@@ -10,6 +17,7 @@ import random
 from collections.abc import Iterator, Sequence
 
 from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import shots_as_text, shots_as_turns
 from gradeschool.protocol import Protocol
@@ -62,8 +70,8 @@ def turns(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Pro
 def inspect_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
     """Render the template of the inspect back end."""
     for problem in problems:
-        asked = TEMPLATE.replace("{question}", problem.question)
-        yield Prompt(messages=(Message("user", asked),))
+        request = TEMPLATE.replace("{question}", problem.question)
+        yield Prompt(messages=(Message("user", request),))
 
 
 def _question(problem: Problem) -> str:
@@ -101,4 +109,22 @@ INSPECT = Protocol(
     decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
     scorers=("lighteval/gsm8k-inspect",),
     is_chat=True,
+)
+
+
+GSM8K = library_scorer(
+    "lighteval/gsm8k",
+    summary="extractive_match: boxes, 'answer ... N', then the last number, read by priority on "
+    "both sides; the gold is read out of the whole reference solution",
+    source="lighteval 0.13.0, src/lighteval/metrics/metrics.py, Metrics.expr_gold_metric",
+    function=f"{__package__}.library:extractive_match",
+    how="lighteval's reading",
+    reference=lambda problem: f" {problem.solution}",
+)
+GSM8K_INSPECT = library_scorer(
+    "lighteval/gsm8k-inspect",
+    summary="math_scorer: the value and the characters it was read from are those of the gold",
+    source="lighteval 0.13.0, src/lighteval/metrics/metrics.py, math_scorer",
+    function=f"{__package__}.library:math_scorer",
+    how="lighteval's reading",
 )

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from types import ModuleType
 
-from gradeschool.protocols.registry import all_protocols, all_scorers, rooms
-from gradeschool.protocols.sources import source_text
+from gradeschool.protocols.card import source_text
+from gradeschool.protocols.registry import all_protocols, all_scorers, packages
 from names import (
     code,
     link,
+    package_name,
+    package_page,
+    package_title,
     plain,
     protocol_page,
-    room_name,
-    room_page,
-    room_title,
     scorer_page,
     slug,
     table,
@@ -40,8 +40,8 @@ PROTOCOLS = """\
 
 A protocol is everything between a problem and its verdict: the prompt, the decoding, and the
 scorers
-that read the answer. {protocols} protocols of {rooms} harnesses, each frozen under its name: where
-a harness changed, there are two names. Every page below is made from the protocol itself.
+that read the answer. {protocols} protocols of {harnesses} harnesses, each frozen under its name:
+where a harness changed, there are two names. Every page below is made from the protocol itself.
 
 <input class="filter" type="search" placeholder="Filter: chat, lm-eval, box, zero-shot"
   aria-label="Filter protocols" hidden>
@@ -67,30 +67,30 @@ Votes, which count the samples of a problem together, are [on a page of their ow
 
 def pages() -> dict[str, str]:
     """Return the Markdown of every harness's page and of the two indexes by file."""
-    found = {room_page(room): page(room) for room in rooms()}
+    found = {package_page(package): page(package) for package in packages()}
     return found | {"protocols/index.md": protocol_index(), "scorers/index.md": scorer_index()}
 
 
-def page(room: ModuleType) -> str:
+def page(package: ModuleType) -> str:
     """Return the page of a harness."""
-    doc = (room.__doc__ or "").split("\n")[0]
-    votes = getattr(room, "VOTES", ())
+    doc = (package.__doc__ or "").split("\n")[0]
+    votes = getattr(package, "VOTES", ())
     return PAGE.format(
-        title=room_title(room),
+        title=package_title(package),
         about=plain(doc),
-        protocols=f"## Protocols\n\n{_protocols(room, '../../')}" if room.PROTOCOLS else "",
-        scorers=f"## Scorers\n\n{_scorers(room, '../../')}" if room.SCORERS else "",
+        protocols=f"## Protocols\n\n{_protocols(package, '../../')}" if package.PROTOCOLS else "",
+        scorers=f"## Scorers\n\n{_scorers(package, '../../')}" if package.SCORERS else "",
         votes="## Votes\n\n" * bool(votes)
         + "\n".join(
             f"- [`{vote.name}`](../../votes.md#{slug(vote.name)}): {vote.summary}" for vote in votes
         ),
-        source=source(room),
+        source=source(package),
     )
 
 
-def source(room: ModuleType) -> str:
-    """Return a room's SOURCE.md below a heading of the second level."""
-    text = re.sub(r"\A# .*\n", "", source_text(room))
+def source(package: ModuleType) -> str:
+    """Return a package's SOURCE.md below a heading of the second level."""
+    text = re.sub(r"\A# .*\n", "", source_text(package))
     text = re.sub(r"^#", "##", text, flags=re.MULTILINE)
     text = re.sub(r"(?<=[^\n|])\n(\|.*\n\|-)", r"\n\n\1", text)
     text = re.sub(r"^((?!- |  |\n).+)\n(?=- )", r"\1\n\n", text, flags=re.MULTILINE)
@@ -100,64 +100,66 @@ def source(room: ModuleType) -> str:
 def protocol_index() -> str:
     """Return the index of protocols by harness."""
     tables = (
-        f"## {room_name(room)}\n\n{_about(room)}\n\n{_protocols(room, '../')}"
-        for room in _sorted()
-        if room.PROTOCOLS
+        f"## {package_name(package)}\n\n{_about(package)}\n\n{_protocols(package, '../')}"
+        for package in _sorted()
+        if package.PROTOCOLS
     )
-    count = sum(bool(room.PROTOCOLS) for room in rooms())
-    return PROTOCOLS.format(protocols=len(all_protocols()), rooms=count, tables="\n\n".join(tables))
+    count = sum(bool(package.PROTOCOLS) for package in packages())
+    return PROTOCOLS.format(
+        protocols=len(all_protocols()), harnesses=count, tables="\n\n".join(tables)
+    )
 
 
 def scorer_index() -> str:
     """Return the index of scorers by harness."""
     tables = (
-        f"## {room_name(room)}\n\n{_about(room)}\n\n{_scorers(room, '../')}"
-        for room in _sorted()
-        if room.SCORERS
+        f"## {package_name(package)}\n\n{_about(package)}\n\n{_scorers(package, '../')}"
+        for package in _sorted()
+        if package.SCORERS
     )
     return SCORERS.format(scorers=len(all_scorers()), tables="\n\n".join(tables))
 
 
 def _sorted() -> list[ModuleType]:
-    return sorted(rooms(), key=room_name)
+    return sorted(packages(), key=package_name)
 
 
-def _about(room: ModuleType) -> str:
-    about = (room.__doc__ or "").split("\n")[0].removeprefix(room_title(room))
-    return f"[{room_title(room)}](../{room_page(room)}){plain(about)}"
+def _about(package: ModuleType) -> str:
+    about = (package.__doc__ or "").split("\n")[0].removeprefix(package_title(package))
+    return f"[{package_title(package)}](../{package_page(package)}){plain(about)}"
 
 
-def _protocols(room: ModuleType, up: str) -> str:
+def _protocols(package: ModuleType, up: str) -> str:
     rows = [
         (
             link(one.name, protocol_page(one.name), up),
             "chat" if one.is_chat else "completion",
             plain(one.summary),
         )
-        for one in sorted(room.PROTOCOLS, key=lambda one: one.name)
+        for one in sorted(package.PROTOCOLS, key=lambda one: one.name)
     ]
     return table(("protocol", "form", "what it is"), rows)
 
 
-def _scorers(room: ModuleType, up: str) -> str:
+def _scorers(package: ModuleType, up: str) -> str:
     rows = [
         (
             link(one.name, scorer_page(one.name), up),
             plain(one.summary),
             one.extra and code(one.extra),
         )
-        for one in sorted(room.SCORERS, key=lambda one: one.name)
+        for one in sorted(package.SCORERS, key=lambda one: one.name)
     ]
     return table(("scorer", "how it reads", "calls"), rows)
 
 
-def rooms_with_pages() -> list[tuple[str, str, list[str]]]:
+def packages_with_pages() -> list[tuple[str, str, list[str]]]:
     """Return (name, page, the pages of its protocols) of each harness."""
     return [
         (
-            room_name(room),
-            room_page(room),
-            [protocol_page(name) for name in sorted(one.name for one in room.PROTOCOLS)],
+            package_name(package),
+            package_page(package),
+            [protocol_page(name) for name in sorted(one.name for one in package.PROTOCOLS)],
         )
-        for room in _sorted()
+        for package in _sorted()
     ]

@@ -1,0 +1,308 @@
+"""How lighteval finds the answer in a text and cleans its LaTeX. Runs in a child process.
+
+LaTeX as lighteval cleans it: the normalisation of latex2sympy2_extended 1.0.6 by means of 1.11.
+
+latex2sympy2_extended 1.0.6, math_normalization.py, lines 262-330 (boxes), 456-509. The steps that
+1.11 does otherwise are here, in the order of 1.0.6; the others are 1.11's. Runs in a child process.
+
+The patterns by which lighteval finds an answer, for English, with their priorities.
+
+https://github.com/huggingface/lighteval, PyPI 0.13.0,
+src/lighteval/metrics/utils/extractive_match_utils.py, lines 93-158 (numbers and expressions) and
+161-277 (LaTeX). Smaller priorities are tried first. Runs in a child process: some are quadratic.
+
+Finding the answer of a text as lighteval does: patterns by priority, the rightmost match first.
+
+src/lighteval/metrics/utils/extractive_match_utils.py, lines 379-640. Runs in a child process.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from latex2sympy2_extended import NormalizationConfig, latex2sympy, normalize_latex
+from latex2sympy2_extended.sets import FiniteSet
+from math_verify.grader import should_treat_as_complex
+from sympy import FiniteSet as PlainSet
+from sympy import Mul, Number, Rational, UnevaluatedExpr
+from sympy.parsing import parse_expr
+
+from gradeschool.worker_main import Raised, attempt
+
+BOX = re.compile(r"\\[bf]box(?:ed)?")
+BOXES = ("\\boxed", "\\fbox")
+BRACE = re.compile(r"[{}]")
+JOINED = re.compile(r"^\s*(?:and|or|,)\s*$")
+TEXT_AND_OR = re.compile(r"\\text{\s*(?:and|or)\s*}")
+AND_OR = re.compile(r"(?<!\w)(?:and|or)(?!\w)")
+CLEANING_PERCENT = re.compile(r"\\text{percent}|\s*percent")
+TEXT_AT_THE_END = re.compile(r"(\\(?:text|mbox){.*?})(\^\d|\{\^\d\})?$")
+EMPTY_TEXT = re.compile(r"\\text\s*\{\s*\}")
+
+COMMANDS = NormalizationConfig(
+    basic_latex=True,
+    units=False,
+    malformed_operators=False,
+    nits=False,
+    boxed="none",
+    equations=True,
+)
+CLEANING_OPERATORS = NormalizationConfig(
+    basic_latex=False,
+    units=False,
+    malformed_operators=True,
+    nits=True,
+    boxed="none",
+    equations=False,
+)
+
+
+def cleaned(latex: str, last_box: bool) -> str:
+    """Return a formula ready to be parsed. last_box: only the last box and those joined to it."""
+    text = boxed(latex, last_box)
+    text = CLEANING_PERCENT.sub(lambda _: r"\\%", text)
+    text = AND_OR.sub(";", TEXT_AND_OR.sub(";", text))
+    text = normalize_latex(text, COMMANDS)
+    without_unit = TEXT_AT_THE_END.sub("", text).strip()
+    text = EMPTY_TEXT.sub(" ", without_unit or text)
+    cleaned: str = normalize_latex(text, CLEANING_OPERATORS)
+    return cleaned
+
+
+def boxed(text: str, last_box: bool) -> str:
+    r"""Return the contents of the boxes, joined by commas; the text itself where there is none.
+
+    Boxes are found from the end. last_box: stop where "and", "or" or a comma does not join two.
+    A box without a closing brace counts only as the last one, and reaches to the end of the text.
+    """
+    contents: list[str] = []
+    end, later = len(text), -1
+    while True:
+        start, inside = _box_before(text, later if later >= 0 else end)
+        if start < 0 or inside >= end:
+            break
+        close = _closing_brace(text, inside, end) if text[inside] == "{" else -1
+        if close < 0:
+            contents = contents or [text[inside:]]
+            break
+        if last_box and later >= 0 and not JOINED.match(text[close + 1 : later]):
+            break
+        contents.append(text[inside + 1 : close].strip())
+        end = later = start
+    return ",".join(reversed(contents)) if contents else text
+
+
+def _box_before(text: str, end: int) -> tuple[int, int]:
+    """Return where the last box before `end` starts, and where its brace should stand."""
+    start, command = max((text.rfind(command, 0, end), command) for command in BOXES)
+    inside = start + len(command)
+    while inside < end and text[inside].isspace():
+        inside += 1
+    return start, inside
+
+
+def _closing_brace(text: str, opening: int, end: int) -> int:
+    depth = 0
+    for brace in BRACE.finditer(text, opening, end):
+        depth += 1 if brace.group() == "{" else -1
+        if depth == 0:
+            return brace.start()
+    return -1
+
+
+NUMBER = (
+    r"(?:(?P<integer1>-?\d{1,3}(?:[ ,]\d{3})+)(?P<decimal1>\.\d+)?"
+    r"|(?P<integer2>-?\d+)(?P<decimal2>[.,]\d+)"
+    r"|(?P<decimal3>\.\d+)"
+    r"|(?P<integer3>-?\d+))"
+    r"(?P<percent>\s*(?:%|[Pp]ercent|\s*[Pp]ercentage|\s*[Pp]ct))?"
+)
+PATTERNS_OPERATORS = r"\+\-\*\×\/\^\(\)\÷"
+INSIDE = rf"[\d\.\s{PATTERNS_OPERATORS}]"
+EXPRESSION = rf"(?P<expr>-?\(?-?\d{INSIDE}*[{PATTERNS_OPERATORS}]{INSIDE}+\)?)"
+CURRENCY = re.escape("$€£¥₹₽₪₩₫฿₡₢₣₤₥₦₧₨₩₪₫₭₮₯₰₱₲₳₴₵₶₷₸₹₺₻₼₽₾₿")
+BEFORE = r"(?:^|(?:\s|\ )|\=)(?:\*\*)?"
+AFTER = r"(?:\*\*)?(?:[\.]|[,]|\s?[:]|(?:\s|\ )|\)|\$|$)"
+WHOLE_EXPRESSION = rf"(?:{BEFORE}{EXPRESSION}{AFTER})"
+WHOLE_NUMBER = rf"(?:{BEFORE}[{CURRENCY}]?{NUMBER})"
+EITHER = rf"(?:{WHOLE_EXPRESSION}|{WHOLE_NUMBER})"
+ANSWER = r"(?i:answer)"
+FINAL_IS = r"(?i:final answer is)\:?"
+FINAL_LATER_IS = r"(?i:final answer.{0,100}?)\s+is\:?"
+
+EXPRESSIONS = (
+    (rf"{FINAL_IS}\s*{EITHER}\.?\s?I hope", 0),
+    (rf"{FINAL_LATER_IS}{EITHER}", 50),
+    (rf"{ANSWER}\s?[:](?:.{{0,100}}=\s*|.{{0,50}}?){EITHER}(?!\s*=)", 100),
+    (rf"{ANSWER}(?:.{{0,100}}=\s*|.{{0,50}}?){EITHER}(?!\s*=)", 200),
+    (WHOLE_EXPRESSION, 300),
+    (WHOLE_NUMBER, 300),
+)
+
+# (group, before, one character of what stands inside, behind) of each kind of formula
+ENVIRONMENTS = (
+    ("DisplayDollar", r"(?<!\\)\$\$", r"(?:[^$]|\$(?!\$))", r"(?<!\\)\$\$"),
+    ("DisplayBracket", r"(?<!\\)\\\[", r"(?:[^\\]|\\(?!\]))", r"(?<!\\)\\\]"),
+    ("InlineDollar", r"(?<!\\|\d)\$", r"(?:\\[$]|[^\n$])", r"(?<!\\)\$"),
+    ("InlineParenthesis", r"(?<!\\)\\\(", r"(?:[^\\\n]|\\(?!\)))", r"(?<!\\)\\\)"),
+    ("InlineBracket", r"\s\[", r"[^\n\]\[]", r"\]\s"),
+)
+DIGITS = r"-?\d+(?:[.,]\d+)?"
+PATTERNS_PERCENT = r"(?:\\?%|[Pp]ercent|[Pp]ercentage|[Pp]ct)"
+MOST_FORMULAS = 6  # that "and", "or" or a comma joins into one answer
+JOINT = r"\s*(?:and|or|,)\s*"
+OPEN_BOX = r"(?P<first_latexBoxed>\\boxed{.+})"
+
+
+def formula(name: str, boxed: bool) -> str:
+    r"""Return the pattern of one formula whose groups begin with `name`; `boxed`: with a \boxed."""
+    kinds = []
+    for kind, before, inside, behind in ENVIRONMENTS:
+        body = rf"{inside}*?\\boxed{{{inside}+?}}{inside}*?" if boxed else rf"{inside}+?"
+        kinds.append(rf"{before}(?P<{name}_latex{kind}>{body}){behind}")
+    if not boxed:
+        kinds.append(rf"(?P<{name}_latexFraction>-?\\frac{{{DIGITS}}}{{{DIGITS}}})")
+    return rf"(?:(?:{'|'.join(kinds)})\s*(?P<{name}_percent>{PATTERNS_PERCENT})?)"
+
+
+def formulas(boxed: bool) -> str:
+    """Return the pattern of one to six joined formulas."""
+    further = [
+        rf"(?:{JOINT}{formula(f'next{number}', boxed)})?" for number in range(1, MOST_FORMULAS)
+    ]
+    return formula("first", boxed) + "".join(further)
+
+
+class Pattern(NamedTuple):
+    """A pattern, its priority, and whether it finds LaTeX rather than numbers and expressions."""
+
+    regex: re.Pattern[str]
+    priority: int
+    latex: bool
+
+
+@cache
+def expression_patterns() -> tuple[Pattern, ...]:
+    """Return the patterns for golds."""
+    return tuple(Pattern(re.compile(regex), priority, False) for regex, priority in EXPRESSIONS)
+
+
+@cache
+def answer_patterns() -> tuple[Pattern, ...]:
+    """Return the patterns for completions: LaTeX before plain numbers of the same priority."""
+    plain = rf"(?:{formulas(boxed=False)})"
+    latex = (
+        (rf"{FINAL_IS}\s*{plain}\.?\s?I hope", 0),
+        (rf"{FINAL_LATER_IS}\s*{plain}", 50),
+        (rf"{ANSWER}\s?[:].{{0,50}}?{plain}", 100),
+        (rf"{ANSWER}.{{0,50}}?{plain}", 200),
+        (plain, 300),
+        (formulas(boxed=True), 0),
+        (OPEN_BOX, 0),
+    )
+    match = [Pattern(re.compile(regex, re.DOTALL), priority, True) for regex, priority in latex]
+    return (*match, *expression_patterns())
+
+
+HUNDREDTH = Rational(1, 100)
+SEPARATORS = str.maketrans("", "", ", ")
+
+
+def extracted(text: str, patterns: tuple[Pattern, ...], first_match: bool) -> list[Any]:
+    """Return the value found and the characters it was read from: none, one or both of them.
+
+    first_match: give up after the first match, parsed or not; else go on to the next.
+    """
+    values: list[Any] = []
+    characters: list[str] = []
+    for _, group in groupby(sorted(patterns, key=_priority), key=_priority):
+        matches = [
+            (match, pattern.latex) for pattern in group for match in pattern.regex.finditer(text)
+        ]
+        matches.sort(key=lambda match: (match[0].end(), -match[0].start()), reverse=True)
+        for match, latex in matches:
+            value, read = _formulas(match) if latex else _number(match)
+            characters += [read] if read else []
+            if value is not None:
+                values.append(value)
+            if value is not None or first_match:
+                break
+        if values or (matches and first_match):
+            break
+    return [*values, *characters[:1]]
+
+
+def _priority(pattern: Pattern) -> int:
+    return pattern.priority
+
+
+def _number(match: re.Match[str]) -> tuple[Any, str]:
+    """Read a number or an arithmetic expression."""
+    groups = match.groupdict()
+    integer = next((groups[name] for name in groups if name[:7] == "integer" and groups[name]), "")
+    decimal = next((groups[name] for name in groups if name[:7] == "decimal" and groups[name]), "")
+    if integer or decimal:
+        whole = integer.translate(SEPARATORS).lstrip("0") or "0"
+        written = f"{whole}{decimal.replace(',', '.')}"
+        number = attempt(lambda: Number(written))
+        if isinstance(number, Raised):  # digits of another script, or more than 4,300 of them
+            return None, written
+        return (percent(number) if groups["percent"] else number), written
+    expression = groups.get("expr") or ""
+    if not expression:
+        return None, expression
+    python = expression.replace("\n", " ").replace("^", "**")
+    value = attempt(lambda: parse_expr(python, evaluate=False))
+    return (None if isinstance(value, Raised) else value), expression
+
+
+def percent(number: Any) -> Any:
+    """Return a hundredth of a number, not multiplied out: 60 % is not 3/5 here."""
+    return Mul(number, HUNDREDTH, evaluate=False)
+
+
+def _formulas(match: re.Match[str]) -> tuple[Any, str]:
+    """Read one formula, or several joined ones as a set."""
+    groups = match.groupdict()
+    values, texts = [], []
+    for name in ("first", *(f"next{number}" for number in range(1, MOST_FORMULAS))):
+        kind = next(
+            (kind for kind in groups if kind.startswith(f"{name}_latex") and groups[kind]), ""
+        )
+        if not kind:
+            continue
+        text = cleaned(groups[kind], last_box=kind == "first_latexBoxed")
+        texts.append(text)
+        value = _parsed(text)
+        values.append(
+            value if value is None or not groups.get(f"{name}_percent") else percent(value)
+        )
+    if not texts:
+        return None, ""
+    if len(values) < 2 or None in values:
+        return values[0], texts[0]
+    members = [
+        member
+        for value in values
+        for member in (value.args if isinstance(value, PlainSet) else (value,))
+    ]
+    return FiniteSet(*members), " and ".join(texts)
+
+
+def _parsed(latex: str) -> Any:
+    value = attempt(
+        lambda: latex2sympy(
+            latex,
+            is_real=not should_treat_as_complex(latex),
+            convert_degrees=False,
+            normalization_config=None,
+        )
+    )
+    if isinstance(value, Raised):
+        return None
+    if isinstance(value, Mul) and value.args[1:] == (UnevaluatedExpr(HUNDREDTH),):
+        return percent(value.args[0])  # the newer parser keeps the hundredth apart
+    return value

@@ -1,0 +1,194 @@
+r"""The forms in which OpenCompass's MATH evaluator compares answers: Hendrycks', Minerva's.
+
+The Hendrycks form of an answer, second version, as OpenCompass's MATH evaluator makes it.
+
+https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/math.py
+(_strip_string_v2). The lists of strings are upstream's. Its patterns `\\text{.*?}$`,
+`(\d+)\.0+([^\d])` and `(\d+)\.0+$` are quadratic where they do not match; what stands here finds
+the same in linear time.
+
+The Minerva form of an answer, as OpenCompass's MATH evaluator makes it.
+
+https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/math.py
+(normalize_final_answer). The lists of strings are upstream's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from gradeschool.latex import braced_fractions, without, without_zero_decimals
+
+
+class Replacements:
+    """String replacements one after the other; those whose characters are absent cost nothing."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self.steps = [(old, new, frozenset(old)) for old, new in pairs]
+
+    def __call__(self, text: str) -> str:
+        """Return the text with every pair's first string replaced by its second."""
+        present = set(text)
+        for old, new, needed in self.steps:
+            if needed <= present and old in text:
+                text = text.replace(old, new)
+                present.update(new)
+        return text
+
+
+def unwrapped(text: str, opening: str, closing: str) -> str:
+    """Take wrappers off; each reaches to the nearest closing."""
+    parts: list[str] = []
+    place = 0
+    while (start := text.find(opening, place)) >= 0:
+        inside = start + len(opening)
+        end = text.find(closing, inside)
+        if end < 0:
+            break
+        parts += text[place:start], text[inside:end]
+        place = end + len(closing)
+    return "".join([*parts, text[place:]])
+
+
+def last_between(text: str, opening: str, closing: str) -> str:
+    """Return what the last pair of marks encloses; the whole text where there is no pair."""
+    between, place = text, 0
+    while (start := text.find(opening, place)) >= 0:
+        inside = start + len(opening)
+        end = text.find(closing, inside)
+        if end < 0:
+            break
+        between, place = text[inside:end], end + len(closing)
+    return between
+
+
+BEFORE_UNIT = Replacements(
+    (
+        ("\\!", ""),
+        ("\\ ", ""),
+        ("\\\\", "\\"),
+        ("\\\\", "\\"),
+        ("tfrac", "frac"),
+        ("dfrac", "frac"),
+        ("\\left", ""),
+        ("\\right", ""),
+    )
+)
+AFTER_UNIT = Replacements(
+    (
+        ("^{\\circ}", ""),
+        ("^\\circ", ""),
+        ("\\$", ""),
+        ("$", ""),
+        ("\\text", ""),
+        ("x\\in", ""),
+        ("\\%", ""),
+        ("%", ""),
+        (" .", " 0."),
+        ("{.", "{0."),
+        ("\\cdot", ""),
+        ("infinity", "\\infty"),
+    )
+)
+LAST = Replacements((("+\\inity", "\\infty"), ("and", ""), ("\\mathbf", "")))
+BARE_ROOT_WORD = re.compile(r"\\sqrt(\w+)")
+
+
+def hendrycks(answer: str) -> str:
+    """Return the Hendrycks form, second version.
+
+    Raises ValueError on an `a/b` that is no fraction of integers, as upstream does.
+    """
+    answer = answer.strip().replace("\n", "").rstrip(".")
+    answer = AFTER_UNIT(_without_unit(BEFORE_UNIT(answer)))
+    if "\\infty" not in answer:
+        answer = answer.replace("inf", "\\infty")
+    answer = without(LAST(answer), "\\mbox{", "}")
+    if "j" in answer and "i" not in answer:
+        answer = answer.replace("j", "i")
+    answer = without_zero_decimals(answer)
+    if not answer:
+        return answer
+    if answer[0] == ".":
+        answer = "0" + answer
+    name, _, value = answer.partition("=")
+    if len(name) <= 2 and answer.count("=") == 1:
+        answer = value
+    answer = BARE_ROOT_WORD.sub(r"\\sqrt{\1}", answer).replace(" ", "")
+    return _as_fraction(braced_fractions(answer))
+
+
+def _without_unit(text: str) -> str:
+    r"""Cut a text that ends in a brace at its first `\text{`, unless nothing would be left."""
+    start = text.find("\\text{")
+    cut = text
+    if start >= 0 and text.endswith("}") and len(text) > start + len("\\text{"):
+        cut = text[:start]
+    return cut.strip() or text
+
+
+def _as_fraction(text: str) -> str:
+    r"""Write `36/2` as `\frac{36}{2}`; raises ValueError on `a/b`."""
+    over, slash, under = text.partition("/")
+    if not slash or "/" in under:
+        return text
+    numbers = int(over), int(under)
+    return f"\\frac{{{numbers[0]}}}{{{numbers[1]}}}" if text == "{}/{}".format(*numbers) else text
+
+
+REPLACED = (
+    ("an ", ""),
+    ("a ", ""),
+    (".$", "$"),
+    ("\\$", ""),
+    ("\\ ", ""),
+    (" ", ""),
+    ("mbox", "text"),
+    (",\\text{and}", ","),
+    ("\\text{and}", ","),
+    ("\\text{m}", "\\text{}"),
+    ("\\le", "<"),
+)
+# fmt: off
+REMOVED = (
+    "square", "ways", "integers", "dollars", "mph", "inches", "ft", "hours", "km", "units",
+    "\\ldots", "sue", "points", "feet", "minutes", "digits", "cents", "degrees", "cm", "gm",
+    "pounds", "meters", "meals", "edges", "students", "childrentickets", "multiples", "\\text{s}",
+    "\\text{.}", "\\text{\ns}", "\\text{}^2", "\\text{}^3", "\\text{\n}", "\\text{}",
+    "\\mathrm{th}", "^\\circ", "^{\\circ}", "\\;", ",\\!", "{,}", '"', "\\dots", "\n", "\r", "\f",
+)
+# fmt: on
+WRAPPERS = (("\\text{(", ")}"), ("\\text{", "}"), ("\\textbf{", "}"), ("\\overline{", "}"))
+FINAL_ANSWER = "finalansweris"
+ANSWER_IS = re.compile(r"answer?is:?")
+BARE_FRACTION = re.compile(r"(frac)([^{])(.)")
+BARE_ROOT = re.compile(r"(sqrt)([^{])")
+WITHOUT_PHRASES = Replacements([*REPLACED, *((phrase, "") for phrase in REMOVED)])
+
+
+def minerva(answer: str) -> str:
+    """Return the Minerva form: units, spaces and LaTeX wrappers removed."""
+    answer = WITHOUT_PHRASES(answer)
+    for opening, closing in WRAPPERS:
+        answer = unwrapped(answer, opening, closing)
+    answer = _unboxed(answer)
+    answer = answer.partition(FINAL_ANSWER)[2] if FINAL_ANSWER in answer else answer
+    announced = ANSWER_IS.search(answer)
+    if announced is not None:
+        answer = answer[announced.end() :]
+    answer = last_between(answer, "oxed{", "}")
+    answer = last_between(answer, "$", "$").strip()
+    if "rac" in answer and "\\frac" not in answer:
+        answer = answer.replace("rac", "\\frac")
+    answer = BARE_FRACTION.sub(r"frac{\2}{\3}", answer)
+    answer = BARE_ROOT.sub(r"sqrt{\2}", answer).replace("$", "")
+    digits = answer.replace(",", "")
+    return digits if digits.isdigit() else answer
+
+
+def _unboxed(text: str) -> str:
+    r"""Take the first `\boxed{` and the last brace off."""
+    start, end = text.find("\\boxed{"), text.rfind("}")
+    inside = start + len("\\boxed{")
+    return text if start < 0 or end < inside else text[:start] + text[inside:end] + text[end + 1 :]
