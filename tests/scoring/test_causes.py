@@ -152,7 +152,7 @@ def test_explain_one_completion_under_every_scorer(gradeschool: Command, run_of_
     assert "scorers  no answer: " in done.out
     assert "gradeschool/reader" in done.out
     missing = gradeschool("explain", run_of_four, *SAMPLE, "--problem", "1")
-    assert (missing.status, missing.err[:41]) == (2, "gradeschool: no completion is of the prob")
+    assert (missing.status, missing.err[:41]) == (2, "gradeschool: no completion answers the pr")
 
 
 def test_explain_one_cause(gradeschool: Command, run_of_four: Path) -> None:

@@ -91,8 +91,8 @@ async def evaluate(
     async with model:
         requests = plan.requests(model.identity)
         with RunStore(folder) as store:
-            session = _Session(plan, model, store, requests, scorers, options, progress)
             fields = make_manifest(plan, model, version, store.read_json(MANIFEST_FILE))
+            session = _Session(plan, model, store, requests, scorers, options, progress)
             store.write_json(MANIFEST_FILE, fields)
             with on_interrupt(session.interrupt):
                 try:
