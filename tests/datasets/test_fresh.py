@@ -348,7 +348,7 @@ def test_generate_writes_a_file_once(gradeschool: Command, tmp_path: Path) -> No
     [
         (("--split", "exam"), "test-numbers"),
         (("--family", "shoping"), "shopping"),
-        (("--steps", "5", "3"), "give the smaller first"),
+        (("--steps", "5", "3"), "give the smaller number first"),
         (("-o", "no/such/folder/fresh.jsonl"), "cannot be written"),
     ],
 )
