@@ -109,6 +109,23 @@ def test_the_page_and_the_terminal_set_the_same_scorers_aside(
     assert f"those that find answers are {max(shares) - min(shares):.1f} points apart" in page
 
 
+@pytest.mark.parametrize("ending", ["html", "md"])
+def test_a_report_and_the_terminal_count_the_same_guesses(
+    gradeschool: Command, tmp_path: Path, ending: str
+) -> None:
+    """The page and the Markdown say of the reader what `score --causes` counts, in points too."""
+    words = (SAMPLE_FILE, "-d", "sample", "--scorer", "gradeschool/reader", "--causes", "--json")
+    for run in gradeschool("score", *words).json()["runs"]:
+        score = run["scorers"]["gradeschool/reader"]
+        guesses, correct = score["correct_by_guess"], score["correct"]
+        points = f"{100 * guesses / (correct / score['accuracy']):.2f} points"
+        sentence = f"{guesses} of {correct} correct verdicts rest on a guess ({points}), where"
+        file = tmp_path / f"{run['run'].replace('/', '-')}.{ending}"
+        source = (f"{SAMPLE_FILE}#{run['run']}", "-d", "sample", "--scorer")
+        assert sentence in report(gradeschool, file, *source, "gradeschool/reader")
+        assert "on a guess" not in report(gradeschool, file, *source, "openai/2021", "--force")
+
+
 def test_the_policy_names_the_one_script_and_style(
     gradeschool: Command, run_folder: Path, tmp_path: Path
 ) -> None:

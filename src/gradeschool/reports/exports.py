@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 from gradeschool.errors import InputError
 from gradeschool.reports.comparison import p_value, percent, points
 from gradeschool.reports.page.gather import Entry
-from gradeschool.reports.page.verdicts import Judged, rates_of, share_of
+from gradeschool.reports.page.verdicts import Judged, guess_sentence, rates_of, share_of
 from gradeschool.reports.page.write import page
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import Scorer, clip
@@ -48,7 +48,11 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
             *map(str, (rates.truncated, rates.empty, rates.run_on, rates.errors)),
         )
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", f"Read by {_cell(headline.name)}.", "", *_by_scorer(runs, scorers)]
+    lines += ["", f"Read by {_cell(headline.name)}.", ""]
+    for judged in runs:
+        guesses = guess_sentence(judged, headline, share_of(judged, judged.headline))
+        lines += [f"{_cell(judged.run.name)}: {guesses}", ""] if guesses else []
+    lines += _by_scorer(runs, scorers)
     return "\n".join(lines) + "\n"
 
 

@@ -42,8 +42,11 @@ from gradeschool.scoring.compare import Comparison, all_pairs, compare, is_cheap
 from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER, scored_table
 
 
-def headline(judged: Judged, share: Share, platinum: Platinum | None) -> Html:
-    """Return the figure that the page is about, and what it is made of."""
+def headline(judged: Judged, share: Share, platinum: Platinum | None, guesses: str | None) -> Html:
+    """Return the figure that the page is about, and what it is made of.
+
+    guesses: see `guess_sentence`.
+    """
     if not share.judged:
         return el("p", "No completion of this run could be judged.", class_="lead missing")
     problems = len({entry.problem.id for entry in judged.run.entries})
@@ -60,7 +63,13 @@ def headline(judged: Judged, share: Share, platinum: Platinum | None) -> Html:
         el("span", f"95 % interval {span(share.interval)}", class_="between"),
         class_="headline",
     )
-    return join(figure, el("p", facts, ".", class_="lead"), _protocol(judged), _platinum(platinum))
+    return join(
+        figure,
+        el("p", facts, ".", class_="lead"),
+        el("p", guesses, class_="note") if guesses else None,
+        _protocol(judged),
+        _platinum(platinum),
+    )
 
 
 def _protocol(judged: Judged) -> Html | None:

@@ -15,7 +15,7 @@ from gradeschool.problem import MARKER, Problem
 from gradeschool.reports.page.gather import Entry, PageRun
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.at_k import Ballot
-from gradeschool.scoring.causes import explain_verdict, view
+from gradeschool.scoring.causes import CORRECT_BY_GUESS, causes_in_run, explain_verdict, view
 from gradeschool.scoring.statistics import Interval, clustered_wilson
 from gradeschool.scoring.table import (
     CORRECT,
@@ -24,6 +24,7 @@ from gradeschool.scoring.table import (
     OUTCOMES,
     ScoredTable,
     ScorerSet,
+    scored_table,
     tally_by_problem,
 )
 from gradeschool.verdict import Answer, Verdict
@@ -121,6 +122,26 @@ def share_of_clusters(clusters: Sequence[tuple[int, int]]) -> Share:
     """Return the share of (right, n) by problem."""
     right, n = sum(right for right, _ in clusters), sum(n for _, n in clusters)
     return Share(right, n, right / n if n else 0.0, clustered_wilson(clusters))
+
+
+READER = "gradeschool/reader"  # the scorer that tells a guess from a statement
+
+
+def guess_sentence(judged: Judged, scorer: Scorer, share: Share) -> str | None:
+    """Say how much of an accuracy rests on guesses, as `score --causes` counts them.
+
+    scorer: the headline scorer; share: its accuracy. None where the scorer is not the reader, or
+    calls nothing correct.
+    """
+    if scorer.name != READER or not share.correct:
+        return None
+    table = scored_table(judged.run.chosen.run, [scorer])
+    guesses = causes_in_run(table, judged.run.disputed)[scorer.name].get(CORRECT_BY_GUESS, 0)
+    return (
+        f"{guesses:,} of {share.correct:,} correct verdicts {'rests' if guesses == 1 else 'rest'} "
+        f"on a guess ({100 * guesses / share.judged:.2f} points), where the text neither states "
+        "nor concludes an answer."
+    )
 
 
 class Rates(NamedTuple):

@@ -25,6 +25,7 @@ from gradeschool.reports.page.sections import (
 from gradeschool.reports.page.verdicts import (
     Judged,
     Rates,
+    guess_sentence,
     platinum_of,
     rates_of,
     samples_of,
@@ -50,8 +51,9 @@ def page(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
             _section("runs", "The runs", runs_section(runs, shares, rates, platinum, headline))
         )
     for index, judged in enumerate(runs):
+        guesses = guess_sentence(judged, headline, shares[index])
         body = join(
-            sections.headline(judged, shares[index], platinum[index]),
+            sections.headline(judged, shares[index], platinum[index], guesses),
             sections.rates_table(rates[index]),
             *_figures(judged, rates[index], "" if len(runs) == 1 else f"-{index}"),
         )
