@@ -10,6 +10,8 @@ import pytest
 from gradeschool.problem import Problem
 from tests.support import stand_in
 
+# Sums of several threads differ in their last bits, and trainings are compared byte by byte.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 pytest_plugins = ["tests.support.fixtures"]
 
 DATA_VARIABLE = "GRADESCHOOL_DATA"

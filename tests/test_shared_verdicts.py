@@ -41,7 +41,7 @@ def test_shared_verdicts(name: str, data: Path) -> None:
 
 @pytest.mark.official
 def test_every_shared_scorer_is_known_by_its_name(data: Path) -> None:
-    names = json.loads((data.parent / "specs" / "scorer_names.json").read_text("utf-8"))
+    names = json.loads((data.parent / "specs" / "rule_names.json").read_text("utf-8"))
     assert {name for shared in shared_cases(data) for name in shared.verdicts} == set(names)
 
 

@@ -21,7 +21,8 @@ from tests.support.command import Command, environment  # noqa: E402
 from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
 from tests.support.trainees import sums, write_problems  # noqa: E402
 
-QUICK = ("--vocabulary", 300, "--epochs", 2, "--batch", 8, "--quiet")
+QUICK = ("--vocabulary", 300, "--batch", 8, "--quiet")
+SHORT = ("--epochs", 2)
 PROBLEMS, EPOCHS = 48, 3
 
 
@@ -287,7 +288,9 @@ def test_a_folder_with_something_else_is_left_alone(
     problems: Path, gradeschool: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    ended = gradeschool("finetune", "-m", "new:0.2M", "-d", problems, "-o", tmp_path, *QUICK)
+    ended = gradeschool(
+        "finetune", "-m", "new:0.2M", "-d", problems, "-o", tmp_path, *SHORT, *QUICK
+    )
     assert ended.status == 2
     assert "holds no training of ours; nothing was written" in ended.err
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
@@ -299,14 +302,16 @@ def test_problems_longer_than_the_context_are_counted(gradeschool: Command, tmp_
         file.write(json.dumps({"question": "How many? " * 700, "answer": "#### 1"}) + "\n")
     folder = tmp_path / "out"
     ended = gradeschool(
-        "finetune", "-m", "new:0.2M", "-d", path, "-o", folder, *QUICK[:-1], "--json"
+        "finetune", "-m", "new:0.2M", "-d", path, "-o", folder, *SHORT, *QUICK[:-1], "--json"
     )
     assert ended.status == 0, ended.err
     assert "1 problems are longer than the model's 1024 tokens and left out: 6" in ended.err
     assert ended.json()["left_out"] == ["6"]
     only = tmp_path / "only.jsonl"
     only.write_text(path.read_text().splitlines()[-1] + "\n")
-    ended = gradeschool("finetune", "-m", "new:0.2M", "-d", only, "-o", tmp_path / "none", *QUICK)
+    ended = gradeschool(
+        "finetune", "-m", "new:0.2M", "-d", only, "-o", tmp_path / "none", *SHORT, *QUICK
+    )
     assert ended.status == 2
     assert "no example to train on: the longest of 1 has" in ended.err
 
