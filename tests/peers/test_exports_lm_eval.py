@@ -146,7 +146,7 @@ def test_lm_evals_own_readers_read_it(tmp_path: Path) -> None:
     done = run_script("export", answers, "-d", "sample", "--to", "lm-eval", "-o",
                       tmp_path / "ours", *scorers)  # fmt: skip
     assert done.status == 0, done.err
-    assert "left out are 1 of" in done.err
+    assert "1 of 26 are left out" in done.err
     read = run_python("lm_eval", tmp_path, READERS)
     assert read.returncode == 0, read.stderr[-3000:]
     found = json.loads(read.stdout.splitlines()[-1])

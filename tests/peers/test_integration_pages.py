@@ -13,7 +13,7 @@ pytestmark = pytest.mark.peers
 
 @pytest.mark.parametrize("page", pages())
 def test_every_example_of_a_page_runs(
-    page: str, tmp_path: Path, request: pytest.FixtureRequest
+    page: str, tmp_path: Path, data: Path, request: pytest.FixtureRequest
 ) -> None:
     """A page that names the tiny model or a server gets the real ones."""
     blocks = examples(page)
