@@ -3,7 +3,7 @@
 # make test-all    every test, lint and types (brings torch: gigabytes)
 # make test-peers  compare with the real harnesses, each in an environment of its own
 # make test-peers-heavy  the same for those that bring torch (gigabytes)
-# make coverage    every test, and the share of lines that they run
+# make coverage    the tests of make test, and the share of lines that they run
 # make lint        ruff, mypy, and the schemas of workflows and of CITATION.cff
 # make docs        write the documentation to build/docs
 # make bench       time scoring and requests beside peers
@@ -50,7 +50,7 @@ test-all: .venv/all lint
 	.venv/bin/python -m pytest -n 2 -m 'not peers'
 
 coverage: .venv/all
-	.venv/bin/python -m pytest -n 2 -m 'not peers' --cov --cov-report=term
+	.venv/bin/python -m pytest -n 2 -m 'not slow and not peers' --cov --cov-report=term
 
 test-peers: .venv/all
 	.venv/bin/python tests/peers/install.py $(PEERS)
