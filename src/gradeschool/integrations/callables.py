@@ -94,7 +94,12 @@ def evaluate(
             )
         )
         (run,) = load_runs(folder, dataset, lambda _: None)
-    return scores_of(replace(run, name=called), chosen.scorers)
+    # Answers are stored as they come; problems are shown in their order.
+    order = {problem.id: index for index, problem in enumerate(problems.problems)}
+    samples = sorted(
+        run.samples, key=lambda sample: order[sample.problem.id] if sample.problem else len(order)
+    )
+    return scores_of(replace(run, name=called, samples=samples), chosen.scorers)
 
 
 def function_input(prompt: Prompt) -> FunctionInput:
