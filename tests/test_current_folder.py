@@ -63,8 +63,9 @@ def canaries(tmp_path: Path) -> Canaries:
 def test_the_canaries_sing(canaries: Canaries) -> None:
     """The folder is one in which Python, started in the usual way, runs them."""
     program = [sys.executable, "-c", "import json"]
-    subprocess.run(program, cwd=canaries.folder, check=True, timeout=SECONDS)
-    assert "json" in canaries.ran()
+    # Python 3.13 imports linecache for -c, and ends at the canary of that name.
+    subprocess.run(program, cwd=canaries.folder, check=False, timeout=SECONDS, capture_output=True)
+    assert {"json", "linecache"} & set(canaries.ran())
 
 
 def test_audit_of_a_function_beside_them(canaries: Canaries) -> None:
