@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if source.sha256 else ""
-        rows = len(text.strip().split("\n")) if path.suffix in (".tsv", ".jsonl") else source.rows
+        rows = source.rows if path.suffix == ".py" else text.count("\n")
         rows = len(json.loads(text)) if text.startswith("[") else rows
         monkeypatch.setitem(SOURCES, name, replace(source, sha256=sha256, rows=rows))
         return load_dataset(name).problems
@@ -44,7 +44,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     return problems
 
 
-def lines(*rows: dict[str, object]) -> str:
+def lines(*rows: Mapping[str, object]) -> str:
     """Write rows as JSONL."""
     return "".join(f"{json.dumps(row)}\n" for row in rows)
 
@@ -75,8 +75,8 @@ def test_the_exemplars_of_mgsm_are_read_and_not_run(make: Make) -> None:
 
 
 def test_msvamp_writes_its_integers_with_a_decimal(make: Make) -> None:
-    rows = lines({"query": "in English", "response": "8.0", "m_query": "ในภาษาไทย"})
-    [problem] = make("msvamp:th", rows)
+    row = {"query": "in English", "response": "8.0", "m_query": "ในภาษาไทย"}
+    [problem, _] = make("msvamp:th", lines(row, row))  # of one line it would be a JSON value
     assert (problem.question, problem.gold) == ("ในภาษาไทย", "8")
     assert problem.meta == {"language": "th"}
 
