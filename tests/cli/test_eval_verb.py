@@ -46,10 +46,11 @@ def test_every_model_runs_under_every_protocol(gradeschool: Command) -> None:
 def test_the_leaderboard_is_readable_at_any_width(gradeschool: Command, columns: int) -> None:
     models = ("-m", CHAT, "-m", COT, "-m", "recorded/sample#handwritten/terse")
     shown = gradeschool("eval", *models, *SAMPLE, columns=columns).out
-    table = shown.partition("Each run")[0]
+    table = shown.partition("\n\n")[2].partition("\n\n")[0]
     for style in ("chat", "cot", "terse"):
         assert f"recorded-handwritten/{style}" in table  # whole: no word is broken
-    accuracies = [float(word) for line in table.splitlines() for word, unit in
+    figures = table.replace("95 % interval", "").splitlines()
+    accuracies = [float(word) for line in figures for word, unit in
                   zip(line.split(), line.split()[1:], strict=False) if unit == "%"]  # fmt: skip
     assert accuracies == sorted(accuracies, reverse=True)
     assert len(accuracies) == 3
@@ -94,7 +95,7 @@ def test_a_dry_run_of_several_describes_each(gradeschool: Command, folder: Path)
 
 def test_overrides_are_told_and_have_a_folder_of_their_own(gradeschool: Command) -> None:
     changed = gradeschool("eval", "-m", CHAT, *SAMPLE, "--max-tokens", 60)
-    assert "changed  max tokens 60 (the protocol: none)" in changed.out
+    assert "changed  max tokens 60 (the protocol: 1024)" in changed.out
     assert "protocol zero-shot/chat" in changed.out
     assert "dataset  sample, 48 problems" in changed.out
     assert Path("runs/sample-handwritten-chat_zero-shot-chat_sample_max-tokens-60").is_dir()
@@ -107,7 +108,7 @@ def test_a_setting_that_differs_is_named_alone(gradeschool: Command) -> None:
     refused = gradeschool("eval", "-m", CHAT, *SAMPLE, "-o", "run", "--max-tokens", 60)
     assert refused.status == 2
     assert refused.err == (
-        "gradeschool: 'run' holds another run: its max tokens are none, not 60; "
+        "gradeschool: 'run' holds another run: its max tokens is 1024, not 60; "
         "give another folder with -o\n"
     )
 

@@ -23,7 +23,7 @@ UNLIMITED = "no limit"
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredSettings:
     """The settings of a run in words; "" for what run.json does not record.
 
     changes: the settings that differ from the protocol's, "max tokens 160 (the protocol: 400)".
@@ -47,13 +47,13 @@ class Measured:
         return [*named, *([("changed", ", ".join(self.changes))] if self.changes else [])]
 
 
-def measured(manifest: Mapping[str, Any]) -> Measured:
+def measured(manifest: Mapping[str, Any]) -> MeasuredSettings:
     """Return what a run measured, by the fields of its run.json ({}: nothing is known)."""
     if not manifest:
-        return Measured()
+        return MeasuredSettings()
     protocol = _mapping(manifest, "protocol")
     dataset = str(_mapping(manifest, "dataset").get("name") or "")
-    return Measured(
+    return MeasuredSettings(
         model=str(manifest.get("model") or ""),
         engine=engine_words(manifest),
         precision=str(_mapping(manifest, "engine").get("precision") or ""),

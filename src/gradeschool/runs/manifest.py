@@ -72,7 +72,7 @@ def facts_of(plan: RunPlan) -> dict[str, Any]:
     }
 
 
-class SettingDifference(NamedTuple):
+class ChangedSetting(NamedTuple):
     """A setting by which two runs differ, and its value in each, in words."""
 
     name: str
@@ -80,7 +80,7 @@ class SettingDifference(NamedTuple):
     second: str
 
 
-def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> SettingDifference | None:
+def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> ChangedSetting | None:
     """Return the first setting that makes two run.json those of different runs, or None.
 
     Of a setting of several fields, such as decoding, the field alone that differs.
@@ -94,8 +94,8 @@ def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> SettingDif
             inner = "" if name == "decoding" else f"{name} "
             key = "" if keys[0] == "name" else keys[0].replace("_", " ")
             words = f"{inner}{key}".strip()
-            return SettingDifference(words, _words(before.get(keys[0])), _words(after.get(keys[0])))
-        return SettingDifference(name, _words(before), _words(after))
+            return ChangedSetting(words, _words(before.get(keys[0])), _words(after.get(keys[0])))
+        return ChangedSetting(name, _words(before), _words(after))
     return None
 
 

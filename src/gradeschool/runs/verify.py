@@ -99,7 +99,9 @@ def _plan(manifest: Mapping[str, Any], completions: list[Completion]) -> Iterato
     difference = differing(manifest, facts)
     if difference is not None:
         name, before, now = difference
-        yield RunFinding(True, f"the {name} of today is another: {now}, not {before}")
+        setting, _, key = name.partition(" ")
+        text = f"the {setting} of today is another: {f'{key} ' if key else ''}{now}, not {before}"
+        yield RunFinding(True, text)
         return
     yield from _keys(plan, str(manifest.get("model")), completions)
     planned = len(plan.problems) * plan.samples
