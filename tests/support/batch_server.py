@@ -79,7 +79,8 @@ class BatchServer:
     def end(self, batch: dict[str, Any]) -> None:
         """End a batch, its results in reverse order."""
         requests = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
-        good, failed = [], []
+        good: list[Result] = []
+        failed: list[Result] = []
         for request in reversed(requests):
             id, question = request["custom_id"], request["body"]["messages"][-1]["content"]
             result = self.result(question, id)
