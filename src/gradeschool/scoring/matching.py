@@ -137,7 +137,7 @@ WORDS = re.compile(r"[^\W\d_]{4,}|\d+")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 READ = 6000  # characters of a text; base models run on into further questions
 ABOUT = 0.35  # share of a question's words, by weight, from which a text is about it
-VAGUE = 0.2  # mean share of the closest questions in any dataset of texts that are about nothing
+VAGUE = 0.15  # mean share of the closest questions in any dataset of texts that are about nothing
 NEAR = (0, 1, -1, 2, -2)  # shifts that are looked at first, and cheaply
 ENOUGH = 8  # texts; fewer show nothing
 TELLING_WORDS = 8  # of a text; fewer do not show which problem it is about
@@ -319,7 +319,7 @@ def _refuse_other_problems(texts: Sequence[TextTopic], matcher: Matcher, file: s
     dataset, best, strangers = matcher.name, [(0, 0.0)] * len(texts), 0
     for name, topics in _topics_here(matcher):
         closest = [topics.best(text.words) for text in texts]
-        if sum(share for _, share in closest) < VAGUE * len(texts):
+        if name == matcher.name and sum(share for _, share in closest) < VAGUE * len(texts):
             return  # about nothing: no other dataset need be looked at
         shares = zip(closest, own, strict=True)
         count = sum(share >= 0.45 and share >= 1.5 * mine for (_, share), mine in shares)
