@@ -206,7 +206,7 @@ def installed(folder: Path) -> Iterator[None]:
     sources = {
         name: replace(source, sha256=digest(folder / source.path), alternative=None)
         for name, source in SOURCES.items()
-        if source.url
+        if source.url and (folder / source.path).is_file()
     }
     lines = (folder / "gsm8k" / "test.jsonl").read_text("ascii").splitlines()
     pairs = (
