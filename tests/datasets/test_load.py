@@ -15,11 +15,13 @@ import pytest
 
 from gradeschool import Problem, get_scorer, load_dataset, load_gsm8k, parse_gsm8k_answer
 from gradeschool.datasets import files, load
-from gradeschool.datasets.sources import ALIASES, SOURCES, DatasetSource
+from gradeschool.datasets.sources import ALIASES, LANGUAGES, SOURCES, DatasetSource
 from gradeschool.errors import DataError, InputError, UnknownNameError
 
 BODY = b'{"question": "1 + 1?", "answer": "1 + 1 = 2\\n#### 2"}\n'
 SAMPLE = Path(files.__file__).parent / "sample"
+# Nobody has published the digest of these files: they are not fetched, the user gives them.
+DIGEST_UNKNOWN = {"gsm-plus", "gsm-symbolic", "gsm-symbolic:p1"}
 
 
 @pytest.fixture(autouse=True)
@@ -38,10 +40,14 @@ def test_every_source_is_complete_and_pinned(name: str) -> None:
     source = SOURCES[name]
     assert source.name == name
     assert source.summary
-    assert source.licence in ("MIT", "Apache-2.0")
+    assert re.fullmatch(r"MIT|Apache-2\.0|CC-BY(-NC|-SA|-ND)*-4\.0", source.licence)
+    assert source.language in LANGUAGES and source.golds
     assert source.rows > 0
     if source.url:
         assert source.url.startswith("https://")
+        if source.name in DIGEST_UNKNOWN:
+            assert not source.sha256
+            return
         assert re.search(r"/[0-9a-f]{40}/|/v\d+\.\d+\.\d+/", source.url), "no pinned revision"
         assert re.fullmatch(r"[0-9a-f]{64}", source.sha256)
     else:
@@ -68,6 +74,8 @@ def test_every_source_loads_with_its_rows_and_digest(name: str, data: Path) -> N
 
 @pytest.mark.parametrize("alias", ALIASES)
 def test_an_alias_is_another_name_of_the_same_dataset(alias: str, data: Path) -> None:
+    if not load.is_here(alias):
+        pytest.skip(f"{alias} is not on this machine")
     assert load_dataset(alias) is load_dataset(ALIASES[alias])
     assert load.source_named(alias) is SOURCES[ALIASES[alias]]
 

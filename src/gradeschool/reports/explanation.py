@@ -92,7 +92,7 @@ def print_disagreements(
     _print_groups(cases, len(cases), limit, console)
 
 
-class Tally(NamedTuple):
+class OutcomeCounts(NamedTuple):
     """Completions that are right, all of them, and those of which there is nothing to judge."""
 
     right: int
@@ -101,16 +101,16 @@ class Tally(NamedTuple):
 
 
 def print_causes(
-    cases: Sequence[Case], scorer: Scorer, tally: Tally, limit: int, console: Console
+    cases: Sequence[Case], scorer: Scorer, counts: OutcomeCounts, limit: int, console: Console
 ) -> None:
     """Print how many completions a scorer has right, why it misses the others, and examples."""
-    judged = tally.total - tally.errors
-    share = f" ({100 * tally.right / judged:.2f} %)" if judged else ""
-    errors = f", {tally.errors} errors" if tally.errors else ""
+    judged = counts.total - counts.errors
+    share = f" ({100 * counts.right / judged:.2f} %)" if judged else ""
+    errors = f", {counts.errors} errors" if counts.errors else ""
     console.print(
-        f"{scorer.name}: {tally.right} of {judged} correct{share}{errors}", soft_wrap=True
+        f"{scorer.name}: {counts.right} of {judged} correct{share}{errors}", soft_wrap=True
     )
-    _print_groups(cases, tally.total, limit, console)
+    _print_groups(cases, counts.total, limit, console)
 
 
 def print_cases(cases: Sequence[Case], limit: int, console: Console) -> None:

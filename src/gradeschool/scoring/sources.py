@@ -18,7 +18,7 @@ from gradeschool.formats.read import COMPLETIONS_FILE, name_of, read_samples, re
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.matching import Matcher
+from gradeschool.scoring.matching import Matcher, examined
 from gradeschool.scoring.samples import Run, Sample, collect
 
 DEFAULT_DATASET = "gsm8k"
@@ -61,15 +61,23 @@ def files_of(name: str, dataset: str | None) -> tuple[tuple[Path, ...], str]:
     return parts, dataset or dataset_of(parts[0]) or DEFAULT_DATASET
 
 
-def check_sources(names: Iterable[str], dataset: str | None) -> None:
+CheckRuns = Callable[[Sequence[str]], None]
+
+
+def check_sources(
+    names: Iterable[str], dataset: str | None, check_runs: CheckRuns | None = None
+) -> None:
     """Raise InputError for a table that cannot be read, before a dataset is fetched for it.
 
     Files are looked into only where their dataset has to be fetched; elsewhere reading them says
-    the same a moment later.
+    the same a moment later. check_runs raises InputError for run names that do not do; it is called
+    if every file was looked into.
     """
     tables = [(name, *files_of(name, dataset)) for name in names]
+    chosen: list[str] = []
     for name, parts, used in tables:
         if is_here(used):
+            check_runs = None
             continue
         file, only = parted(name)
         recorded = [one for part in parts for one in read_samples(part, run_of(name))]
@@ -79,6 +87,9 @@ def check_sources(names: Iterable[str], dataset: str | None) -> None:
         runs = dict.fromkeys(one.run for one in recorded)
         if only and only not in runs:
             raise no_such_run(file, only, runs)
+        chosen += [only] if only else runs
+    if check_runs:
+        check_runs(chosen)
 
 
 def parted(spec: str) -> tuple[str, str]:
@@ -139,8 +150,11 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
     """
     [source] = sources([str(path)], dataset)
     matcher = Matcher(source.dataset.problems, source.dataset.name)
-    recorded = (one for part in source.parts for one in read_samples(part, source.run))
-    runs = collect(recorded, matcher, source.name, warn)
+    examine = examined(source.dataset, source.name)
+    samples = (
+        sample for part in source.parts for sample in read_samples(part, source.run, examine)
+    )
+    runs = collect(samples, matcher, source.name, warn)
     if source.only and source.only not in [run.name for run in runs]:
         raise no_such_run(parted(source.name)[0], source.only, [run.name for run in runs])
     return [run for run in runs if source.only in ("", run.name)]
@@ -172,17 +186,22 @@ class Chosen(NamedTuple):
 
 
 def choose_runs(
-    specs: Sequence[str], dataset: str | None, warn: Callable[[str], None]
+    specs: Sequence[str],
+    dataset: str | None,
+    warn: Callable[[str], None],
+    check_runs: CheckRuns | None = None,
 ) -> list[Chosen]:
     """Return the runs that FILE or FILE#RUN arguments mean, under names that differ.
 
-    A file is read once, however many of its runs are named. Raises InputError for a run that a
-    file does not hold.
+    A file is read once, however many of its runs are named. check_runs raises InputError for run
+    names that do not do, where possible before a dataset is fetched. Raises InputError for a run
+    that a file does not hold.
     """
-    check_sources(specs, dataset)
+    specs = list(dict.fromkeys(specs))
+    check_sources(specs, dataset, check_runs)
     loaded: dict[Path, list[Run]] = {}
     chosen: list[Chosen] = []
-    for spec in dict.fromkeys(specs):
+    for spec in specs:
         file, name = parted(spec)
         path = Path(file)
         if path not in loaded:
@@ -192,6 +211,8 @@ def choose_runs(
             raise no_such_run(str(path), name, (run.name for run in loaded[path]))
         manifest = manifest_of(path)
         chosen += [Chosen(run, path, manifest) for run in found]
+    if check_runs:
+        check_runs([each.run.name for each in chosen])
     _name_apart(chosen)
     return chosen
 

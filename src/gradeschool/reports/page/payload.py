@@ -38,7 +38,7 @@ class Block(NamedTuple):
     body: str
 
 
-class Row(NamedTuple):
+class CompletionRow(NamedTuple):
     """Where a completion of the page stands: problem, run and entry of the run."""
 
     problem: int
@@ -55,7 +55,7 @@ def blocks_of(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[Blo
             problems.setdefault((entry.problem.id, entry.problem.question), entry.problem)
     places = {key: index for index, key in enumerate(problems)}
     rows = sorted(
-        Row(places[entry.problem.id, entry.problem.question], run, entry.sample, index)
+        CompletionRow(places[entry.problem.id, entry.problem.question], run, entry.sample, index)
         for run, judged in enumerate(runs)
         for index, entry in enumerate(judged.run.entries)
     )
@@ -98,7 +98,7 @@ def _problems(
     }
 
 
-def _columns(runs: Sequence[Judged], rows: Sequence[Row], causes: Sequence[str]) -> bytes:
+def _columns(runs: Sequence[Judged], rows: Sequence[CompletionRow], causes: Sequence[str]) -> bytes:
     """Return problem, run, sample, tokens (-1: unknown) as 32-bit; finish, cause, codes as bytes.
 
     Each column is contiguous; cause is 0 for none and 1 + its place otherwise; codes go by scorer.
@@ -121,7 +121,7 @@ def _columns(runs: Sequence[Judged], rows: Sequence[Row], causes: Sequence[str])
     return fixed + bytes(finishes) + bytes(result) + by_scorer
 
 
-def _text(judged: Judged, row: Row, families: Sequence[Sequence[Scorer]]) -> list[Any]:
+def _text(judged: Judged, row: CompletionRow, families: Sequence[Sequence[Scorer]]) -> list[Any]:
     """Return [text, readings, characters left out, error], then what a verifier says, if it does.
 
     A reading is [start, end, value, scorers]: in UTF-16 units of the kept text, -1 where the scorer

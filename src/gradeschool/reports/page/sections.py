@@ -12,7 +12,7 @@ from gradeschool.reports.page.checklist import checklist
 from gradeschool.reports.page.markup import (
     Axis,
     Html,
-    Point,
+    PlotPoint,
     axis_over,
     bar_strip,
     count,
@@ -457,8 +457,8 @@ def curves_section(curve: Sequence[AtK]) -> Html:
         return log(k) / last
 
     curves = (
-        ("maj", [Point(place(point.k), point.maj, point.maj_ci95) for point in curve]),
-        ("pass", [Point(place(point.k), point.pass_any, point.pass_ci95) for point in curve]),
+        ("maj", [PlotPoint(place(point.k), point.maj, point.maj_ci95) for point in curve]),
+        ("pass", [PlotPoint(place(point.k), point.pass_any, point.pass_ci95) for point in curve]),
     )
     labels = [(place(point.k), str(point.k)) for point in curve]
     head = el("tr", *(el("th", name, scope="col", class_="number") for name in
