@@ -36,7 +36,7 @@ def steps(problem: Problem) -> int:
 
 def test_claim_1_golds_are_not_always_positive(gsm8k_test: Problems, gsm8k_train: Problems) -> None:
     def not_positive(problems: Problems) -> dict[int, str]:
-        return {at: p.gold for at, p in enumerate(problems) if int(normalize(p.gold)) < 1}
+        return {row: p.gold for row, p in enumerate(problems) if int(normalize(p.gold)) < 1}
 
     assert not_positive(gsm8k_test) == {489: "-10", 1113: "-3"}
     assert not_positive(gsm8k_train) == {626: "0", 5715: "-7", 5844: "-47", 6189: "-12"}

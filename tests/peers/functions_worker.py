@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.peers.opencompass_worker import compiled
 
-Said = list[Any]
+PeerAnswer = list[Any]
 # What the recipes of verl and oumi take for the ground truth: examples/data_preprocess/gsm8k.py.
 TRUTH = re.compile(r"#### (\-?[0-9\.\,]+)")
 HELM_NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
@@ -37,12 +37,12 @@ def file_of(package: str, name: str) -> Path:
 
 def truth(solution: str) -> str:
     """Return the label that a recipe makes of a solution."""
-    found = TRUTH.search(solution)
-    assert found is not None
-    return found.group(1).replace(",", "")
+    match = TRUTH.search(solution)
+    assert match is not None
+    return match.group(1).replace(",", "")
 
 
-def scorers() -> dict[str, Callable[[str, str], Said]]:
+def scorers() -> dict[str, Callable[[str, str], PeerAnswer]]:
     """Return every scorer: (completion, solution) -> its verdict and what it extracts."""
     verl = compiled(
         file_of("verl", "verl/utils/reward_score/gsm8k.py"),
@@ -59,12 +59,12 @@ def scorers() -> dict[str, Callable[[str, str], Said]]:
 
     serving = file_of("sglang", "sglang/test/few_shot_gsm8k.py")
 
-    def by_serving(module: Any) -> Callable[[str, str], Said]:
+    def by_serving(module: Any) -> Callable[[str, str], PeerAnswer]:
         names = ("INVALID", "get_answer_value")
         space = compiled(serving, names, ast=ast, re=module)
         value = space["get_answer_value"]
 
-        def judge(text: str, solution: str) -> Said:
+        def judge(text: str, solution: str) -> PeerAnswer:
             read, label = value(text), value(solution)
             if label == space["INVALID"]:
                 return ["error", "AssertionError"]
@@ -72,19 +72,19 @@ def scorers() -> dict[str, Callable[[str, str], Said]]:
 
         return judge
 
-    def by_verl(method: str) -> Callable[[str, str], Said]:
-        def judge(text: str, solution: str) -> Said:
+    def by_verl(method: str) -> Callable[[str, str], PeerAnswer]:
+        def judge(text: str, solution: str) -> PeerAnswer:
             score = verl["compute_score"](text, truth(solution), method=method)
             return [score == 1.0, verl["extract_solution"](text, method)]
 
         return judge
 
-    def by_oumi(text: str, solution: str) -> Said:
+    def by_oumi(text: str, solution: str) -> PeerAnswer:
         score = oumi["gsm8k_reward"]("", text, truth(solution), {})
         return [score == 1.0, oumi["_extract_solution"](text)]
 
-    def by_helm(metric: str, read: Callable[[str], str]) -> Callable[[str, str], Said]:
-        def judge(text: str, solution: str) -> Said:
+    def by_helm(metric: str, read: Callable[[str], str]) -> Callable[[str, str], PeerAnswer]:
+        def judge(text: str, solution: str) -> PeerAnswer:
             text, gold = text.strip(), as_sentence(solution)
             return [helm[metric](gold, text) == 1.0, read(text)]
 
@@ -108,8 +108,8 @@ def as_sentence(solution: str) -> str:
 
 def last_number(text: str) -> str:
     """Return what final_number_exact_match compares."""
-    found = HELM_NUMBER.findall(text)
-    return found[-1].replace(",", "") if found else ""
+    numbers = HELM_NUMBER.findall(text)
+    return numbers[-1].replace(",", "") if numbers else ""
 
 
 def last_token(text: str) -> str:
@@ -119,13 +119,13 @@ def last_token(text: str) -> str:
 
 def main() -> None:
     """Answer until the input ends."""
-    known = scorers()
+    judges = scorers()
     for line in sys.stdin:
         row = json.loads(line)
-        answers: dict[str, Said] = {}
+        answers: dict[str, PeerAnswer] = {}
         for name in row["scorers"]:
             try:
-                answers[name] = known[name](row["completion"], row["solution"])
+                answers[name] = judges[name](row["completion"], row["solution"])
             except Exception as error:  # noqa: BLE001  (the harness's failure is the answer)
                 answers[name] = ["error", type(error).__name__]
         print(json.dumps(answers), flush=True)

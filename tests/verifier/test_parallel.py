@@ -15,8 +15,8 @@ from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.verifier import checkpoints  # noqa: E402
 from gradeschool.verifier.parallel import joined  # noqa: E402
 from tests.support.command import environment  # noqa: E402
-from tests.support.pair import LAST, start, train  # noqa: E402
 from tests.support.trainees import sums, tokenizer_of, trainee, write_problems  # noqa: E402
+from tests.support.two_processes import LAST, start, train  # noqa: E402
 
 WHOLE = ("ddp-language", "fsdp-language", "ddp-likelihood", "fsdp-token", "fsdp-likelihood")
 NAMES = {"ddp": "DDP", "fsdp": "FSDP2"}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradeschool.cli.options import (
+    FileVerb,
     FiniteRange,
-    Verb,
     check_scorers,
     dataset_option,
     json_option,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 
 
-@click.command(cls=Verb)
+@click.command(cls=FileVerb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @scorer_option("Scorer for all runs; by default that of their protocol.")
 @click.option("--common", is_flag=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import (
-    Verb,
+    FileVerb,
     check_scorers,
     dataset_option,
     json_option,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gradeschool.runs.diff.sides import DiffSide
 
 
-@click.command(cls=Verb)
+@click.command(cls=FileVerb)
 @click.argument("a")
 @click.argument("b")
 @renamed_option("--scorer-a", aliases=("--rule-a",), metavar="NAME",

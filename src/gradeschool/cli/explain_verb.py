@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gradeschool.cli.options import (
-    Verb,
+    FileVerb,
     dataset_option,
     files_and_scorers,
     json_option,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 READER = "gradeschool/reader"
 
 
-@click.command(cls=Verb)
+@click.command(cls=FileVerb)
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
 @scorers_option("the run's own scorer, else gradeschool/reader")
 @click.option(

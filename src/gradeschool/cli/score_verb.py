@@ -11,7 +11,7 @@ import click
 
 from gradeschool.cli.options import (
     STANDARD_INPUT,
-    Verb,
+    FileVerb,
     dataset_option,
     files_and_scorers,
     json_option,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SHARD_ALONE = "--shard needs -o FILE, and excludes --engine ray, --vote, --labels and --causes"
 
 
-@click.command(cls=Verb)
+@click.command(cls=FileVerb)
 @click.argument("files", nargs=-1, required=True)
 @scorers_option("all that call no library")
 @click.option("--vote", "votes", multiple=True, metavar="NAME",

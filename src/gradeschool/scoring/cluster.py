@@ -27,6 +27,7 @@ from gradeschool.formats.read import RowBatch, SampleReader
 from gradeschool.formats.tables import BATCH_ROWS, CellBatch
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
+from gradeschool.scoring.matching import examined
 from gradeschool.scoring.shards import FilePlace
 from gradeschool.scoring.sources import DEFAULT_DATASET, sources
 from gradeschool.scoring.stream import FileScorer, Part
@@ -139,9 +140,10 @@ class OnRay:
     def _read(self, stretch: Stretch) -> Iterator[RowBatch]:
         reader = SampleReader(Path(stretch.path), self.run)
         with opened(stretch.path) as file:
-            head = next(file.iter_batches(batch_size=1), None)
-            if head is not None and (row := next(CellBatch([1], head).rows(), None)) is not None:
-                reader.begin(row)
+            head = next(file.iter_batches(batch_size=BATCH_ROWS), None)
+            if head is not None:
+                first = CellBatch(range(1, 1 + head.num_rows), head)
+                reader.begin(first.rows(), examined(self.dataset, stretch.path))
             rows = count(stretch.first)
             for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=stretch.groups):
                 numbers = [next(rows) for _ in range(batch.num_rows)]

@@ -18,7 +18,7 @@ from gradeschool.formats.read import COMPLETIONS_FILE, name_of, read_samples, re
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.matching import Matcher
+from gradeschool.scoring.matching import Matcher, examined
 from gradeschool.scoring.samples import Run, Sample, collect
 
 DEFAULT_DATASET = "gsm8k"
@@ -150,8 +150,11 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
     """
     [source] = sources([str(path)], dataset)
     matcher = Matcher(source.dataset.problems, source.dataset.name)
-    recorded = (one for part in source.parts for one in read_samples(part, source.run))
-    runs = collect(recorded, matcher, source.name, warn)
+    examine = examined(source.dataset, source.name)
+    samples = (
+        sample for part in source.parts for sample in read_samples(part, source.run, examine)
+    )
+    runs = collect(samples, matcher, source.name, warn)
     if source.only and source.only not in [run.name for run in runs]:
         raise no_such_run(parted(source.name)[0], source.only, [run.name for run in runs])
     return [run for run in runs if source.only in ("", run.name)]

@@ -1,4 +1,4 @@
-"""`python -m tests.support.pair FOLDER CASE...`: one of two processes that train, case by case.
+"""`python -m tests.support.two_processes FOLDER CASE...`: one of two processes that train cases.
 
 A case is KIND-WHAT, and KIND-WHAT-killed one whose first process dies by SIGKILL in its middle, if
 it has not begun; the other one then ends, as its partner is gone.
@@ -46,7 +46,7 @@ def start(folder: Path, *cases: str) -> "list[subprocess.Popen[str]]":
     variables = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     return [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.support.pair", str(folder), *cases],
+            [sys.executable, "-m", "tests.support.two_processes", str(folder), *cases],
             env=environment({**variables, "RANK": str(rank), "LOCAL_RANK": str(rank)}),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )
