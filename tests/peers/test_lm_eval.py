@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 
 from gradeschool.completion import Prompt
-from gradeschool.datasets.load import load_dataset
+from gradeschool.datasets.load import is_here, load_dataset
 from gradeschool.problem import Problem
+from gradeschool.protocols.lm_eval.mgsm import TASKS
 from gradeschool.protocols.registry import all_protocols, all_votes, get_protocol
 from tests.peers.compare import (
     COMPARED,
     Case,
     assert_none,
     differences,
+    localised,
     recorded,
     with_number_golds,
 )
@@ -62,6 +64,16 @@ def test_invented_completions_of_hrm8k(peer: Peer, invented: list[Case]) -> None
     cases = with_number_golds(invented)
     assert len(cases) > 1000
     assert_none(differences(peer, cases, {HRM8K: SCORERS[HRM8K]}, "invented completions"))
+
+
+@pytest.mark.parametrize("language", TASKS)
+def test_completions_in_eleven_languages(
+    peer: Peer, data: Path, gsm8k_test: Sequence[Problem], language: str
+) -> None:
+    phrase = TASKS[language][3].partition("(")[0]
+    cases = with_number_golds(localised(recorded(data, gsm8k_test), phrase))
+    scorers = {scorer: name for scorer, name in SCORERS.items() if scorer.startswith("mgsm")}
+    assert_none(differences(peer, cases, scorers, "completions in eleven languages"))
 
 
 def test_the_filters_of_platinum_are_those_of_gsm8k(
@@ -132,6 +144,8 @@ def folder(tmp_path: Path) -> Callable[[str], Path]:
 @pytest.mark.parametrize("name", ALL_PROTOCOLS)
 def test_prompts(peer: Peer, folder: Callable[[str], Path], data: Path, name: str) -> None:
     protocol = get_protocol(name)
+    if not is_here(protocol.dataset):
+        pytest.skip(f"{protocol.dataset} is not on this machine")
     plain, _, form = name.partition("+")
     answer = peer.answer(
         {
