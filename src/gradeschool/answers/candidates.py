@@ -11,6 +11,7 @@ import re
 from itertools import chain, islice
 
 from gradeschool.answers.quantities import (
+    WORD_NUMBER,
     WrittenNumber,
     canonical,
     quantities,
@@ -40,7 +41,7 @@ AFTER_EQUALS = re.compile(
 )
 AFTER_RESULT_WORD = re.compile(
     r"(?i)\b(?:which\s(?:is|equals|gives|makes|means)|equals?|equal\sto|gives(?:\s\w+)?|comes\sto"
-    r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|totals|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
+    r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|\ba\stotal\s\w+\sof|totals|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
     r"|leaves(?:\s\w+){0,2}|(?:left|ends\sup)\swith)[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 AFTER_VERB = re.compile(
@@ -50,6 +51,12 @@ AFTER_VERB = re.compile(
     r"|will\s\w+|can\s\w+|must\s\w+|should\s\w+|did\s\w+|reads?|walks?|travel(?:s|ed)|uses?|used|keeps?)"
     r"(?:\s(?:now|still|only|exactly|about|approximately|then|also|just|her|him|them|all|over"
     r"|at\sleast|at\smost|up\sto))?[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
+)
+# Any other word may be a verb too: "covers 300 miles".
+AFTER_WORD = re.compile(
+    r"\b(?!(?:and|or|but|then|so|of|for|a|an|plus|minus|times|versus|vs|about|as|to|only|since|because"
+    r"|with|that|than|if|also|both|around|roughly|approximately|almost|nearly|exactly)\b)[a-z]{2,20}"
+    r"[\s*_]{1,3}\$?$"
 )
 OPERAND_BEFORE = re.compile(
     r"(?:[\w)}%¢\]]\s{0,3}\\?[$)]?\s?(?:[+×÷·/^]|\\times|\\div|\\cdot|[−–-]|\*)"
@@ -77,8 +84,8 @@ FOR = re.compile(
 )
 BULLET = re.compile(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
 ITEM = re.compile(
-    r"[\s*>#(-]{0,8}(?:(?:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):](?:\*\*)?(?=\s|\*|$)",
-    re.I,
+    r"[\s*>#(-]{0,8}(?:(?:(?i:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):]"
+    r"|[A-Z][a-z]{2,9}\s\d{1,3}:)(?:\*\*)?(?=\s|\*|$)"
 )
 BOLD = re.compile(
     r"\*\*((?:[^*\n]|\*(?!\*)){1,200})\*\*|__([^_\n]{1,200})__|\\textbf\{([^{}\n]{1,200})\}"
@@ -91,11 +98,17 @@ EXCLUDED = re.compile(
     r"|compared\s(?:to|with)|exceed(?:s|ing)?)$"
 )
 REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s")
+# "Since there are 4 schools, 44 people came."
+LEADING = re.compile(
+    r"(?i)[\s*]{0,6}(?:(?:so|and|but|now|then|thus|therefore|hence|finally),?\s)?"
+    r"(?:since|because|as|if|given|assuming|when|while|although)\b[^,:=\n]{1,160}"
+    r"(?:,\d{3}[^,:=\n]{1,80})?,\s"
+)
 PART = re.compile(r"\sof\s(?:which|whom)\b")
 TOTAL_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,3}\s(?:left(?:\sover)?|remain(?:ing|s)?|in\s(?:total|all)|altogether|total)\b"
 )
-ALTERNATIVE = re.compile(r"(?i)(?:\(|\bor\b|\bi\.e\.|\bthat\sis\b)[\s~$(,*]{0,4}$")
+ALTERNATIVE = re.compile(r"(?i)(?:(?<!\\)\(|\bor\b|\bi\.e\.|\bthat\sis\b)[\s~$(,*]{0,4}$")
 APPROXIMATION = re.compile(r"(?:≈|\\approx)\s{0,2}\\?\$?$")
 AFTER_ROUNDING = re.compile(
     r"(?i)\bround(?:s|ed|ing)?\s(?:(?:it|this|that|up|down|off)\s){0,2}to\s(?:get\s)?[*_$]{0,3}$"
@@ -104,8 +117,9 @@ NOT_ROUNDED = re.compile(r"\s(?:decimal|significant|place|digit)")
 # What follows one of these tells more about a number before it.
 CLAUSE = re.compile(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose"
-    r"|(?:by|from|for|of)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
+    r"|i\.e\.,?|in\sother\swords,?|(?:by|from|for|of)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
 )
+WORD_BEFORE = re.compile(rf"{WORD_NUMBER.pattern.removeprefix('(?i)')}\s$", re.I)
 # "4 of the 24 slices"
 WHOLE = re.compile(
     r"\s(?:out\s)?of\s(?:the\s|these\s|those\s|his\s|her\s|their\s|all\s)?(?:\w+\s)?"
@@ -117,6 +131,9 @@ BELOW_ZERO = re.compile(
 NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
+TIMES = re.compile(r"(?i)\b(?:once|twice|thrice)\b(?!\sas\b)")
+TIMES_VALUES = {"once": "1", "twice": "2", "thrice": "3"}
+MORE_THAN = re.compile(r"(?i)(?:\s\w+){0,2}\s(?:more|less|fewer)\sthan\b")
 NEGATED_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b"
 )
@@ -153,15 +170,33 @@ WEIGHTS = {
     "alternative": -1.0, "given value": -0.5, "left of equals": -2.0, "rounded": 4.0,
     "approximation": -8.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0,
     "drawn": 2.5, "whole": -4.0, "asked name": 1.5, "direct": 3.0,
+    "leading": -3.0, "word": 0.5, "compared": -2.5,
 }  # fmt: skip
 
 
 def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
     """Return the number that a sentence states as its result, None where it holds none."""
     numbers = sentence_numbers(text, start, end, question)
-    if len(numbers) < 2:
-        return numbers[0] if numbers else None
-    return best_number(text, start, end, numbers, question)
+    if not numbers:
+        return _times(text, start, end, question)
+    if len(numbers) > 1:
+        return best_number(text, start, end, numbers, question)
+    number = numbers[0]
+    if number.value in question_hints(question).values and SETTING.search(
+        text[max(start, number.start - CONTEXT) : number.start]
+    ):  # "After 4 hours it is minus seven degrees."
+        for word in islice(word_quantities(text, number.end, end), MOST_NUMBERS):
+            if AFTER_VERB.search(text[max(number.end, word.start - CONTEXT) : word.start]):
+                return word
+    return number
+
+
+def _times(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
+    """Return 2 for "twice" where a number of times is asked."""
+    if "time" not in question_hints(question).units:
+        return None
+    match = TIMES.search(text, start, end)
+    return None if match is None else WrittenNumber(TIMES_VALUES[match[0].lower()], *match.span())
 
 
 def best_number(
@@ -242,6 +277,7 @@ def features(
     reason = REASON.search(text, numbers[0].end, numbers[-1].start)
     workings = [match.span() for match in WORKING.finditer(text, start, end)]
     last = len(numbers) - 1
+    leading = LEADING.match(text, start, numbers[-1].start)
     rows: list[list[str]] = []
     name = question_hints(question).name
     drawn = DRAWN.search(text, numbers[0].end, numbers[-1].start)
@@ -261,6 +297,8 @@ def features(
             and " is " not in text[reason.start() : number.start]
         ):
             names.append("reason")
+        elif leading is not None and number.start < leading.end():
+            names.append("leading")
         elif clause is not None and number.start > clause.start() and "result" not in names:
             names.append("clause")
         if index and WHOLE.fullmatch(text, numbers[index - 1].end, number.start):
@@ -268,7 +306,7 @@ def features(
             if "unit asked" in names:
                 rows[-1].append("unit asked")
         if ALTERNATIVE.search(before):
-            better = "unit asked" in names and not (rows and "unit asked" in rows[-1])
+            better = "unit asked" in names and rows and "unit asked" not in rows[-1]
             names.append("asked alternative" if better else "alternative")
         if drawn is not None and number.start > drawn.start() and "unit asked" in names:
             names.append("drawn")
@@ -365,12 +403,16 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
         names.append("for")
     elif AFTER_VERB.search(before):
         names.append("verb")
+    elif AFTER_WORD.search(before):
+        names.append("word")
     if before.endswith("boxed{"):
         names.append("boxed")
     if TOTAL_AFTER.match(text, number.end, end):
         names.append("total")
     if NEGATED_AFTER.match(text, number.end, end):
         names.append("negated")
+    if MORE_THAN.match(text, number.end, end) and not hints.compares:
+        names.append("compared")
     return names
 
 
@@ -510,6 +552,6 @@ def _in_parentheses(text: str, start: int, number: WrittenNumber) -> bool:
     opened = text.rfind("(", start, number.start)
     if opened < 0 or text[opened - 1] == "\\":
         return False
-    if text[opened + 1 : number.start].strip() == "" and text.startswith(")", number.end):
+    if text.startswith(")", number.end) and WORD_BEFORE.search(text[:opened][-30:]):
         return False  # "twenty-four (24)"
     return opened > text.rfind(")", start, number.start)

@@ -41,6 +41,7 @@ CHECK = re.compile(
     r"(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s|i(?:['’]ll|\swill|\scan)?)\s)?"
     r"(?:just\s|quickly\s|also\s)?(?:double[-\s]?)?"
     r"(?:check(?:ing)?|verif(?:y|ication|ying)|confirm(?:ing)?|sanity\scheck)\b"
+    r"|\n[\s*#]{0,6}(?:references?|sources?|citations?)[*_]{0,2}:"
 )
 NEW_CONCLUSION = re.compile(
     r"(?i)(?:\n|[.!?]\s)[\s*]{0,4}(?:so|therefore|thus|hence)\b[^\n.]{0,90}\d"
@@ -61,6 +62,9 @@ INSTRUCTION = re.compile(
     r"(?:add|subtract|multiply|divide|calculate|find)\s"
 )
 OPERAND = re.compile(r"[\w)}%][\s$]{0,3}[+×÷/][\s$]{0,3}$|[\d)][\s$]{0,3}[−–*-]\s[$]?$")
+# What a text that goes round repeats is so long at least; of short sentences, so many characters.
+SHORTEST_PERIOD, LONGEST_PERIOD = 20, 60
+LABEL = re.compile(r"([A-Z][a-z]{2,9}) (\d{1,3}):")
 DIGIT = re.compile(r"\d")
 
 
@@ -84,6 +88,15 @@ def last_sentences(text: str, start: int, end: int) -> Iterator[Sentence]:
             yield Sentence(edge, stop, cut)
             cut = False
         stop = edge
+
+
+def first_sentence_end(text: str, start: int, end: int) -> int | None:
+    """Return where the first sentence of a piece of text ends, None where it reaches to the end."""
+    while (boundary := BOUNDARY.search(text, start, end)) is not None:
+        if text[start : boundary.end()].strip():
+            return boundary.end()
+        start = boundary.end()
+    return None
 
 
 def is_aside(text: str, sentence: Sentence) -> bool:
@@ -137,12 +150,17 @@ def restates(text: str, sentence: Sentence) -> bool:
 def is_next_item(text: str, sentence: Sentence, end: int) -> bool:
     """Tell whether a text breaks off behind the number of a list's next item."""
     written = text[sentence.start : sentence.end].strip().rstrip(".)")
+    if label := LABEL.fullmatch(written):
+        return f"\n{label[1]} {int(label[2]) - 1}:" in text[: sentence.start]
     if len(written) > 3 or not written.isdecimal() or text[sentence.end : end].strip():
         return False
     return any(f"\n{int(written) - 1}{mark} " in text[: sentence.start] for mark in ".)")
 
 
 def goes_round(text: str, sentence: Sentence, start: int, end: int) -> bool:
-    """Tell whether a text repeats its last sentence over and over."""
+    """Tell whether a text repeats its last sentence, or its last words, over and over."""
     written = text[sentence.start : sentence.end].strip()
-    return len(written) > 20 and text.count(written, start, end) >= 4
+    if len(written) < LONGEST_PERIOD:
+        stop = sentence.start + len(written)
+        written = text[max(start, stop - LONGEST_PERIOD) : stop]
+    return len(written) >= SHORTEST_PERIOD and text.count(written, start, end) >= 4
