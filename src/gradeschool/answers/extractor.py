@@ -47,7 +47,6 @@ from gradeschool.answers.sentences import (
     is_aside,
     is_next_item,
     last_sentences,
-    restates,
 )
 from gradeschool.answers.statements import (
     AnswerSection,
@@ -183,7 +182,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         and offers_value(text, last.start, last.end, stated.value)
     ):
         return stated
-    if breaks_off(text, last, number):
+    if breaks_off(text, last, number, question):
         return stated
     taken_back = RETRACTION.search(text, last.start, number.start) or (
         REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end)
@@ -230,9 +229,12 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
     repeats = False
     for index, sentence in enumerate(sentences):
         number = stated_number(text, sentence.start, sentence.end, question)
-        if index == 0 and not whole and end == limit and breaks_off(text, sentence, number):
-            if number is None and restates(text, sentence):
-                continue
+        if (
+            index == 0
+            and not whole
+            and end == limit
+            and breaks_off(text, sentence, number, question)
+        ):
             return None
         if UNKNOWN.search(text, sentence.start, sentence.end) or is_next_item(text, sentence, end):
             return None
