@@ -131,7 +131,8 @@ BELOW_ZERO = re.compile(
 NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
-TIMES = re.compile(r"(?i)\b(?:once|twice|thrice)\b(?!\sas\b)")
+UNNUMBERED = re.compile(r"(?i)\b(?:(?:once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
+MONEY = ("money", "change", "profit", "cash")
 TIMES_VALUES = {"once": "1", "twice": "2", "thrice": "3"}
 MORE_THAN = re.compile(r"(?i)(?:\s\w+){0,2}\s(?:more|less|fewer)\sthan\b")
 NEGATED_AFTER = re.compile(
@@ -178,7 +179,7 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
     """Return the number that a sentence states as its result, None where it holds none."""
     numbers = sentence_numbers(text, start, end, question)
     if not numbers:
-        return _times(text, start, end, question)
+        return _unnumbered(text, start, end, question)
     if len(numbers) > 1:
         return best_number(text, start, end, numbers, question)
     number = numbers[0]
@@ -191,12 +192,16 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
     return number
 
 
-def _times(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
-    """Return 2 for "twice" where a number of times is asked."""
-    if "time" not in question_hints(question).units:
-        return None
-    match = TIMES.search(text, start, end)
-    return None if match is None else WrittenNumber(TIMES_VALUES[match[0].lower()], *match.span())
+def _unnumbered(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
+    """Return 2 for "twice" where a number of times is asked, 0 for "no quarters" of quarters."""
+    units = question_hints(question).units
+    for match in UNNUMBERED.finditer(text, start, end) if units else ():
+        value = TIMES_VALUES.get(match[0].lower())
+        if value is None and (stem(match[1]) in units or ("dollar" in units and match[1] in MONEY)):
+            return WrittenNumber("0", *match.span())
+        if value is not None and "time" in units:
+            return WrittenNumber(value, *match.span())
+    return None
 
 
 def best_number(

@@ -69,6 +69,8 @@ OPERAND = re.compile(
 CLOSER = re.compile(r"(?i)(?:done|thanks?|good|great|correct|true|yes|cheers|end)\b")
 # More words behind the number of an unfinished sentence are no unit.
 LONGEST_UNIT = 4
+# A model that writes more goes round in them.
+MOST_DIGITS = 50
 # What a text that goes round repeats is so long at least; of short sentences, so many characters.
 SHORTEST_PERIOD, LONGEST_PERIOD = 20, 60
 LABEL = re.compile(r"([A-Z][a-z]{2,9}) (\d{1,3}):")
@@ -137,6 +139,8 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
     if number is None:
         return len(words) > 2 or (written[:1].isupper() and CLOSER.match(written) is None)
     stop = sentence.start + len(written)
+    if number.end - number.start > MOST_DIGITS:  # 0.3333333333333...
+        return True
     if "," in text[number.end : stop]:
         before = text[max(sentence.start, number.start - 40) : number.start]
         if SETTING.search(before) and "=" not in written:  # "Therefore, in 48 hours, the pool"
@@ -174,8 +178,8 @@ def is_next_item(text: str, sentence: Sentence, end: int) -> bool:
 
 def goes_round(text: str, sentence: Sentence, start: int, end: int) -> bool:
     """Tell whether a text repeats its last sentence, or its last words, over and over."""
-    written = text[sentence.start : sentence.end].strip()
-    if len(written) < LONGEST_PERIOD:
-        stop = sentence.start + len(written)
+    written = text[sentence.start : sentence.end].strip().lstrip("0123456789. ")
+    if len(written) < SHORTEST_PERIOD:
+        stop = sentence.start + len(text[sentence.start : sentence.end].rstrip())
         written = text[max(start, stop - LONGEST_PERIOD) : stop]
     return len(written) >= SHORTEST_PERIOD and text.count(written, start, end) >= 4
