@@ -164,6 +164,8 @@ MEASURES = frozenset(
     """.split()  # noqa: SIM905
 )
 
+# Behind a number with one of these, another in parentheses is not the same amount once more.
+TELLING = frozenset(("unit asked", "given"))
 WEIGHTS = {
     "result": 3.3, "result word": 2.5, "verb": 1.0, "operand": -4.0, "defined": 2.0,
     "unit asked": 2.0, "other unit": -1.5, "bold": 4.0, "boxed": 4.0, "given": -2.0,
@@ -319,7 +321,7 @@ def features(
             if "unit asked" in names:
                 rows[-1].append("unit asked")
         if ALTERNATIVE.search(before):
-            better = "unit asked" in names and rows and "unit asked" not in rows[-1]
+            better = "unit asked" in names and rows and not TELLING.intersection(rows[-1])
             names.append("asked alternative" if better else "alternative")
         if drawn is not None and number.start > drawn.start():
             names += ["drawn"] if "unit asked" in names or not units else []
