@@ -1,13 +1,16 @@
-"""Runs inside `.venvs/functions`: answers with what verl, oumi and HELM themselves say.
+"""Runs inside `.venvs/functions`: answers with what verl, oumi, HELM and SGLang themselves say.
 
 Reads one JSON object a line, writes one a line, in the same order:
     {"completion", "solution", "scorers"}  ->  {scorer: [verdict, extracted string]}
 The packages cannot be imported without torch and more; the functions named below are compiled from
 their files as they stand there. HELM does not hand out what it extracts: that is read once more.
+vLLM's wheel has no tests: its function is SGLang's, letter for letter, with the module regex.
 """
 
 from __future__ import annotations
 
+import ast
+import importlib
 import json
 import re
 import sys
@@ -53,6 +56,21 @@ def scorers() -> dict[str, Callable[[str, str], PeerAnswer]]:
         file_of("crfm-helm", "helm/benchmark/metrics/evaluate_reference_metrics.py"), names
     )
 
+    serving = file_of("sglang", "sglang/test/few_shot_gsm8k.py")
+
+    def by_serving(module: Any) -> Callable[[str, str], PeerAnswer]:
+        names = ("INVALID", "get_answer_value")
+        space = compiled(serving, names, ast=ast, re=module)
+        value = space["get_answer_value"]
+
+        def judge(text: str, solution: str) -> PeerAnswer:
+            read, label = value(text), value(solution)
+            if label == space["INVALID"]:
+                return ["error", "AssertionError"]
+            return [read == label, None if read == space["INVALID"] else str(read)]
+
+        return judge
+
     def by_verl(method: str) -> Callable[[str, str], PeerAnswer]:
         def judge(text: str, solution: str) -> PeerAnswer:
             score = verl["compute_score"](text, truth(solution), method=method)
@@ -76,6 +94,8 @@ def scorers() -> dict[str, Callable[[str, str], PeerAnswer]]:
         "verl-flexible": by_verl("flexible"),
         "oumi": by_oumi,
         "helm-final-number": by_helm("final_number_exact_match", last_number),
+        "sglang": by_serving(re),
+        "vllm": by_serving(importlib.import_module("regex")),
         "helm-indicator": by_helm("exact_match_indicator", last_token),
     }
 

@@ -146,15 +146,17 @@ FUNCTIONS_OF = {
     "oumi": "oumi/gsm8k",
     "helm-final-number": "helm/gsm/final-number",
     "helm-indicator": "helm/gsm/exact-match-indicator",
+    "sglang": "sglang/gsm8k-few-shot",
+    "vllm": "vllm/gsm8k",
 }
 FUNCTIONS = "the real functions, compiled alone, run"
 
 
-def _only(peer_scorers: Mapping[str, str], start: str) -> dict[str, str]:
+def _only(peer_scorers: Mapping[str, str], *starts: str) -> dict[str, str]:
     return {
         peer_scorer: scorer
         for peer_scorer, scorer in peer_scorers.items()
-        if scorer.startswith(start)
+        if scorer.startswith(starts)
     }
 
 
@@ -175,6 +177,12 @@ ORACLES: dict[str, list[tuple[str, Maker]]] = {
         ]
         for package in ("verl", "oumi", "helm")
     },
+    "serving": [
+        (
+            f"sglang 0.5.23: {FUNCTIONS}",
+            harness("functions", _only(FUNCTIONS_OF, "vllm/", "sglang/")),
+        )
+    ],
     "openai": [(f"dataset.py of 2021: {FUNCTIONS}", openai)],
     "ai_benchmarks": [(f"gsm8k_benchmark.py: {FUNCTIONS}", ai_benchmarks)],
     "olmes": [(f"a public port of oe_eval: {FUNCTIONS}", olmes)],

@@ -160,15 +160,17 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
     return [run for run in runs if source.only in ("", run.name)]
 
 
-def choose_scorers(names: Sequence[str]) -> list[Scorer]:
+def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Scorer]:
     """Return the scorers of these names.
 
-    None stands for every scorer that reads a text by itself, in microseconds; "all" for those that
-    call a library too (milliseconds a completion), where its extra is installed. Raises
-    UnknownNameError, and MissingExtraError for a scorer by name whose extra is not installed.
+    None stands for every scorer that reads a text of this dataset by itself, in microseconds; "all"
+    for those of other datasets too, and those that call a library (milliseconds a completion) where
+    its extra is installed. Raises UnknownNameError, and MissingExtraError for a scorer by name
+    whose extra is not installed.
     """
     if not names:
-        return [scorer for scorer in all_scorers().values() if not scorer.extra]
+        known = all_scorers().values()
+        return [scorer for scorer in known if not scorer.extra and scorer.dataset in ("", dataset)]
     if ALL in names:
         return [scorer for scorer in all_scorers().values() if available(scorer)]
     return [get_usable_scorer(name) for name in dict.fromkeys(names)]
