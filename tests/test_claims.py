@@ -1,8 +1,7 @@
 """What the documents claim and the data or the real code contradicts (protocols.md, section 7).
 
 Each test shows the fact, what gradeschool does instead, and which named scorer or protocol keeps
-the
-documented behaviour. The numbers are those of the section; claims 19 and 23 cannot be checked here.
+the documented behaviour. The numbers are those of the section; claims 19 and 23 cannot be checked.
 """
 
 import json

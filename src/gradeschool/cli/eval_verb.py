@@ -251,7 +251,7 @@ def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
                     "cost": fields.pop("cost")})  # fmt: skip
         return
     from gradeschool.formats.own_run import manifest_of
-    from gradeschool.reports.measured import measured, truncation_advice
+    from gradeschool.reports.measured import measured
     from gradeschool.reports.printable import printable
     from gradeschool.reports.terminal import curve_table, quoted, score_table
 
@@ -266,12 +266,23 @@ def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
             evaluation.curve, f"maj@k and pass@k by {work.plan.protocol.scorers[0]}", console
         )
         click.echo()
-    if advice := truncation_advice(manifest, evaluation.score.forms):
+    if advice := _advice(evaluation):
         click.echo(f"{advice}\n")
     cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
     click.echo(f"{evaluation.answered} of {evaluation.requested} samples in "
                f"{evaluation.folder}{cost}; to apply every scorer:\n"
                f"  gradeschool score {quoted(str(evaluation.folder))}")  # fmt: skip
+
+
+def _advice(evaluation: Evaluation) -> str:
+    from gradeschool.formats.own_run import manifest_of
+    from gradeschool.reports.measured import truncation_advice
+
+    forms = evaluation.score.forms
+    if forms is None:
+        return ""
+    counts = (forms.n, forms.truncated, forms.run_on)
+    return truncation_advice(manifest_of(evaluation.folder), *counts)
 
 
 def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
@@ -298,7 +309,7 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
         return
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.leaderboard import LeaderboardRow, print_leaderboard
-    from gradeschool.reports.measured import changes_of, truncation_advice
+    from gradeschool.reports.measured import changes_of
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.job import model_label
 
@@ -319,7 +330,7 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
     print_leaderboard(rows, heads, stdout_console())
     click.echo("\nEach run by the first scorer of its protocol; intervals: 95 %.")
     for work, evaluation in finished:
-        if advice := truncation_advice(manifest_of(evaluation.folder), evaluation.score.forms):
+        if advice := _advice(evaluation):
             click.echo(f"{names[work.job.model]} under {work.plan.protocol.name}: {advice}")
     folders = " ".join(quoted(str(evaluation.folder)) for _, evaluation in finished)
     click.echo(f"To compare them: gradeschool compare {folders}")

@@ -15,7 +15,6 @@ from gradeschool.errors import UnknownNameError
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import overrides
-from gradeschool.scoring.forms import Forms
 
 # A share of truncated completions above this comes with what to do.
 MANY_TRUNCATED = 0.01
@@ -52,11 +51,12 @@ def measured(manifest: Mapping[str, Any]) -> MeasuredSettings:
     if not manifest:
         return MeasuredSettings()
     protocol = _mapping(manifest, "protocol")
+    precision = _mapping(manifest, "engine").get("precision")
     dataset = str(_mapping(manifest, "dataset").get("name") or "")
     return MeasuredSettings(
         model=str(manifest.get("model") or ""),
         engine=engine_words(manifest),
-        precision=str(_mapping(manifest, "engine").get("precision") or ""),
+        precision=f"weights {precision}" if precision else "",
         protocol=str(protocol.get("name") or ""),
         digest=str(protocol.get("digest") or ""),
         dataset=dataset,
@@ -102,23 +102,23 @@ def dataset_title(name: str) -> str:
     return f"the problems of {name}" if name else "problems of no named dataset"
 
 
-def truncation_advice(manifest: Mapping[str, Any], forms: Forms | None) -> str:
+def truncation_advice(manifest: Mapping[str, Any], n: int, truncated: int, run_on: int) -> str:
     """Return what to do about truncated completions, "" where there are few or none.
 
-    forms: how many completions are truncated and how many ran on, None if that is not known.
+    n: completions; truncated, run_on: how many of them are cut, and ran on into a next question.
     """
-    if forms is None or not forms.n or forms.truncated / forms.n < MANY_TRUNCATED:
+    if not n or truncated / n < MANY_TRUNCATED:
         return ""
     limit = _mapping(manifest, "decoding").get("max_tokens")
     protocol = known_protocol(manifest)
     usual = protocol.decoding.max_tokens if protocol else None
-    share = f"{100 * forms.truncated / forms.n:.1f} %"
+    share = f"{100 * truncated / n:.1f} %"
     what = f"{share} of the completions are truncated"
     if limit:
         what += f" at {limit:,} tokens"
-    if forms.run_on * 2 > forms.truncated:
+    if run_on * 2 > truncated:
         return (
-            f"{what}, and {100 * forms.run_on / forms.n:.1f} % ran on into a next question: the "
+            f"{what}, and {100 * run_on / n:.1f} % ran on into a next question: the "
             "model did not stop after its answer. Use a chat protocol for a chat model, or one "
             "with stop strings."
         )
