@@ -10,11 +10,11 @@ import pytest
 
 from gradeschool import Problem, all_protocols, all_scorers, get_scorer
 from gradeschool.datasets.load import is_here, load_dataset
+from gradeschool.prompts.mgsm import LANGUAGES
 from gradeschool.prompts.rendering import rationale
 from gradeschool.prompts.shape import shape
 from gradeschool.protocols.card import package_of, source_text
 from gradeschool.protocols.lm_eval.mgsm import TASKS
-from gradeschool.protocols.simple_evals.mgsm import LANGUAGES
 from gradeschool.verdict import Outcome
 from tests.peers.views import missing_extra
 from tests.support.outcomes import outcomes_of

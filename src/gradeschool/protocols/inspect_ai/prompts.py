@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
+from gradeschool.prompts.mgsm import LANGUAGES, instructed
 from gradeschool.protocol import Protocol, Render
-from gradeschool.protocols.simple_evals.mgsm import LANGUAGES, instructed
 
 # `Dataset.shuffle(seed=42)` of the train split, first ten:
 # numpy.random.default_rng(42).permutation(7473)[:10].
