@@ -34,6 +34,7 @@ LAYERS = {
             "library_scorer",
             "worker",
             "worker_main",
+            "masking",
         ),
         0,
     ),

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.hostile_server import Asked, Behaviour, good, hostile_server
+from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, good
 
 RECORDED = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
 
@@ -249,19 +249,19 @@ def test_samples_are_topped_up_and_voted_on(gradeschool: Command, tmp_path: Path
     rows = [{"question": f"Problem {n}?", "answer": "#### 1"} for n in range(9)]
     problems.write_text("\n".join(map(json.dumps, rows)))
 
-    def choose(request: Asked) -> Behaviour:
+    def choose(request: ReceivedRequest) -> Behaviour:
         number = int(request.question.split("Problem ")[1][0])
         right = (request.body["seed"] * 3) % 8 < number
         return good("#### 1" if right else "#### 2")
 
     folder = tmp_path / "run"
     arguments = ("-d", problems, "-o", folder, "--temperature", 1, "--seed", 0)
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         first = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 4)
-        assert (first.status, len(server.asked)) == (0, 36)
+        assert (first.status, len(server.requests)) == (0, 36)
         result = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8, "--json")
-        assert len(server.asked) == 72
-        assert {row.body["seed"] for row in server.asked[36:]} == {4, 5, 6, 7}
+        assert len(server.requests) == 72
+        assert {row.body["seed"] for row in server.requests[36:]} == {4, 5, 6, 7}
         shown = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8)
     at_k = {point["k"]: point for point in result.json()["at_k"]}
     assert at_k == {

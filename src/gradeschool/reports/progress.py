@@ -202,11 +202,13 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
                 f"the last session here ({died}) did not end in order; going on from what it stored"
             )
 
-    def begin(self, total: int, stored: int, quarantined: int) -> None:
+    def begin(self, total: int, stored: int, repairs: Sequence[str]) -> None:
         """Show the size of the run."""
         self.tally.begin(total, stored)
-        if quarantined:
-            self.message(f"{quarantined} unreadable rows moved to quarantine.jsonl")
+        for repair in repairs:
+            self.message(
+                f"{repair}: such rows go to quarantine.jsonl, and their samples are requested again"
+            )
         if self.console is None:
             already = f", {stored} stored already" if stored else ""
             self.message(f"{total} samples{already}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -21,9 +21,15 @@ FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 
 
 def make_manifest(
-    plan: RunPlan, model: Model, version: str, earlier: Mapping[str, Any] | None
+    plan: RunPlan,
+    model: Model,
+    version: str,
+    earlier: Mapping[str, Any] | None,
+    repairs: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the fields of run.json; they hold no API key, and no path but the dataset's.
+
+    repairs: what this session put right in the folder; all of them stay in run.json.
 
     Raises StoreError where `earlier`, the folder's present run.json, is of another run.
     """
@@ -53,7 +59,10 @@ def make_manifest(
                 f"{earlier.get(name)!r}, asked for is {fields[name]!r}; "
                 "give another folder with -o"
             )
-    return fields
+    before = (earlier or {}).get("repairs")
+    listed = [*(before if isinstance(before, list) else ())]
+    listed += [{"time": now, "what": text} for text in repairs]
+    return {**fields, "repairs": listed} if listed else fields
 
 
 def facts_of(plan: RunPlan) -> dict[str, Any]:

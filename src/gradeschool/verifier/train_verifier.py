@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
-from gradeschool.runs.results import fingerprint
+from gradeschool.formats.own_run import fingerprint
 from gradeschool.verifier.base_model import identity_of, load_folder, save_folder
 from gradeschool.verifier.candidates import CandidateRun, candidates_of
 from gradeschool.verifier.dropout import drop_residuals
