@@ -198,8 +198,8 @@ def read_completions(path: Path) -> Iterator[tuple[bytes, Completion | None]]:
 def fingerprint(path: Path, size: int | None = None) -> dict[str, Any]:
     """Return the size and SHA-256 of a file, or of its first `size` bytes."""
     digest, read = hashlib.sha256(), 0
-    end = path.stat().st_size if size is None else size
-    with path.open("rb") as file:
+    with os.fdopen(open_regular(path, os.O_RDONLY, follow=True), "rb") as file:
+        end = os.fstat(file.fileno()).st_size if size is None else size
         while end > read and (part := file.read(min(2**20, end - read))):
             digest.update(part)
             read += len(part)

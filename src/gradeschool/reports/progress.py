@@ -67,11 +67,11 @@ class ProgressDisplay:
             self._bar.refresh()
             self._bar.stop()
 
-    def message(self, text: str) -> None:
-        """Show a line of text above the bar, or as a line of the log."""
+    def message(self, text: str, always: bool = False) -> None:
+        """Show a line of text above the bar, or as a line of the log; `always`: also if quiet."""
         if self.console is not None:
             self.console.print(text, markup=False, highlight=False)
-        elif not self.quiet:
+        elif always or not self.quiet:
             print(text, file=sys.stderr, flush=True)
 
     def update(
@@ -207,7 +207,8 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
         self.tally.begin(total, stored)
         for repair in repairs:
             self.message(
-                f"{repair}: such rows go to quarantine.jsonl, and their samples are requested again"
+                f"{repair}; they go to quarantine.jsonl, and their samples are requested again",
+                always=True,
             )
         if self.console is None:
             already = f", {stored} stored already" if stored else ""

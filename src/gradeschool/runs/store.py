@@ -174,7 +174,7 @@ class RunStore:
         if len(bad) > torn:
             self._repaired(f"{len(bad) - torn} rows were changed after they were stored")
         elif removed and not bad:
-            self._repaired("rows that results.json counted were removed")
+            self._repaired("rows that results.json counted were removed or moved")
         if torn:
             self._repaired("the last row was not whole")
         if not bad:

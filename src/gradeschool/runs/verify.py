@@ -69,13 +69,12 @@ def _lines(rows: list[tuple[bytes, Completion | None]]) -> Iterator[RunFinding]:
     bad = [(number, line) for number, (line, row) in enumerate(rows, start=1) if row is None]
     torn = [number for number, line in bad if parse_line(line)[1] or not line.endswith(b"\n")]
     changed = [number for number, _ in bad if number not in torn]
-    for numbers, fault in (
-        (torn, "are not whole"),
-        (changed, "were changed after they were stored"),
-    ):
-        if numbers:
-            yield RunFinding(True, f"{len(numbers)} rows {fault}: {_some(numbers)}; "
-                                "eval moves them to quarantine and requests them again")  # fmt: skip
+    mending = "eval moves them to quarantine and requests them again"
+    if torn:
+        yield RunFinding(True, f"{len(torn)} rows are not whole: {_some(torn)}; {mending}")
+    if changed:
+        text = f"{len(changed)} rows were changed after they were stored: {_some(changed)}"
+        yield RunFinding(True, f"{text}; {mending}")
 
 
 def _answers(completions: list[Completion]) -> Iterator[RunFinding]:
@@ -221,7 +220,7 @@ def _differing_field(written: Any, score: Mapping[str, Any]) -> str:
 
 def _quarantine(folder: Path) -> Iterator[RunFinding]:
     path = folder / QUARANTINE_FILE
-    if path.exists():
+    if path.is_file():
         count = path.read_bytes().count(b"\n")
         yield RunFinding(False, f"{count} rows that were torn or changed are in {QUARANTINE_FILE}")
 
