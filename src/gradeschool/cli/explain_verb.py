@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gradeschool.cli.options import (
-    Verb,
+    FileVerb,
     dataset_option,
     files_and_scorers,
     json_option,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 READER = "gradeschool/reader"
 
 
-@click.command(cls=Verb)
+@click.command(cls=FileVerb)
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
 @scorers_option("the run's own scorer, else gradeschool/reader")
 @click.option(
@@ -106,7 +106,7 @@ def _explain(
     output: _Output,
 ) -> None:
     """Explain one scorer, or the differences of several."""
-    from gradeschool.reports.explanation import Tally, print_causes, print_disagreements
+    from gradeschool.reports.explanation import OutcomeCounts, print_causes, print_disagreements
     from gradeschool.scoring.explain import cases, counts
 
     total = sum(len(run.samples) for run in runs)
@@ -131,8 +131,8 @@ def _explain(
         }
         _print_json({**fields, "causes": counts(selected)}, "cases", selected)
     else:
-        tally = Tally(right, total, errors)
-        print_causes(selected, scorers[0], tally, output.limit, stdout_console())
+        totals = OutcomeCounts(right, total, errors)
+        print_causes(selected, scorers[0], totals, output.limit, stdout_console())
 
 
 def _scorers(path: Path, names: Sequence[str], every: bool) -> list[Scorer]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli.options import (
-    Verb,
+    FileVerb,
     dataset_option,
     files_and_scorers,
     scorers_option,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FORMS = ("svg", "pdf", "png")
 
 
-@click.command(cls=Verb)
+@click.command(cls=FileVerb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("-o", "--output", type=click.Path(path_type=Path),
               help="File to write: .html, .md, .csv or .xml.")  # fmt: skip

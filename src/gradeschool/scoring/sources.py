@@ -18,7 +18,7 @@ from gradeschool.formats.read import COMPLETIONS_FILE, name_of, read_samples, re
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.matching import Matcher
+from gradeschool.scoring.matching import Matcher, examined
 from gradeschool.scoring.samples import Run, Sample, collect
 
 DEFAULT_DATASET = "gsm8k"
@@ -61,15 +61,23 @@ def files_of(name: str, dataset: str | None) -> tuple[tuple[Path, ...], str]:
     return parts, dataset or dataset_of(parts[0]) or DEFAULT_DATASET
 
 
-def check_sources(names: Iterable[str], dataset: str | None) -> None:
+CheckRuns = Callable[[Sequence[str]], None]
+
+
+def check_sources(
+    names: Iterable[str], dataset: str | None, check_runs: CheckRuns | None = None
+) -> None:
     """Raise InputError for a table that cannot be read, before a dataset is fetched for it.
 
     Files are looked into only where their dataset has to be fetched; elsewhere reading them says
-    the same a moment later.
+    the same a moment later. check_runs raises InputError for run names that do not do; it is called
+    if every file was looked into.
     """
     tables = [(name, *files_of(name, dataset)) for name in names]
+    chosen: list[str] = []
     for name, parts, used in tables:
         if is_here(used):
+            check_runs = None
             continue
         file, only = parted(name)
         recorded = [one for part in parts for one in read_samples(part, run_of(name))]
@@ -79,6 +87,9 @@ def check_sources(names: Iterable[str], dataset: str | None) -> None:
         runs = dict.fromkeys(one.run for one in recorded)
         if only and only not in runs:
             raise no_such_run(file, only, runs)
+        chosen += [only] if only else runs
+    if check_runs:
+        check_runs(chosen)
 
 
 def parted(spec: str) -> tuple[str, str]:
@@ -139,22 +150,27 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
     """
     [source] = sources([str(path)], dataset)
     matcher = Matcher(source.dataset.problems, source.dataset.name)
-    recorded = (one for part in source.parts for one in read_samples(part, source.run))
-    runs = collect(recorded, matcher, source.name, warn)
+    examine = examined(source.dataset, source.name)
+    samples = (
+        sample for part in source.parts for sample in read_samples(part, source.run, examine)
+    )
+    runs = collect(samples, matcher, source.name, warn)
     if source.only and source.only not in [run.name for run in runs]:
         raise no_such_run(parted(source.name)[0], source.only, [run.name for run in runs])
     return [run for run in runs if source.only in ("", run.name)]
 
 
-def choose_scorers(names: Sequence[str]) -> list[Scorer]:
+def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Scorer]:
     """Return the scorers of these names.
 
-    None stands for every scorer that reads a text by itself, in microseconds; "all" for those that
-    call a library too (milliseconds a completion), where its extra is installed. Raises
-    UnknownNameError, and MissingExtraError for a scorer by name whose extra is not installed.
+    None stands for every scorer that reads a text of this dataset by itself, in microseconds; "all"
+    for those of other datasets too, and those that call a library (milliseconds a completion) where
+    its extra is installed. Raises UnknownNameError, and MissingExtraError for a scorer by name
+    whose extra is not installed.
     """
     if not names:
-        return [scorer for scorer in all_scorers().values() if not scorer.extra]
+        known = all_scorers().values()
+        return [scorer for scorer in known if not scorer.extra and scorer.dataset in ("", dataset)]
     if ALL in names:
         return [scorer for scorer in all_scorers().values() if available(scorer)]
     return [get_usable_scorer(name) for name in dict.fromkeys(names)]
@@ -163,7 +179,7 @@ def choose_scorers(names: Sequence[str]) -> list[Scorer]:
 DEFAULT_SCORERS = ("gradeschool/reader", "gradeschool/parse-answer")
 
 
-class Chosen(NamedTuple):
+class SourceRun(NamedTuple):
     """A run with the file or folder it stands in and what its run.json says, {} where none."""
 
     run: Run
@@ -172,17 +188,22 @@ class Chosen(NamedTuple):
 
 
 def choose_runs(
-    specs: Sequence[str], dataset: str | None, warn: Callable[[str], None]
-) -> list[Chosen]:
+    specs: Sequence[str],
+    dataset: str | None,
+    warn: Callable[[str], None],
+    check_runs: CheckRuns | None = None,
+) -> list[SourceRun]:
     """Return the runs that FILE or FILE#RUN arguments mean, under names that differ.
 
-    A file is read once, however many of its runs are named. Raises InputError for a run that a
-    file does not hold.
+    A file is read once, however many of its runs are named. check_runs raises InputError for run
+    names that do not do, where possible before a dataset is fetched. Raises InputError for a run
+    that a file does not hold.
     """
-    check_sources(specs, dataset)
+    specs = list(dict.fromkeys(specs))
+    check_sources(specs, dataset, check_runs)
     loaded: dict[Path, list[Run]] = {}
-    chosen: list[Chosen] = []
-    for spec in dict.fromkeys(specs):
+    chosen: list[SourceRun] = []
+    for spec in specs:
         file, name = parted(spec)
         path = Path(file)
         if path not in loaded:
@@ -191,12 +212,14 @@ def choose_runs(
         if not found:
             raise no_such_run(str(path), name, (run.name for run in loaded[path]))
         manifest = manifest_of(path)
-        chosen += [Chosen(run, path, manifest) for run in found]
+        chosen += [SourceRun(run, path, manifest) for run in found]
+    if check_runs:
+        check_runs([each.run.name for each in chosen])
     _name_apart(chosen)
     return chosen
 
 
-def _name_apart(chosen: Sequence[Chosen]) -> None:
+def _name_apart(chosen: Sequence[SourceRun]) -> None:
     """Put the path behind names that several runs share."""
     names = [one.run.name for one in chosen]
     for one, name in zip(chosen, names, strict=True):

@@ -24,7 +24,7 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.forms import notes_of
-from gradeschool.scoring.matching import Matcher
+from gradeschool.scoring.matching import Matcher, examined
 from gradeschool.scoring.samples import digest, find_problem
 from gradeschool.scoring.shards import FilePlace, Shard
 from gradeschool.scoring.sources import Source
@@ -134,7 +134,8 @@ def _tasks(sources: Sequence[Source], shard: Shard | None) -> Generator[_Task, N
             number = next(numbers)
             selected = shard.wanted(number) if shard else every_row
             place = FilePlace(str(shard) if shard else "", source.name, str(path), number)
-            for batch in sample_batches(path, selected, source.run):
+            examine = examined(source.dataset, source.name)
+            for batch in sample_batches(path, selected, source.run, examine):
                 yield _Task(place, source.dataset.name, batch)
 
 

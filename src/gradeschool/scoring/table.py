@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 Pair = tuple[str, Problem]
 
 
-class Comparison(NamedTuple):
+class AnswerComparison(NamedTuple):
     """How an extracted answer is compared, and the scorers that compare it so, by index."""
 
     compare: Callable[[str, str], bool]
@@ -37,7 +37,7 @@ class Extraction(NamedTuple):
 
     extract: Callable[[str, str], Answer | None]
     reference: str
-    comparisons: list[Comparison]
+    comparisons: list[AnswerComparison]
 
 
 class ProblemScorers:
@@ -68,7 +68,7 @@ class ProblemScorers:
                     comparison.scorers.append(index)
                     break
             else:
-                extraction.comparisons.append(Comparison(scorer.compare, [index]))
+                extraction.comparisons.append(AnswerComparison(scorer.compare, [index]))
         self.initial = bytes(initial)
 
 
