@@ -137,6 +137,7 @@ WORDS = re.compile(r"[^\W\d_]{4,}|\d+")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 READ = 6000  # characters of a text; base models run on into further questions
 ABOUT = 0.35  # share of a question's words, by weight, from which a text is about it
+ABOUT_ANOTHER = 0.45  # the same in another dataset, which may be larger
 VAGUE = 0.15  # mean share of the closest questions in any dataset of texts that are about nothing
 NEAR = (0, 1, -1, 2, -2)  # shifts that are looked at first, and cheaply
 ENOUGH = 8  # texts; fewer show nothing
@@ -165,7 +166,7 @@ class Topics:
         self.weights = {word: math.log(len(problems) / n) for word, n in counts.items()}
         self.totals = [sum(map(self.weights.__getitem__, words)) or 1.0 for words in self.words]
         self.with_word: defaultdict[str, list[int]] = defaultdict(list)
-        common = max(3, len(problems) // 10)
+        common = max(100, len(problems) // 10)
         for index, words in enumerate(self.words):
             for word in words:
                 if counts[word] <= common:
@@ -322,7 +323,8 @@ def _refuse_other_problems(texts: Sequence[TextTopic], matcher: Matcher, file: s
         if name == matcher.name and sum(share for _, share in closest) < VAGUE * len(texts):
             return  # about nothing: no other dataset need be looked at
         shares = zip(closest, own, strict=True)
-        count = sum(share >= 0.45 and share >= 1.5 * mine for (_, share), mine in shares)
+        least = ABOUT if name == matcher.name else ABOUT_ANOTHER
+        count = sum(share >= least and share >= 1.5 * mine for (_, share), mine in shares)
         if count > strangers:
             dataset, best, strangers = name, closest, count
     if strangers < max(ENOUGH, 0.3 * len(texts), 4 * sum(share >= ABOUT for share in own)):
