@@ -216,7 +216,7 @@ def collect(
     runs: dict[str, Run] = {}
     places: list[tuple[Run, Sample, FileSample, Placement | None]] = []
     for recorded in recordings:
-        problem, fault = find_problem(recorded, matcher)
+        recorded, problem, fault = matcher.match(recorded)
         run = runs.setdefault(recorded.run, Run(recorded.run))
         row, text = recorded.row, recorded.text
         if problem is None:
@@ -248,16 +248,6 @@ def _fill(
             run.samples.append(sample._replace(sample=number))
         elif place is None or not place.repeats:
             run.samples.append(sample)
-
-
-def find_problem(sample: FileSample, matcher: Matcher) -> tuple[Problem | None, str]:
-    """Return the problem of a sample, or None and why there is none."""
-    if sample.fault:
-        return None, sample.fault
-    try:
-        return matcher.find(sample.reference), ""
-    except InputError as missing:
-        return None, str(missing)
 
 
 def digest(text: str) -> int:
