@@ -31,11 +31,11 @@ def output(command: str, cwd: Path) -> str:
     """Run a command as typed and return what it prints, without spaces at the ends of lines."""
     scripts = Path(sys.executable).parent
     environment = {**os.environ, "COLUMNS": str(WIDTH), "PATH": f"{scripts}:{os.environ['PATH']}"}
-    done = subprocess.run(
+    process = subprocess.run(
         command, shell=True, capture_output=True, text=True, cwd=cwd, env=environment, timeout=60
     )
-    assert done.returncode == 0, done.stderr
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+    assert process.returncode == 0, process.stderr
+    return "".join(f"{line.rstrip()}\n" for line in process.stdout.splitlines())
 
 
 def blocks(needs_data: bool) -> list[str]:

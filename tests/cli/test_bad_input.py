@@ -11,7 +11,7 @@ import pytest
 
 from gradeschool.verdict import Outcome
 from tests.formats.test_read import jsonl
-from tests.support.command import Command, Done, run_script
+from tests.support.command import Command, CommandResult, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 SCORERS = ("--scorer", "openai/2021", "--scorer", "multi-pattern", "-d", "sample")
@@ -146,7 +146,7 @@ CASES = {
 }
 
 
-def check(done: Done, case: Case, path: Path) -> None:
+def check(done: CommandResult, case: Case, path: Path) -> None:
     """Check what every command owes to bad input."""
     assert done.status == case.status
     assert "Traceback" not in done.out + done.err

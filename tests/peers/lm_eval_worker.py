@@ -74,12 +74,12 @@ def task(name: str, folder: Path) -> ConfigurableTask:
 
 def as_hrm8k(folder: Path) -> Path:
     """Write the files of a folder anew, in the columns of HRM8K; return where."""
-    made = Path(tempfile.mkdtemp(dir=folder_of_this_run.name))
+    target = Path(tempfile.mkdtemp(dir=folder_of_this_run.name))
     for split in ("train", "test"):
         rows = map(json.loads, (folder / f"{split}.jsonl").read_text("utf-8").splitlines())
         lines = [json.dumps(hrm8k_row(row["question"], row["answer"])) for row in rows]
-        (made / f"{split}.jsonl").write_text("\n".join(lines), "utf-8")
-    return made
+        (target / f"{split}.jsonl").write_text("\n".join(lines), "utf-8")
+    return target
 
 
 def hrm8k_row(question: str, answer: str) -> dict[str, str]:
@@ -91,35 +91,37 @@ def score(tasks: dict[str, ConfigurableTask], row: dict[str, Any]) -> dict[str, 
     """Return the verdict and the extracted string of every scorer that is asked for."""
     answers: dict[str, list[Any]] = {}
     for scorer in row["scorers"]:
-        name, _, wanted = scorer.partition("/")
-        one = tasks[name]
+        name, _, filter_name = scorer.partition("/")
+        task = tasks[name]
         doc = {"question": "", "answer": row["solution"]}
         if name == HRM8K:
             doc = hrm8k_row("", row["solution"])
         instance = Instance("generate_until", doc, ("", {}), 0, (name, 0, 1))
         instance.resps = row.get("completions") or [row["completion"]]
-        chain = next(c for c in one._filters if c.name.replace("_", "-") == (wanted or "none"))
+        chain = next(
+            c for c in task._filters if c.name.replace("_", "-") == (filter_name or "none")
+        )
         try:
             chain.apply([instance])
-            found = instance.filtered_resps[chain.name]
-            result = one.process_results(doc, [found])["exact_match"]
-            answers[scorer] = [bool(result), found if wanted else extracted(one, found)]
+            response = instance.filtered_resps[chain.name]
+            result = task.process_results(doc, [response])["exact_match"]
+            answers[scorer] = [bool(result), response if filter_name else extracted(task, response)]
         except Exception as error:  # noqa: BLE001  (the harness's failure is the answer)
             answers[scorer] = ["error", type(error).__name__]
     return answers
 
 
-def extracted(one: ConfigurableTask, text: str) -> str | None:
+def extracted(task: ConfigurableTask, text: str) -> str | None:
     """Return what a task with results of its own compares."""
-    module: Any = sys.modules[one.config.process_results.__module__]
+    module: Any = sys.modules[task.config.process_results.__module__]
     answer: str | None = module.parse_math_answer(text)
     return answer
 
 
 def prompts(name: str, folder: Path, form: str) -> dict[str, Any]:
     """Return the prompt of every test document, drawn one after the other, and the decoding."""
-    one = task(name, folder)
-    one.set_fewshot_seed(SEED)
+    configured = task(name, folder)
+    configured.set_fewshot_seed(SEED)
     options: dict[str, Any] = {}
     if form != "plain":
         options = {
@@ -127,12 +129,19 @@ def prompts(name: str, folder: Path, form: str) -> dict[str, Any]:
             "fewshot_as_multiturn": form == "multiturn",
             "chat_template": lambda messages, **_: json.dumps(messages),
         }
-    shots = one.config.num_fewshot
-    made: list[Any] = [one.fewshot_context(doc, shots, **options) for doc in one.test_docs()]
+    shots = configured.config.num_fewshot
+    rendered: list[Any] = [
+        configured.fewshot_context(doc, shots, **options) for doc in configured.test_docs()
+    ]
     if form != "plain":
-        made = [[[turn["role"], turn["content"]] for turn in json.loads(text)] for text in made]
-    options = {"generation": one.config.generation_kwargs, "repeats": one.config.repeats}
-    return {"prompts": made, **options}
+        rendered = [
+            [[turn["role"], turn["content"]] for turn in json.loads(text)] for text in rendered
+        ]
+    options = {
+        "generation": configured.config.generation_kwargs,
+        "repeats": configured.config.repeats,
+    }
+    return {"prompts": rendered, **options}
 
 
 def main() -> None:
@@ -141,11 +150,11 @@ def main() -> None:
         answer_all(Path(folder_of_this_run.name))
 
 
-def answer_all(made: Path) -> None:
+def answer_all(folder: Path) -> None:
     """Make the tasks over a dataset of ours, then answer line by line."""
     for split in ("train", "test"):
-        (made / f"{split}.jsonl").write_text("\n".join(map(json.dumps, ROWS)), "utf-8")
-    tasks = {name: task(name, made) for name in TASKS}
+        (folder / f"{split}.jsonl").write_text("\n".join(map(json.dumps, ROWS)), "utf-8")
+    tasks = {name: task(name, folder) for name in TASKS}
     for line in sys.stdin:
         row = json.loads(line)
         if "prompts" in row:

@@ -11,21 +11,21 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from tests.peers.compare import COMPARED, Case, assert_none, recorded, with_number_golds
 from tests.peers.definitions import DEFINITIONS
-from tests.peers.views import said, view
+from tests.peers.views import peer_view, view
 
 pytestmark = pytest.mark.peers
 
 
 def unequal(name: str, cases: Sequence[Case]) -> list[str]:
     scorer, define = get_scorer(name), DEFINITIONS[name]
-    found = []
+    lines = []
     for case in cases:
-        theirs = said(name, define(case.completion, case.problem.gold))
+        theirs = peer_view(name, define(case.completion, case.problem.gold))
         ours = view(scorer, case.completion, case.problem)
         if ours != theirs:
-            found.append(f"{name}: ours {ours}, defined {theirs}: {case.completion[-200:]!r}")
+            lines.append(f"{name}: ours {ours}, defined {theirs}: {case.completion[-200:]!r}")
     COMPARED[f"verdicts of the definition of {name}"] += len(cases)
-    return found
+    return lines
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)

@@ -77,14 +77,14 @@ def elections(data: Path, problems: Sequence[Problem]) -> list[tuple[list[str], 
     written: dict[str, list[str]] = {}
     for case in recorded(data, problems):
         written.setdefault(case.problem.id, []).append(case.completion)
-    made = []
+    pairs = []
     for problem in problems[:ELECTIONS]:
         near = (problem.gold, problem.gold.replace(",", ""), "7", "1,000", "1000", "[invalid]")
         short = [f"So.\nThe answer is {draw.choice(near)}{draw.choice(['.', '', ' or so'])}"
                  for _ in range(draw.randint(0, 64))]  # fmt: skip
         texts = [*short, *written[problem.id], *[""] * 64]
-        made.append((draw.sample(texts[:64], 64), problem))
-    return made
+        pairs.append((draw.sample(texts[:64], 64), problem))
+    return pairs
 
 
 @pytest.mark.parametrize("name", all_votes())
@@ -110,7 +110,7 @@ def test_votes(
     COMPARED["votes of lm_eval"] += len(cases)
     assert_none(unequal)
     judged = [vote.judge(texts, problem) for texts, problem in cases]
-    assert {one.outcome.value for one in judged} == {"correct", "wrong", "no_answer"}
+    assert {verdict.outcome.value for verdict in judged} == {"correct", "wrong", "no_answer"}
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def folder(tmp_path: Path) -> Callable[[str], Path]:
 def test_prompts(peer: Peer, folder: Callable[[str], Path], data: Path, name: str) -> None:
     protocol = get_protocol(name)
     plain, _, form = name.partition("+")
-    answer = peer.one(
+    answer = peer.answer(
         {
             "prompts": plain.removeprefix("lm-eval/"),
             "data": str(folder(protocol.dataset)),

@@ -54,7 +54,7 @@ def _shown(scorer: Scorer, answer: Answer) -> str | None:
     return answer.value or None
 
 
-def said(scorer: str, answer: list[bool | str | None]) -> View:
+def peer_view(scorer: str, answer: list[bool | str | None]) -> View:
     """Return what a peer says for the scorer of that name: its [verdict, extracted string]."""
     verdict, read = answer
     assert isinstance(verdict, bool | str), answer

@@ -248,7 +248,7 @@ def test_another_model_is_never_served_the_answers_of_the_first(
     assert other.returncode == 2
     assert "holds another run: its model is 'tiny at" in other.stderr
     warmer = run("-m", f"{llama_url}/tiny", *arguments, "--temperature", "0.5")
-    assert "its decoding is" in warmer.stderr
+    assert "its temperature is 0.0, not 0.5" in warmer.stderr
     assert (folder / "completions.jsonl").read_bytes() == before
 
 
@@ -286,7 +286,7 @@ def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
     again = run(*arguments, cwd=tmp_path)
     assert "5 stored already" in again.stderr
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [
-        "recorded_sample_handwritten_cot-zero-shot_chat-sample"
+        "sample-handwritten-cot_zero-shot-chat_sample"
     ]
 
 

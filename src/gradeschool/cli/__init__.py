@@ -15,7 +15,7 @@ from gradeschool.errors import GradeschoolError, UnknownNameError
 
 # verb -> the line that --help shows; the command is `command` in gradeschool.cli.<verb>_verb.
 VERBS = {
-    "eval": "Ask a model, store its completions, score them.",
+    "eval": "Evaluate models: store their completions and score them.",
     "score": "Score sample files under every scorer.",
     "explain": "Show why completions are right or wrong, and where scorers differ.",
     "compare": "Compare runs problem by problem.",

@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from gradeschool.reports.measured import changes_of, measured
 from gradeschool.reports.printable import printable
 from gradeschool.runs.summary import RunSummary
 
@@ -67,6 +68,7 @@ def _figures(run: RunSummary) -> tuple[str, ...]:
 def print_run(run: RunSummary, console: Console) -> None:
     """Print what a run is and its figures, one fact a line."""
     manifest, results = run.manifest, run.results or {}
+    settings = measured(manifest)
     protocol = manifest.get("protocol")
     digest = protocol.get("digest") if isinstance(protocol, Mapping) else None
     lines = [
@@ -75,6 +77,8 @@ def print_run(run: RunSummary, console: Console) -> None:
         ("protocol", f"{_name(protocol)} ({digest})"),
         ("dataset", _name(manifest.get("dataset"))),
         ("decoding", _decoding(manifest.get("decoding"))),
+        ("changed", ", ".join(changes_of(manifest)) or None),
+        ("engine", ", ".join(filter(None, (settings.engine, settings.precision))) or None),
         ("created", manifest.get("created")),
         ("updated", manifest.get("updated")),
         ("samples", f"{manifest.get('problems')} problems x {manifest.get('samples')}: "

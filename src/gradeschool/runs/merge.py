@@ -39,11 +39,12 @@ def merge(folders: Sequence[Path], output: Path) -> MergedRun:
         raise InputError(f"{str(output)!r} is not empty; give a new folder with -o")
     manifests = [read_manifest(folder) for folder in folders]
     for folder, other in zip(folders[1:], manifests[1:], strict=True):
-        name = differing(manifests[0], other)
-        if name is not None:
+        difference = differing(manifests[0], other)
+        if difference is not None:
+            name, before, after = difference
             raise StoreError(
                 f"{str(folders[0])!r} and {str(folder)!r} are not one run: the {name} is "
-                f"{manifests[0].get(name)!r} and {other.get(name)!r}; merge runs that are alike"
+                f"{before} and {after}; merge runs that are alike"
             )
     rows, count, torn = _rows(folders)
     fields = _joined(manifests)

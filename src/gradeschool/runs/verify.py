@@ -96,10 +96,12 @@ def _plan(manifest: Mapping[str, Any], completions: list[Completion]) -> Iterato
         yield RunFinding(True, f"keys cannot be recomputed: {error}")
         return
     facts = {**manifest, **facts_of(plan)}
-    name = differing(manifest, facts)
-    if name is not None:
-        yield RunFinding(True, f"the {name} of today is another: {facts[name]!r}, "
-                            f"not {manifest.get(name)!r}")  # fmt: skip
+    difference = differing(manifest, facts)
+    if difference is not None:
+        name, before, now = difference
+        setting, _, key = name.partition(" ")
+        text = f"the {setting} of today is another: {f'{key} ' if key else ''}{now}, not {before}"
+        yield RunFinding(True, text)
         return
     yield from _keys(plan, str(manifest.get("model")), completions)
     planned = len(plan.problems) * plan.samples

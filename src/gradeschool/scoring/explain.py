@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.causes import Explained, Side, explain_verdict, provider_error, view
+from gradeschool.scoring.causes import Side, VerdictCause, explain_verdict, provider_error, view
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Outcome, Verdict
@@ -30,7 +30,7 @@ class Case(NamedTuple):
     row: int
     text: str
     verdicts: tuple[Verdict, ...]
-    causes: tuple[Explained | None, ...]
+    causes: tuple[VerdictCause | None, ...]
 
     @property
     def kind(self) -> str:
@@ -89,7 +89,7 @@ def _case(
     changes: Mapping[str, Problem | None],
 ) -> Case:
     if sample.error:
-        causes: tuple[Explained | None, ...] = (provider_error(sample.error),)
+        causes: tuple[VerdictCause | None, ...] = (provider_error(sample.error),)
     else:
         seen = view(sample.text, problem, sample.finish, changes)
         causes = tuple(explain_verdict(seen, verdict) for verdict in verdicts)

@@ -203,15 +203,17 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
     return [run for run in runs if source.only in ("", run.name)]
 
 
-def choose_scorers(names: Sequence[str]) -> list[Scorer]:
+def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Scorer]:
     """Return the scorers of these names.
 
-    None stands for every scorer that reads a text by itself, in microseconds; "all" for those that
-    call a library too (milliseconds a completion), where its extra is installed. Raises
-    UnknownNameError, and MissingExtraError for a scorer by name whose extra is not installed.
+    None stands for every scorer that reads a text of this dataset by itself, in microseconds; "all"
+    for those of other datasets too, and those that call a library (milliseconds a completion) where
+    its extra is installed. Raises UnknownNameError, and MissingExtraError for a scorer by name
+    whose extra is not installed.
     """
     if not names:
-        return [scorer for scorer in all_scorers().values() if not scorer.extra]
+        known = all_scorers().values()
+        return [scorer for scorer in known if not scorer.extra and scorer.dataset in ("", dataset)]
     if ALL in names:
         return [scorer for scorer in all_scorers().values() if available(scorer)]
     return [get_usable_scorer(name) for name in dict.fromkeys(names)]
@@ -220,7 +222,7 @@ def choose_scorers(names: Sequence[str]) -> list[Scorer]:
 DEFAULT_SCORERS = ("gradeschool/reader", "gradeschool/parse-answer")
 
 
-class Chosen(NamedTuple):
+class SourceRun(NamedTuple):
     """A run with the file or folder it stands in and what its run.json says, {} where none."""
 
     run: Run
@@ -233,7 +235,7 @@ def choose_runs(
     dataset: str | None,
     warn: Callable[[str], None],
     check_runs: CheckRuns | None = None,
-) -> list[Chosen]:
+) -> list[SourceRun]:
     """Return the runs that FILE or FILE#RUN arguments mean, under names that differ.
 
     A file is read once, however many of its runs are named. check_runs raises InputError for run
@@ -243,7 +245,7 @@ def choose_runs(
     specs = list(dict.fromkeys(specs))
     check_sources(specs, dataset, check_runs)
     loaded: dict[Path, list[Run]] = {}
-    chosen: list[Chosen] = []
+    chosen: list[SourceRun] = []
     for spec in specs:
         file, name = parted(spec)
         path = Path(file)
@@ -253,14 +255,14 @@ def choose_runs(
         if not found:
             raise no_such_run(str(path), name, (run.name for run in loaded[path]))
         manifest = manifest_of(path)
-        chosen += [Chosen(run, path, manifest) for run in found]
+        chosen += [SourceRun(run, path, manifest) for run in found]
     if check_runs:
         check_runs([each.run.name for each in chosen])
     _name_apart(chosen)
     return chosen
 
 
-def _name_apart(chosen: Sequence[Chosen]) -> None:
+def _name_apart(chosen: Sequence[SourceRun]) -> None:
     """Put the path behind names that several runs share."""
     names = [one.run.name for one in chosen]
     for one, name in zip(chosen, names, strict=True):

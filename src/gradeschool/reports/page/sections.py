@@ -8,6 +8,7 @@ from math import log
 
 from gradeschool.errors import InputError
 from gradeschool.reports.comparison import p_value, points, verdict_of
+from gradeschool.reports.measured import dataset_title, measured, truncation_advice
 from gradeschool.reports.page.checklist import checklist
 from gradeschool.reports.page.markup import (
     Axis,
@@ -42,7 +43,9 @@ from gradeschool.scoring.compare import Comparison, all_pairs, compare, is_cheap
 from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER, scored_table
 
 
-def headline(judged: Judged, share: Share, platinum: Platinum | None, guesses: str | None) -> Html:
+def headline(
+    judged: Judged, share: Share, rates: Rates, platinum: Platinum | None, guesses: str | None
+) -> Html:
     """Return the figure that the page is about, and what it is made of.
 
     guesses: see `guess_sentence`.
@@ -67,24 +70,36 @@ def headline(judged: Judged, share: Share, platinum: Platinum | None, guesses: s
         figure,
         el("p", facts, ".", class_="lead"),
         el("p", guesses, class_="note") if guesses else None,
-        _protocol(judged),
+        _settings(judged, rates),
         _platinum(platinum),
     )
 
 
-def _protocol(judged: Judged) -> Html | None:
-    protocol = judged.run.manifest.get("protocol")
-    if not isinstance(protocol, dict):
-        return el(
-            "p",
-            "A recording: the protocol under which it was made is not recorded.",
-            class_="note",
-        )
-    name, digest = str(protocol.get("name")), str(protocol.get("digest"))
-    return el(
-        "p", "Asked under ", el("code", name), ", protocol hash ", el("code", digest), ".",
-        class_="note",
+def _settings(judged: Judged, rates: Rates) -> Html:
+    """Return what was measured: dataset, protocol, model, and every setting that was changed."""
+    settings = measured(judged.run.manifest)
+    if not settings.protocol:
+        return el("p", f"Scored on {dataset_title(judged.run.dataset)}. This file does not record "
+                  "its model, protocol or decoding.", class_="note")  # fmt: skip
+    engine = ", ".join(filter(None, (settings.engine, settings.precision)))
+    items = [
+        ("Dataset", join(el("code", settings.dataset), f", {settings.problems}")),
+        ("Protocol", join(el("code", settings.protocol), f", hash {settings.digest}")),
+        ("Model", join(el("code", settings.model), f", {engine}" if engine else "")),
+        ("Changed", ", ".join(settings.changes) or "nothing: the protocol as published"),
+    ]
+    rows = (
+        el("div", el("dt", name), el("dd", value, class_="changed" if name == "Changed" and
+                                     settings.changes else None))
+        for name, value in items
     )  # fmt: skip
+    advice = truncation_advice(
+        judged.run.manifest, rates.completions, rates.truncated, rates.run_on
+    )
+    return join(
+        el("dl", *rows, class_="settings"),
+        el("p", advice, class_="note advice") if advice else None,
+    )
 
 
 def _platinum(platinum: Platinum | None) -> Html | None:
