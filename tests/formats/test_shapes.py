@@ -19,7 +19,7 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.layout import gold_of, parse_columns, question_of, rows_in, texts_of
 from gradeschool.problem import Problem
-from tests.support.command import Command, Done
+from tests.support.command import Command, CommandResult
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 SCORER = "gradeschool/reader"
@@ -336,7 +336,7 @@ UNAIDED = (
 )  # fmt: skip
 
 
-Score = Callable[..., Done]
+Score = Callable[..., CommandResult]
 
 
 @pytest.fixture
@@ -345,7 +345,7 @@ def score(gradeschool: Command) -> Score:
     return lambda path, *options: gradeschool("score", path, "--scorer", SCORER, *options)
 
 
-def counts(result: Done) -> tuple[int, int]:
+def counts(result: CommandResult) -> tuple[int, int]:
     """Return the correct completions and all that were judged."""
     [run] = result.json()["runs"]
     figures = run["scorers"][SCORER]
