@@ -78,7 +78,7 @@ def command(
     choose_scorers(names)
     gathered = gather(files, dataset, warn)
     chosen = _scorers(gathered, names)
-    judged = [judge_run(run, chosen, 0, run.disputed) for run in gathered]
+    judged = [judge_run(run, chosen, 0) for run in gathered]
     if output is not None:
         _write(judged, chosen, output)
     if figures is not None:
