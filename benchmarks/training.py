@@ -19,8 +19,8 @@ from gradeschool.datasets.fresh import fresh_problems
 from gradeschool.models.workers import keep_freed_memory
 from gradeschool.verifier.base_model import SHAPES, build_tokenizer, new_model
 from gradeschool.verifier.examples import TrainingExample, encode_problems, training_texts
-from gradeschool.verifier.optimizers import Optimizers
 from gradeschool.verifier.packing import LANGUAGE, language_loss, pack, take_packed
+from gradeschool.verifier.training import Optimizers
 
 PROBLEMS, BATCH, TURNS, UPDATES = 960, 16, 6, 5
 IGNORED = -100

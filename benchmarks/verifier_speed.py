@@ -19,9 +19,9 @@ from gradeschool.verifier.base_model import build_tokenizer, new_model
 from gradeschool.verifier.examples import QuestionSolution, training_texts
 from gradeschool.verifier.examples import texts_of as tokens_of
 from gradeschool.verifier.head import Verifier, new_verifier, score
-from gradeschool.verifier.labels import Labelled, SolutionGroup
-from gradeschool.verifier.objective import GroupBatch, batch_of, losses
+from gradeschool.verifier.labels import LabelledSolution, SolutionGroup
 from gradeschool.verifier.packing import take_packed
+from gradeschool.verifier.train_verifier import GroupBatch, batch_of, losses
 
 ROUNDS = 5
 GROUPS = 3
@@ -43,7 +43,9 @@ def groups(tokenizer: Any, problems: list[Any], each: int) -> list[SolutionGroup
             for number in range(each)
         ]
         texts = tokens_of(tokenizer, pairs)
-        solutions = [Labelled(text.solution, number % 2 == 0) for number, text in enumerate(texts)]
+        solutions = [
+            LabelledSolution(text.solution, number % 2 == 0) for number, text in enumerate(texts)
+        ]
         solution_groups.append(SolutionGroup(texts[0].question, solutions, texts[0].solution))
     return solution_groups
 

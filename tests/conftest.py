@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from gradeschool.problem import Problem
@@ -12,6 +13,9 @@ from tests.support import stand_in
 
 # Sums of several threads differ in their last bits, and trainings are compared byte by byte.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A busy machine is no failure.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 pytest_plugins = ["tests.support.fixtures"]
 
 DATA_VARIABLE = "GRADESCHOOL_DATA"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from gradeschool.verifier.reproduce.stages import Done, Stage, run
+from gradeschool.verifier.reproduce.stages import Stage, StageResult, run
 from gradeschool.worker import Child, python_command, python_environment
 from tests.support.command import SECONDS, environment
 
@@ -138,7 +138,7 @@ def test_a_stage_of_reproduce_imports_no_canary(canaries: Canaries) -> None:
         def show(self, running: object, finished: int, of: int) -> None:
             """Show nothing."""
 
-        def ended(self, stage: Stage, times: Done) -> None:
+        def ended(self, stage: Stage, times: StageResult) -> None:
             """Show nothing."""
 
     stage = Stage("made", ("data", "generate", "-n", "3", "-o", "made.jsonl"))

@@ -51,7 +51,7 @@ CASES = {
     "runs merge none -o x": "'none'",
     "protocols show nothing": "no protocol or scorer is called 'nothing'; `gradeschool protocols",
     "protocols show lm-eval": "did you mean lm-eval/",
-    "protocols prompts lm-eval/gsm8k/strict-match": "did you mean lm-eval/gsm8k or",
+    "protocols prompts lm-eval/gsm8k/strict-match": "did you mean lm-eval/gsm8k?",
     "data fetch nothing": "no dataset is called 'nothing'",
     "data generate --seed -1": "-1 is not in the range",
     "integrations nothing": "no tool is called 'nothing'",

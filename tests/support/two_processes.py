@@ -23,8 +23,7 @@ COMMON: dict[str, Any] = {"batch": 8, "epochs": 1.0}
 def train(folder: Path, what: str, output: Path, **how: Any) -> None:
     """Train a generator ("language") or a verifier of some level into a folder."""
     from gradeschool.verifier.finetune import Finetuning, finetune
-    from gradeschool.verifier.objective import Level
-    from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier
+    from gradeschool.verifier.train_verifier import Level, VerifierTraining, train_verifier
 
     problems = str(folder / "sums.jsonl")
     if what == "language":

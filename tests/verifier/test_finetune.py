@@ -87,8 +87,8 @@ def test_the_folder_is_a_plain_model_with_a_record(trained_folder: Path, problem
     record = json.loads((trained_folder / "training.json").read_text())
     assert record["status"] == "finished"
     assert record["updates"] == PROBLEMS * EPOCHS // 8
-    assert record["asked"]["optimizer"] == "muon"
-    assert len(record["asked"]["dataset_sha256"]) == len(record["digest"]) == 64
+    assert record["settings"]["optimizer"] == "muon"
+    assert len(record["settings"]["dataset_sha256"]) == len(record["digest"]) == 64
     assert record["command"].startswith("gradeschool finetune -m new:0.2M")
     assert record["tokens"] > 0 < record["seconds"]
     assert record["losses"]["language"] < 8
@@ -159,7 +159,7 @@ def test_the_folder_is_evaluated_and_continued(
         "--json",
     )
     assert ended.status == 0, ended.err
-    assert ended.json()["asked"]["optimizer"] == "adam"
+    assert ended.json()["settings"]["optimizer"] == "adam"
     assert ended.json()["updates"] == 2
     assert "9 examples, 2 updates of 4; 1 process on cpu" in ended.err
 

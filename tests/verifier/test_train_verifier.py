@@ -12,10 +12,13 @@ pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.verifier.head import GAIN, LIKELIHOOD_GAIN, Verifier  # noqa: E402
-from gradeschool.verifier.objective import Level  # noqa: E402
 from gradeschool.verifier.scores import read_scores, scores_path  # noqa: E402
 from gradeschool.verifier.session import Listener  # noqa: E402
-from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier  # noqa: E402
+from gradeschool.verifier.train_verifier import (  # noqa: E402
+    Level,
+    VerifierTraining,
+    train_verifier,
+)
 from gradeschool.verifier.training import TrainingUpdate  # noqa: E402
 from tests.support.command import Command  # noqa: E402
 from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture

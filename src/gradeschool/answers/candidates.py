@@ -45,7 +45,7 @@ AFTER_RESULT_WORD = re.compile(
     r"|leaves(?:\s\w+){0,2}|(?:left|ends\sup)\swith)[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 AFTER_VERB = re.compile(
-    r"(?i)\b(?:is|are|was|were|be|been|has|have|had|costs?|earn(?:s|ed)?|make[s]?|made|pa(?:y|ys|id)"
+    r"(?i)\b(?:is(?:\sworth)?|are|was|were|be|been|has|have|had|costs?|earn(?:s|ed)?|make[s]?|made|pa(?:y|ys|id)"
     r"|needs?|needed|spen[dt]s?|gets?|got|sold|sells?|takes?|took|lasts?|receives?|received|saves?"
     r"|saved|owes?|owed|buys?|bought|eats?|ate|gives?|gave|weighs?|contains?|drinks?|drove|ran|runs?"
     r"|will\s\w+|can\s\w+|must\s\w+|should\s\w+|did\s\w+|reads?|walks?|travel(?:s|ed)|uses?|used|keeps?)"
@@ -117,7 +117,7 @@ NOT_ROUNDED = re.compile(r"\s(?:decimal|significant|place|digit)")
 # What follows one of these tells more about a number before it.
 CLAUSE = re.compile(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose"
-    r"|i\.e\.,?|in\sother\swords,?|(?:by|from|for|of)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
+    r"|i\.e\.,?(?=\s[a-z])|in\sother\swords,?|(?:by|from|for|of)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
 )
 WORD_BEFORE = re.compile(rf"{WORD_NUMBER.pattern.removeprefix('(?i)')}\s$", re.I)
 # "4 of the 24 slices"
@@ -131,8 +131,10 @@ BELOW_ZERO = re.compile(
 NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
-TIMES = re.compile(r"(?i)\b(?:once|twice|thrice)\b(?!\sas\b)")
+UNNUMBERED = re.compile(r"(?i)\b(?:(?:once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
+MONEY = ("money", "change", "profit", "cash")
 TIMES_VALUES = {"once": "1", "twice": "2", "thrice": "3"}
+PERCENT_OF = re.compile(r"\s?\\?%\sof\s")
 MORE_THAN = re.compile(r"(?i)(?:\s\w+){0,2}\s(?:more|less|fewer)\sthan\b")
 NEGATED_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b"
@@ -162,6 +164,8 @@ MEASURES = frozenset(
     """.split()  # noqa: SIM905
 )
 
+# Behind a number with one of these, another in parentheses is not the same amount once more.
+TELLING = frozenset(("unit asked", "given"))
 WEIGHTS = {
     "result": 3.3, "result word": 2.5, "verb": 1.0, "operand": -4.0, "defined": 2.0,
     "unit asked": 2.0, "other unit": -1.5, "bold": 4.0, "boxed": 4.0, "given": -2.0,
@@ -170,7 +174,7 @@ WEIGHTS = {
     "alternative": -1.0, "given value": -0.5, "left of equals": -2.0, "rounded": 4.0,
     "approximation": -8.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0,
     "drawn": 2.5, "whole": -4.0, "asked name": 1.5, "direct": 3.0,
-    "leading": -3.0, "word": 0.5, "compared": -2.5,
+    "leading": -3.0, "word": 0.5, "compared": -2.5, "share": -2.5,
 }  # fmt: skip
 
 
@@ -178,25 +182,36 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
     """Return the number that a sentence states as its result, None where it holds none."""
     numbers = sentence_numbers(text, start, end, question)
     if not numbers:
-        return _times(text, start, end, question)
+        return _unnumbered(text, start, end, question)
     if len(numbers) > 1:
-        return best_number(text, start, end, numbers, question)
+        number = best_number(text, start, end, numbers, question)
+        if number.value == UNRESOLVED:  # "He has seventeen apples (3 x 4 + 5)."
+            words = islice(word_quantities(text, start, numbers[0].start), MOST_NUMBERS)
+            return next((word for word in words if _follows_verb(text, start, word)), number)
+        return number
     number = numbers[0]
     if number.value in question_hints(question).values and SETTING.search(
         text[max(start, number.start - CONTEXT) : number.start]
     ):  # "After 4 hours it is minus seven degrees."
-        for word in islice(word_quantities(text, number.end, end), MOST_NUMBERS):
-            if AFTER_VERB.search(text[max(number.end, word.start - CONTEXT) : word.start]):
-                return word
+        words = islice(word_quantities(text, number.end, end), MOST_NUMBERS)
+        return next((word for word in words if _follows_verb(text, number.end, word)), number)
     return number
 
 
-def _times(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
-    """Return 2 for "twice" where a number of times is asked."""
-    if "time" not in question_hints(question).units:
-        return None
-    match = TIMES.search(text, start, end)
-    return None if match is None else WrittenNumber(TIMES_VALUES[match[0].lower()], *match.span())
+def _follows_verb(text: str, start: int, number: WrittenNumber) -> bool:
+    return AFTER_VERB.search(text[max(start, number.start - CONTEXT) : number.start]) is not None
+
+
+def _unnumbered(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
+    """Return 2 for "twice" where a number of times is asked, 0 for "no quarters" of quarters."""
+    units = question_hints(question).units
+    for match in UNNUMBERED.finditer(text, start, end) if units else ():
+        value = TIMES_VALUES.get(match[0].lower())
+        if value is None and (stem(match[1]) in units or ("dollar" in units and match[1] in MONEY)):
+            return WrittenNumber("0", *match.span())
+        if value is not None and "time" in units:
+            return WrittenNumber(value, *match.span())
+    return None
 
 
 def best_number(
@@ -279,7 +294,7 @@ def features(
     last = len(numbers) - 1
     leading = LEADING.match(text, start, numbers[-1].start)
     rows: list[list[str]] = []
-    name = question_hints(question).name
+    name, units = question_hints(question).name, question_hints(question).units
     drawn = DRAWN.search(text, numbers[0].end, numbers[-1].start)
     clause = CLAUSE.search(text, numbers[0].end, numbers[-1].start)
     for index, number in enumerate(numbers):
@@ -306,10 +321,10 @@ def features(
             if "unit asked" in names:
                 rows[-1].append("unit asked")
         if ALTERNATIVE.search(before):
-            better = "unit asked" in names and rows and "unit asked" not in rows[-1]
+            better = "unit asked" in names and rows and not TELLING.intersection(rows[-1])
             names.append("asked alternative" if better else "alternative")
-        if drawn is not None and number.start > drawn.start() and "unit asked" in names:
-            names.append("drawn")
+        if drawn is not None and number.start > drawn.start():
+            names += ["drawn"] if "unit asked" in names or not units else []
         if index and _is_rest(text, numbers[index - 1], number, end):
             names.append("rest")
         if APPROXIMATION.search(before) and index and "/" in numbers[index - 1].value:
@@ -411,6 +426,8 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
         names.append("total")
     if NEGATED_AFTER.match(text, number.end, end):
         names.append("negated")
+    if "percent" not in hints.units and PERCENT_OF.match(text, number.end, end):
+        names.append("share")
     if MORE_THAN.match(text, number.end, end) and not hints.compares:
         names.append("compared")
     return names

@@ -47,7 +47,6 @@ from gradeschool.answers.sentences import (
     is_aside,
     is_next_item,
     last_sentences,
-    restates,
 )
 from gradeschool.answers.statements import (
     AnswerSection,
@@ -97,6 +96,8 @@ HEADLINE = re.compile(
     r" ?(?:[A-Za-z%°]{1,14} ?){0,3}[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n| (?:[A-Za-z%°]{1,14} ?){1,3}\. "
 )
 PROGRAM = re.compile(r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)")
+# A sentence that is repeated over and over is an answer if it holds so much of what was asked.
+ANSWERED = 0.4
 DIGIT = re.compile(r"\d")
 MOST_STRONGER, SHORTEST_REPEATED = 6, 15
 # "5.600" is a number of thousands in a text of these languages.
@@ -183,7 +184,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         and offers_value(text, last.start, last.end, stated.value)
     ):
         return stated
-    if breaks_off(text, last, number):
+    if breaks_off(text, last, number, question):
         return stated
     taken_back = RETRACTION.search(text, last.start, number.start) or (
         REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end)
@@ -229,38 +230,44 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
     sentences = list(last_sentences(text, start, end))
     repeats = False
     for index, sentence in enumerate(sentences):
-        number = stated_number(text, sentence.start, sentence.end, question)
-        if index == 0 and not whole and end == limit and breaks_off(text, sentence, number):
-            if number is None and restates(text, sentence):
-                continue
+        span = sentence.start, sentence.end
+        number = stated_number(text, *span, question)
+        last = index == 0 and end == limit
+        if last and not whole and breaks_off(text, sentence, number, question):
             return None
-        if UNKNOWN.search(text, sentence.start, sentence.end) or is_next_item(text, sentence, end):
+        if UNKNOWN.search(text, *span) or is_next_item(text, sentence, end):
             return None
         if number is None or is_aside(text, sentence):
+            if last and number and text[slice(*span)].strip() in question:
+                return None  # it ends in what it was asked
             continue
-        asked = _is_asked(text, sentence, question)
-        repeats = repeats or asked
-        if goes_round(text, sentence, region.start, region.end) and (
-            sentence.cut
-            or number.value in question_hints(question).values
-            or not restates_question(text[sentence.start : sentence.end], question)
-        ):
+        if _goes_round(region, sentence, number, question):
             return None
         head = _headline(text, start, end, sentence, number, question) or _opening(
             text, start, sentence, number, question
         )
         if head is not None:
             return ExtractedAnswer(*head, "in the opening line", Confidence.GUESSED)
+        asked = _is_asked(text, sentence, question)
         if asked or (repeats and _is_given(text, sentence, question)):
+            repeats = True
             continue
         stronger = _stronger(text, sentences[index:], question)
         if stronger is not None:
             return ExtractedAnswer(*stronger, "in the conclusion", Confidence.CONCLUDED)
-        concludes = CONCLUSION.match(text, sentence.start, sentence.end) is not None
+        concludes = CONCLUSION.match(text, *span) is not None
         sure = concludes and (whole or not sentence.cut)
         confidence = Confidence.CONCLUDED if sure else Confidence.GUESSED
         return ExtractedAnswer(*number, "in the closing sentence", confidence)
     return None
+
+
+def _goes_round(region: Region, sentence: Sentence, number: WrittenNumber, question: str) -> bool:
+    """Tell whether a text repeats a sentence over and over that is no finished answer."""
+    if not goes_round(region.text, sentence, region.start, region.end):
+        return False
+    share = restated_share(region.text[sentence.start : sentence.end], question)
+    return sentence.cut or share < ANSWERED or number.value in question_hints(question).values
 
 
 def _below(text: str, start: int, end: int) -> ExtractedAnswer | None:

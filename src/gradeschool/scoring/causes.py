@@ -55,7 +55,7 @@ class Side(StrEnum):
     SYSTEM = "error"
 
 
-class Explained(NamedTuple):
+class VerdictCause(NamedTuple):
     """The cause of one verdict, and on which side it lies."""
 
     side: Side
@@ -120,21 +120,21 @@ def view(
     return View(text, problem.gold, reading, region, cause)
 
 
-def explain_verdict(seen: View, verdict: Verdict) -> Explained | None:
+def explain_verdict(seen: View, verdict: Verdict) -> VerdictCause | None:
     """Return the cause of a verdict; None where the scorer is right and so is the text."""
     if verdict.outcome is Outcome.ERROR:
-        return Explained(Side.SYSTEM, Cause(Failure.SCORER_FAILED, verdict.reason))
+        return VerdictCause(Side.SYSTEM, Cause(Failure.SCORER_FAILED, verdict.reason))
     right = is_right(seen.reading, seen.gold)
     if verdict.correct:
-        return None if right else Explained(Side.ACCEPTED, _accepted(seen, verdict))
+        return None if right else VerdictCause(Side.ACCEPTED, _accepted(seen, verdict))
     if right and seen.reading is not None:
-        return Explained(Side.MISSED, _missed(seen, seen.reading, verdict))
-    return Explained(Side.TEXT, seen.cause) if seen.cause else None
+        return VerdictCause(Side.MISSED, _missed(seen, seen.reading, verdict))
+    return VerdictCause(Side.TEXT, seen.cause) if seen.cause else None
 
 
-def provider_error(message: str) -> Explained:
+def provider_error(message: str) -> VerdictCause:
     """Return the cause of a completion that never came."""
-    return Explained(Side.SYSTEM, Cause(Failure.PROVIDER_ERROR, clip(message, 200)))
+    return VerdictCause(Side.SYSTEM, Cause(Failure.PROVIDER_ERROR, clip(message, 200)))
 
 
 def _of_label(cause: Cause, reading: ExtractedAnswer, other: Problem | None) -> Cause:

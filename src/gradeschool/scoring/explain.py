@@ -9,9 +9,9 @@ from typing import NamedTuple
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import (
-    Explained,
     LabelChanges,
     Side,
+    VerdictCause,
     explain_verdict,
     provider_error,
     view,
@@ -37,7 +37,7 @@ class Case(NamedTuple):
     row: int
     text: str
     verdicts: tuple[Verdict, ...]
-    causes: tuple[Explained | None, ...]
+    causes: tuple[VerdictCause | None, ...]
 
     @property
     def kind(self) -> str:
@@ -96,7 +96,7 @@ def _case(
     changes: LabelChanges,
 ) -> Case:
     if sample.error:
-        causes: tuple[Explained | None, ...] = (provider_error(sample.error),)
+        causes: tuple[VerdictCause | None, ...] = (provider_error(sample.error),)
     else:
         seen = view(sample.text, problem, sample.finish, changes)
         causes = tuple(explain_verdict(seen, verdict) for verdict in verdicts)

@@ -179,7 +179,7 @@ def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Sco
 DEFAULT_SCORERS = ("gradeschool/reader", "gradeschool/parse-answer")
 
 
-class Chosen(NamedTuple):
+class SourceRun(NamedTuple):
     """A run with the file or folder it stands in and what its run.json says, {} where none."""
 
     run: Run
@@ -192,7 +192,7 @@ def choose_runs(
     dataset: str | None,
     warn: Callable[[str], None],
     check_runs: CheckRuns | None = None,
-) -> list[Chosen]:
+) -> list[SourceRun]:
     """Return the runs that FILE or FILE#RUN arguments mean, under names that differ.
 
     A file is read once, however many of its runs are named. check_runs raises InputError for run
@@ -202,7 +202,7 @@ def choose_runs(
     specs = list(dict.fromkeys(specs))
     check_sources(specs, dataset, check_runs)
     loaded: dict[Path, list[Run]] = {}
-    chosen: list[Chosen] = []
+    chosen: list[SourceRun] = []
     for spec in specs:
         file, name = parted(spec)
         path = Path(file)
@@ -212,14 +212,14 @@ def choose_runs(
         if not found:
             raise no_such_run(str(path), name, (run.name for run in loaded[path]))
         manifest = manifest_of(path)
-        chosen += [Chosen(run, path, manifest) for run in found]
+        chosen += [SourceRun(run, path, manifest) for run in found]
     if check_runs:
         check_runs([each.run.name for each in chosen])
     _name_apart(chosen)
     return chosen
 
 
-def _name_apart(chosen: Sequence[Chosen]) -> None:
+def _name_apart(chosen: Sequence[SourceRun]) -> None:
     """Put the path behind names that several runs share."""
     names = [one.run.name for one in chosen]
     for one, name in zip(chosen, names, strict=True):

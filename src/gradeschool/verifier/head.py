@@ -20,8 +20,7 @@ from torch import Tensor, nn
 from gradeschool.errors import InputError
 from gradeschool.models.local import load_model
 from gradeschool.verifier.examples import QuestionSolution, SolutionScore, SolutionTokens, texts_of
-from gradeschool.verifier.packing import take_packed
-from gradeschool.verifier.rows import PackedRows, hidden_states, pack
+from gradeschool.verifier.packing import PackedRows, hidden_states, pack_solutions, take_packed
 
 VERIFIER_FILE = "verifier.json"
 SCHEMA = 1
@@ -31,7 +30,7 @@ GAIN, BIAS = 0.1, 0.5
 LIKELIHOOD_GAIN, LIKELIHOOD_BIAS = -1.8971, 2.3
 
 
-class Output(NamedTuple):
+class VerifierOutput(NamedTuple):
     """What a forward pass gives.
 
     values: [rows, S], one at each place of a body; that at the last token is the solution's.
@@ -65,7 +64,7 @@ class Verifier(nn.Module):
         """Return the model's unembedding."""
         return self.model.get_output_embeddings()
 
-    def forward(self, rows: PackedRows, language: Tensor | None = None) -> Output:
+    def forward(self, rows: PackedRows, language: Tensor | None = None) -> VerifierOutput:
         """Return the values of all bodies, and the language loss of the rows of these numbers."""
         states = hidden_states(self.model, rows, self.share)
         head = self.model.get_output_embeddings()
@@ -74,10 +73,10 @@ class Verifier(nn.Module):
             logit = logit + head.bias[self.token_id]
         values = self.gain * logit.float() + self.bias
         if language is None:
-            return Output(values, None)
+            return VerifierOutput(values, None)
         mask = rows.solution_mask[language]
         logprobs = self._logprobs(states[language], rows.body[language], mask)
-        return Output(values, -logprobs.sum(1))
+        return VerifierOutput(values, -logprobs.sum(1))
 
     def _logprobs(self, states: Tensor, body: Tensor, mask: Tensor) -> Tensor:
         """Return the log-probability of each solution token, 0 elsewhere: [rows, S].
@@ -124,12 +123,14 @@ class Verifier(nn.Module):
                 f"{str(folder / VERIFIER_FILE)!r} names the token {fields['token_id']!r}, but the "
                 f"model knows {vocabulary}; train the verifier again"
             )
-        kind = {head_type.kind: head_type for head_type in (Verifier, Likelihood)}[fields["head"]]
+        kind = {head_type.kind: head_type for head_type in (Verifier, LikelihoodVerifier)}[
+            fields["head"]
+        ]
         verifier = kind(model, fields["token_id"], fields["gain"], fields["bias"])
         return verifier.to(device).eval()
 
 
-class Likelihood(Verifier):
+class LikelihoodVerifier(Verifier):
     """A verifier whose score is how likely its language model finds the whole solution.
 
     sigmoid(exp(gain) * the sum of the tokens' log-probabilities + bias), at each token of those up
@@ -140,18 +141,18 @@ class Likelihood(Verifier):
 
     kind = "likelihood"
 
-    def forward(self, rows: PackedRows, language: Tensor | None = None) -> Output:
+    def forward(self, rows: PackedRows, language: Tensor | None = None) -> VerifierOutput:
         """Return the values of all bodies, and the language loss of the rows of these numbers."""
         states = hidden_states(self.model, rows, self.share)
         logprobs = self._logprobs(states, rows.body, rows.solution_mask)
         logits = self.gain.exp() * logprobs.cumsum(1) + self.bias
         spoken = None if language is None else -logprobs[language].sum(1)
-        return Output(torch.sigmoid(logits), spoken, logits)
+        return VerifierOutput(torch.sigmoid(logits), spoken, logits)
 
 
 def new_verifier(
     model: Any, tokenizer: Any, seed: int = 0, likelihood: bool = False
-) -> tuple[Verifier, Reserved]:
+) -> tuple[Verifier, ReservedToken]:
     """Make an untrained verifier of a generator, whose weights are taken over.
 
     The row of the reserved token is drawn anew: as a language model the generator has learnt to
@@ -159,7 +160,7 @@ def new_verifier(
     """
     reserved = reserve(model, tokenizer)
     if likelihood:
-        return Likelihood(model, reserved.id, LIKELIHOOD_GAIN, LIKELIHOOD_BIAS), reserved
+        return LikelihoodVerifier(model, reserved.id, LIKELIHOOD_GAIN, LIKELIHOOD_BIAS), reserved
     verifier = Verifier(model, reserved.id)
     weight = model.get_output_embeddings().weight
     source = torch.Generator().manual_seed(seed)
@@ -189,7 +190,7 @@ def head_of(folder: Path) -> dict[str, Any]:
         fields = json.loads(path.read_bytes())
         head = {name: float(fields[name]) for name in ("gain", "bias")}
         kind = str(fields.get("head", Verifier.kind))
-        if kind not in (Verifier.kind, Likelihood.kind):
+        if kind not in (Verifier.kind, LikelihoodVerifier.kind):
             raise ValueError(f"a head of the kind {kind!r} is not known")
         return {**fields, **head, "head": kind, "token_id": int(fields["token_id"])}
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -215,7 +216,7 @@ VERIFIER_TOKEN = "<ver>"
 FREE = re.compile(r"<\|?(?:reserved_special_token_|unused|extra_id_|extra_|reserved_)\d+\|?>\Z")
 
 
-class Reserved(NamedTuple):
+class ReservedToken(NamedTuple):
     """A token that no text holds: its number, its text ("" for none), how it was come by."""
 
     id: int
@@ -223,7 +224,7 @@ class Reserved(NamedTuple):
     how: str
 
 
-def reserve(model: Any, tokenizer: Any) -> Reserved:
+def reserve(model: Any, tokenizer: Any) -> ReservedToken:
     """Return the token for a verifier's head.
 
     `<ver>` where the tokenizer has it; else one that the family keeps free, the last row of an
@@ -231,17 +232,17 @@ def reserve(model: Any, tokenizer: Any) -> Reserved:
     """
     vocabulary = tokenizer.get_vocab()
     if VERIFIER_TOKEN in vocabulary:
-        return Reserved(vocabulary[VERIFIER_TOKEN], VERIFIER_TOKEN, "the tokenizer's own")
+        return ReservedToken(vocabulary[VERIFIER_TOKEN], VERIFIER_TOKEN, "the tokenizer's own")
     rows = model.get_input_embeddings().weight.shape[0]
     free = sorted((id, text) for text, id in vocabulary.items() if FREE.match(text) and id < rows)
     if free:
-        return Reserved(*free[0], "kept free by the tokenizer")
+        return ReservedToken(*free[0], "kept free by the tokenizer")
     if rows > max(vocabulary.values()) + 1:
-        return Reserved(rows - 1, "", "the embedding's last row, which no token uses")
+        return ReservedToken(rows - 1, "", "the embedding's last row, which no token uses")
     tokenizer.add_special_tokens({"additional_special_tokens": [VERIFIER_TOKEN]})
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     id = tokenizer.convert_tokens_to_ids(VERIFIER_TOKEN)
-    return Reserved(id, VERIFIER_TOKEN, "added to tokenizer and embedding")
+    return ReservedToken(id, VERIFIER_TOKEN, "added to tokenizer and embedding")
 
 
 # Places of a forward pass, padding included: more does not fit a core's cache, less is overhead.
@@ -318,7 +319,9 @@ def _each(
         numbers: dict[tuple[int, ...], int] = {}
         for text in batch:
             numbers.setdefault(text.question, len(numbers))
-        rows = pack(list(numbers), [(numbers[text.question], text.solution) for text in batch])
+        rows = pack_solutions(
+            list(numbers), [(numbers[text.question], text.solution) for text in batch]
+        )
         with torch.inference_mode():
             states = read(rows.to(device)).float().cpu().tolist()
         for text, row in zip(batch, states, strict=True):

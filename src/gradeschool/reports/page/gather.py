@@ -18,7 +18,7 @@ from gradeschool.formats.tables import read_rows
 from gradeschool.problem import Problem
 from gradeschool.runs.manifest import plan_of
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.sources import DEFAULT_DATASET, Chosen, choose_runs
+from gradeschool.scoring.sources import DEFAULT_DATASET, SourceRun, choose_runs
 from gradeschool.verifier.candidates import text_key
 from gradeschool.verifier.scores import ScoreRow, read_scores, scores_path
 
@@ -59,7 +59,7 @@ class PageRun:
     faults: int
     manifest: Mapping[str, Any]
     results: Mapping[str, Any]
-    chosen: Chosen
+    chosen: SourceRun
     disputed: Mapping[str, Problem | None]
     valued: Mapping[int, TokenValues] = field(default_factory=dict)
     dataset: str = ""
@@ -77,11 +77,11 @@ def gather(specs: Sequence[str], dataset: str | None, warn: Callable[[str], None
 
 def page_run(run: Run) -> PageRun:
     """Return a run in memory for a page; nothing is known of it but its completions."""
-    return _page_run(Chosen(run, Path(), {}), {}, {}, None)
+    return _page_run(SourceRun(run, Path(), {}), {}, {}, None)
 
 
 def _page_run(
-    chosen: Chosen,
+    chosen: SourceRun,
     facts: Mapping[int, Facts],
     valued: Mapping[str, TokenValues],
     dataset: str | None,
