@@ -20,7 +20,6 @@ from collections.abc import Iterable
 
 MOST_NAMES = 16  # in a message; of more the command that lists them is named
 LISTED_BY = {
-    "dataset": "gradeschool data list",
     "scorer": "gradeschool protocols list",
     "protocol": "gradeschool protocols list",
     "protocol or scorer": "gradeschool protocols list",
