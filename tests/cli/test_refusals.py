@@ -10,7 +10,7 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 
 RECORDED = "recorded/sample#handwritten/chat"
 # The words of a command line -> what the message holds. The working folder has an empty folder
-# "none", and files "bytes.jsonl", "bytes.gz" and "semicolons.csv".
+# "none", and files "bytes.jsonl" and "bytes.gz".
 CASES = {
     f"eval -m {RECORDED} -d none": "'none' is a folder",
     f"eval -m {RECORDED} -d sampel": "did you mean sample?",
@@ -26,7 +26,6 @@ CASES = {
     "score nothing.jsonl": "'nothing.jsonl' does not exist",
     "score none": "'none' holds no completions.jsonl",
     "score bytes.gz": "'bytes.gz' is no whole gzip file",
-    "score semicolons.csv -d sample": "separates its columns by ';'",
     "score bytes.jsonl --shard 9/8 -o x.jsonl": "the shard is '9/8'",
     "explain none": "'none' holds no completions.jsonl",
     "explain bytes.jsonl#run": "bytes.jsonl",
@@ -66,7 +65,6 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(
     Path("none").mkdir()
     Path("bytes.jsonl").write_bytes(bytes(range(128, 256)))
     Path("bytes.gz").write_bytes(bytes(range(128, 256)))
-    Path("semicolons.csv").write_text("index;completion\n0;600\n")
     done = gradeschool(*words.split())
     assert done.status == 2
     assert "Traceback" not in done.out + done.err
