@@ -176,7 +176,7 @@ def _prepare(
         session.note(f"the likelihood head starts at {loss:.2f} nats")
 
     def save(trained: TrainingResult, files: Path) -> None:
-        save_folder(base, trained.model.model, files)
+        save_folder(base, trained.model.model, files, settings.save_dtype)
         fields = {**trained.model.fields(), **_origin(settings, sampled, reserved, trained)}
         write_file(files / VERIFIER_FILE, f"{json.dumps(fields, indent=2)}\n".encode())
 
