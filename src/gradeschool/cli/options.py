@@ -40,16 +40,24 @@ class FileVerb(Verb):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.params.append(click.Option(
-            ["--id-base"], type=click.IntRange(), metavar="N",
-            help="Number of the first problem in ids and indexes; by default found out.",
-        ))  # fmt: skip
+        self.params += [
+            click.Option(
+                ["--columns"], multiple=True, metavar="ROLE=COLUMN,...",
+                help="Columns of question, response, gold, id, run, sample; by default guessed.",
+            ),
+            click.Option(
+                ["--id-base"], type=int, metavar="N",
+                help="Number of the first problem in ids and indexes; by default found out.",
+            ),
+        ]  # fmt: skip
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; every file that it reads is read as the options say."""
+        from gradeschool.formats.layout import parse_columns
         from gradeschool.formats.read import ReadOptions, read_options
 
-        with read_options(ReadOptions(ctx.params.pop("id_base"), warn)):
+        columns = parse_columns(ctx.params.pop("columns"))
+        with read_options(ReadOptions(columns, ctx.params.pop("id_base"), warn)):
             return super().invoke(ctx)
 
 

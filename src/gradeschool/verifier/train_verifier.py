@@ -23,7 +23,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
-from gradeschool.runs.results import fingerprint
+from gradeschool.formats.own_run import fingerprint
 from gradeschool.verifier.base_model import drop_residuals, identity_of, load_folder, save_folder
 from gradeschool.verifier.candidates import CandidateRun, candidates_of
 from gradeschool.verifier.head import (
