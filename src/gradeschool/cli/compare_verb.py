@@ -24,7 +24,8 @@ from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
     from gradeschool.scorer import Scorer
-    from gradeschool.scoring.compare import Outcomes, Threshold
+    from gradeschool.scoring.compare import Comparison, Outcomes, Threshold
+    from gradeschool.scoring.sources import Chosen
 
 # What run.json says of the prompts: part and key.
 PROMPT_FACTS = (("protocol", "digest"), ("dataset", "sha256"))
@@ -96,28 +97,22 @@ def command(
     if good is not None and (reference is not None or unpaired):
         raise InputError("--gate excludes --not-worse-than and --unpaired; give one of them")
     check_scorers(scorer)
-    first = good if reference is None else reference
+    first = reference or good
     specs = runs if first is None else (first, *runs)
     chosen = choose_runs(specs, dataset, warn, None if at_least is not None else _check_two)
-    manifests = [run.manifest for run in chosen]
     if good is not None:
-        _check_same_prompts(manifests, specs)
-    judge = _scorer(scorer, manifests)
+        _check_same_prompts(chosen, specs)
+    judge = _scorer(scorer, [run.manifest for run in chosen])
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
     is_common = common or good is not None  # a sample that failed is counted by the gate
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, is_common, seed)
-    thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
-    if good is not None:
-        thresholds += gate(outcomes, comparisons, margin, max_failures)
+    limit = margin if reference is not None else None
+    thresholds = check(outcomes, comparisons, at_least, limit)
+    thresholds += gate(outcomes, comparisons, margin, max_failures) if good is not None else []
     if as_json:
-        print_json({
-            "scorer": judge.name,
-            "runs": [_run_json(run) for run in outcomes],
-            "comparisons": [comparison.as_json() for comparison in comparisons],
-            "thresholds": [threshold._asdict() for threshold in thresholds],
-        })  # fmt: skip
+        _print_json(judge.name, outcomes, comparisons, thresholds)
     else:
         print_comparison(outcomes, comparisons, judge.name, stdout_console())
         _print_thresholds(thresholds)
@@ -143,11 +138,9 @@ def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
     return scorer
 
 
-def _check_same_prompts(manifests: Sequence[Mapping[str, Any]], specs: Sequence[str]) -> None:
+def _check_same_prompts(runs: Sequence[Chosen], specs: Sequence[str]) -> None:
     """Raise InputError where a run says that it was asked other prompts than the first."""
-    facts = [
-        [manifest.get(part, {}).get(key) for part, key in PROMPT_FACTS] for manifest in manifests
-    ]
+    facts = [[run.manifest.get(part, {}).get(key) for part, key in PROMPT_FACTS] for run in runs]
     for spec, known in zip(specs[1:], facts[1:], strict=True):
         pairs = zip(PROMPT_FACTS, facts[0], known, strict=True)
         for (part, key), before, after in pairs:
@@ -156,6 +149,20 @@ def _check_same_prompts(manifests: Sequence[Mapping[str, Any]], specs: Sequence[
                     f"the {part} of {spec!r} has the {key} {after!r}, that of {specs[0]!r} has "
                     f"{before!r}; a gate compares runs of the same prompts"
                 )
+
+
+def _print_json(
+    scorer: str,
+    outcomes: Sequence[Outcomes],
+    comparisons: Sequence[Comparison],
+    thresholds: Sequence[Threshold],
+) -> None:
+    print_json({
+        "scorer": scorer,
+        "runs": [_run_json(run) for run in outcomes],
+        "comparisons": [comparison.as_json() for comparison in comparisons],
+        "thresholds": [threshold._asdict() for threshold in thresholds],
+    })  # fmt: skip
 
 
 def _run_json(run: Outcomes) -> dict[str, Any]:
