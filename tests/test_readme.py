@@ -52,7 +52,9 @@ def test_a_command_of_the_readme_prints_what_the_readme_shows(block: str, tmp_pa
 
 @pytest.mark.official
 @pytest.mark.parametrize("block", blocks(needs_data=True))
-def test_a_command_on_published_solutions(block: str, data: Path, tmp_path: Path) -> None:
+def test_a_command_on_published_solutions_prints_what_the_readme_shows(
+    block: str, data: Path, tmp_path: Path
+) -> None:
     shutil.copy(data / "gsm8k/example_model_solutions.jsonl", tmp_path)
     for command, shown in commands(block):
         assert output(command, tmp_path) == shown
