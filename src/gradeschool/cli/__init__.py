@@ -6,12 +6,14 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from io import StringIO
 from typing import Any, NoReturn, TextIO
 
 import click
 
 from gradeschool import __version__
 from gradeschool.errors import GradeschoolError, UnknownNameError
+from gradeschool.reports.printable import say
 
 # verb -> the line that --help shows; the command is `command` in gradeschool.cli.<verb>_verb.
 VERBS = {
@@ -97,13 +99,15 @@ def main() -> None:
         _fail(error)
     except OSError as error:  # a full disk or a closed output that nothing else handled
         _discard(sys.stdout)
-        click.echo(f"gradeschool: cannot read or write: {error}", err=True)
+        say(f"gradeschool: cannot read or write: {error}", err=True)
         sys.exit(2)
     except click.ClickException as error:
-        error.show()
+        usage = StringIO()
+        error.show(usage)
+        say(usage.getvalue(), end="", err=True)
         sys.exit(error.exit_code)
     except click.Abort:
-        click.echo("gradeschool: interrupted", err=True)
+        say("gradeschool: interrupted", err=True)
         sys.exit(130)
     sys.exit(status if isinstance(status, int) else 0)
 
