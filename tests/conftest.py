@@ -8,6 +8,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from gradeschool import masking
 from gradeschool.problem import Problem
 from tests.support import stand_in
 
@@ -52,6 +53,8 @@ def clean_environment(
             monkeypatch.setenv(name, NOWHERE)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
     monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(masking, "_secrets", {})
+    monkeypatch.setattr(masking, "_forms", {})
     if "data" not in request.fixturenames:
         monkeypatch.delenv(DATA_VARIABLE, raising=False)
         stand_in.remove(monkeypatch)

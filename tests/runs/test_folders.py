@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from gradeschool.formats.own_run import SEAL, sealed
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.hostile_server import Asked, Behaviour, good, hostile_server
+from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, good
 
 RECORDED = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
 
@@ -22,6 +24,10 @@ def run(gradeschool: Command, tmp_path: Path) -> Path:
     folder = tmp_path / "runs" / "chat"
     assert gradeschool("eval", *RECORDED, "-o", folder).status == 0
     return folder
+
+
+def command_of(run: Path) -> tuple[object, ...]:
+    return "eval", *RECORDED, "-o", run
 
 
 def accuracy(run: Path) -> str:
@@ -93,6 +99,12 @@ def rewritten(run: Path, change: Callable[[list[bytes]], list[bytes]]) -> None:
     (run / "completions.jsonl").write_bytes(b"".join(change(lines(run))))
 
 
+def first_row(run: Path, old: bytes, new: bytes) -> bytes:
+    """Return the first row, changed, with a digest that is right for it."""
+    row, _, _ = lines(run)[0].replace(old, new).rpartition(SEAL)
+    return sealed(row + b"}")
+
+
 def manifest(run: Path, old: str, new: str, file: str = "run.json") -> None:
     path = run / file
     assert old in path.read_text()
@@ -103,6 +115,14 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a text was changed": (
         lambda run: rewritten(run, lambda rows: [rows[0].replace(b"a", b"b"), *rows[1:]]),
         "rows were changed or removed",
+    ),
+    "a text was changed, as its row says": (
+        lambda run: rewritten(run, lambda rows: [rows[0].replace(b"a", b"b"), *rows[1:]]),
+        "1 rows were changed after they were stored: 1",
+    ),
+    "a digest was taken off": (
+        lambda run: rewritten(run, lambda rows: [rows[0].rpartition(SEAL)[0] + b"}\n", *rows[1:]]),
+        "1 rows were changed after they were stored: 1",
     ),
     "a row was removed": (
         lambda run: rewritten(run, lambda rows: rows[1:]),
@@ -118,21 +138,22 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a key of another request": (
         lambda run: rewritten(
-            run, lambda rows: [rows[0].replace(b'"sample": 0', b'"sample": 1'), *rows[1:]]
+            run,
+            lambda rows: [first_row(run, b'"sample": 0', b'"sample": 1'), *rows[1:]],
         ),
         "1 rows have a key that is not that of their request: problem 0 sample 1",
     ),
     "a problem of another dataset": (
         lambda run: rewritten(
             run,
-            lambda rows: [rows[0].replace(b'"problem_id": "0"', b'"problem_id": "x"'), *rows[1:]],
+            lambda rows: [first_row(run, b'"problem_id": "0"', b'"problem_id": "x"'), *rows[1:]],
         ),
         "1 rows are of no problem of the dataset: x",
     ),
     "two answers for one key": (
         lambda run: rewritten(
             run,
-            lambda rows: [*rows, rows[0].replace(b'"completion": "', b'"completion": "other ')],
+            lambda rows: [*rows, first_row(run, b'"completion": "', b'"completion": "other ')],
         ),
         "1 samples have several texts",
     ),
@@ -183,6 +204,84 @@ def test_verify_finds_damage_says_what_and_exits_with_1(
     damage(run)
     report = faults(gradeschool, run)
     assert any(words in text for text in report), report
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "requested"),
+    [
+        (
+            lambda rows: [rows[0].replace(b'"completion": "', b'"completion": "x'), *rows[1:]],
+            "1 rows were changed",
+            1,
+        ),
+        (lambda rows: rows[2:], "rows that results.json counted were removed or moved", 2),
+        (lambda rows: rows[::-1], "rows that results.json counted were removed or moved", 0),
+    ],
+)
+def test_eval_repairs_a_folder_openly_and_run_json_keeps_it(
+    change: Callable[[list[bytes]], list[bytes]],
+    words: str,
+    requested: int,
+    gradeschool: Command,
+    run: Path,
+) -> None:
+    """What was changed never counts again without a word, whatever is done next."""
+    before = lines(run)
+    rewritten(run, change)
+    done = gradeschool(*command_of(run))
+    assert done.status == 0
+    assert f"{words}" in done.err
+    assert sorted(lines(run)) == sorted(before)
+    quarantine = run / "quarantine.jsonl"
+    assert quarantine.exists() == ("changed" in words)
+    assert len(lines(run)) - len(change(before)) in (requested, requested - 1)
+    shown = gradeschool("runs", "verify", run)
+    assert shown.status == 0
+    assert "repaired at " in shown.out and words in shown.out
+    again = gradeschool(*command_of(run))
+    assert words not in again.err
+    assert "repaired at " in gradeschool("runs", "verify", run).out
+
+
+def test_eval_refuses_an_older_folder_whose_rows_were_changed(
+    gradeschool: Command, run: Path
+) -> None:
+    """Rows of schema 1 have no digest: which of them were changed is not known."""
+
+    def older(row: bytes) -> bytes:
+        return row.replace(b'"schema": 2', b'"schema": 1').rpartition(SEAL)[0] + b"}\n"
+
+    rewritten(run, lambda rows: [older(row) for row in rows])
+    done = gradeschool(*command_of(run))
+    assert done.status == 2
+    assert "restore the file, or give another folder" in done.err
+    (run / "results.json").unlink()
+    assert gradeschool(*command_of(run)).status == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["run.lock", "completions.jsonl", "run.json", "results.json", "quarantine.jsonl"]
+)
+def test_a_link_or_a_pipe_in_a_run_folder_is_neither_written_to_nor_waited_for(
+    name: str, gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    precious = tmp_path / "precious"
+    content = (run / name).read_bytes() if (run / name).exists() else b"precious"
+    precious.write_bytes(content)
+    rewritten(run, lambda rows: [*rows, b"torn"])
+    (run / name).unlink(missing_ok=True)
+    (run / name).symlink_to(precious)
+    linked = gradeschool(*command_of(run))
+    assert precious.read_bytes() == content
+    (run / name).unlink()
+    os.mkfifo(run / name)
+    piped = gradeschool(*command_of(run))
+    for done in (linked, piped):
+        assert done.status in (0, 2) and "unexpected" not in done.err
+    assert piped.status == 2 and name in piped.err
+    for verb in ("list", "show", "verify"):
+        shown = gradeschool("runs", verb, run)
+        assert shown.status in (0, 1, 2) and "unexpected" not in shown.err
 
 
 def test_verify_changes_nothing(gradeschool: Command, run: Path) -> None:
@@ -249,19 +348,19 @@ def test_samples_are_topped_up_and_voted_on(gradeschool: Command, tmp_path: Path
     rows = [{"question": f"Problem {n}?", "answer": "#### 1"} for n in range(9)]
     problems.write_text("\n".join(map(json.dumps, rows)))
 
-    def choose(request: Asked) -> Behaviour:
+    def choose(request: ReceivedRequest) -> Behaviour:
         number = int(request.question.split("Problem ")[1][0])
         right = (request.body["seed"] * 3) % 8 < number
         return good("#### 1" if right else "#### 2")
 
     folder = tmp_path / "run"
     arguments = ("-d", problems, "-o", folder, "--temperature", 1, "--seed", 0)
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         first = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 4)
-        assert (first.status, len(server.asked)) == (0, 36)
+        assert (first.status, len(server.requests)) == (0, 36)
         result = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8, "--json")
-        assert len(server.asked) == 72
-        assert {row.body["seed"] for row in server.asked[36:]} == {4, 5, 6, 7}
+        assert len(server.requests) == 72
+        assert {row.body["seed"] for row in server.requests[36:]} == {4, 5, 6, 7}
         shown = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8)
     at_k = {point["k"]: point for point in result.json()["at_k"]}
     assert at_k == {

@@ -92,7 +92,8 @@ async def evaluate(
     async with model:
         requests = plan.requests(model.identity)
         with RunStore(folder) as store:
-            fields = make_manifest(plan, model, version, store.read_json(MANIFEST_FILE), folder)
+            earlier = store.read_json(MANIFEST_FILE)
+            fields = make_manifest(plan, model, version, earlier, folder, store.repairs)
             if facts := await engine_facts(model):
                 fields["engine"] = facts
             session = _Session(plan, model, store, requests, scorers, options, progress)
@@ -140,7 +141,7 @@ class _Session:
         self.todo = missing(requests, answered)
         self._task = asyncio.current_task()
         progress.watch(self.dispatcher.in_flight, self.budget, store.died)
-        progress.begin(len(requests), len(requests) - len(self.todo), store.quarantined)
+        progress.begin(len(requests), len(requests) - len(self.todo), store.repairs)
 
     def _record(self, request: Request, completion: Completion) -> None:
         """Queue a completion to be stored, and to be scored once the next requests are sent."""

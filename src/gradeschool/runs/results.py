@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion, Finish
 from gradeschool.datasets.platinum import disputed
-from gradeschool.formats.own_run import COMPLETIONS_FILE, RESULTS_FILE, slug
+from gradeschool.formats.own_run import COMPLETIONS_FILE, RESULTS_FILE, fingerprint, slug
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
@@ -164,14 +162,3 @@ def answers_file(
             }
             rows.append(json.dumps(row))
     return template.replace("{model}", slug(model)), "".join(f"{row}\n" for row in rows).encode()
-
-
-def fingerprint(path: Path, size: int | None = None) -> dict[str, Any]:
-    """Return the size and SHA-256 of a file, or of its first `size` bytes."""
-    end = path.stat().st_size if size is None else min(size, path.stat().st_size)
-    digest, read = hashlib.sha256(), 0
-    with path.open("rb") as file:
-        while end > read and (part := file.read(min(2**20, end - read))):
-            digest.update(part)
-            read += len(part)
-    return {"bytes": read, "sha256": digest.hexdigest()}
