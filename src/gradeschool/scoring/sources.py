@@ -213,7 +213,8 @@ def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Sco
     """
     if not names:
         known = all_scorers().values()
-        return [scorer for scorer in known if not scorer.extra and scorer.dataset in ("", dataset)]
+        here = dataset or ""
+        return [scorer for scorer in known if not scorer.extra and here.startswith(scorer.dataset)]
     if ALL in names:
         return [scorer for scorer in all_scorers().values() if available(scorer)]
     return [get_usable_scorer(name) for name in dict.fromkeys(names)]

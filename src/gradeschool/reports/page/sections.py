@@ -116,7 +116,7 @@ def _platinum(platinum: Platinum | None) -> Html | None:
         "Under the labels of GSM8K-Platinum ",
         el("strong", f"{share_text(share)} %"),
         f" ({span(share.interval)}): {platinum.removed:,} completions of problems that it removed "
-        f"are out, {platinum.revised:,} are held to a revised answer.",
+        f"are out, {platinum.revised:,} are scored by a revised answer.",
         class_="note",
     )
 
