@@ -218,7 +218,10 @@ def run_plan(work: PreparedJob, quiet: bool) -> Evaluation:
 
 
 def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
-    """Warn if a run is not complete; run: what its messages begin with."""
+    """Warn if a run is not complete, or if another model answered; run: begins each message."""
+    if evaluation.other_models:
+        warn(f"{run}the server says that another model answered: {evaluation.other_models}; "
+             "check the model's name")  # fmt: skip
     if evaluation.fatal is not None:
         warn(f"{run}the run stopped: {evaluation.fatal}; the same command resumes it")
     elif evaluation.interrupted:

@@ -17,7 +17,7 @@ from gradeschool.errors import InputError
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
 from gradeschool.reports.comparison import p_value, percent, points
 from gradeschool.reports.page.gather import Entry, PageRun
-from gradeschool.reports.page.verdicts import Judged, guess_sentence, rates_of, share_of
+from gradeschool.reports.page.verdicts import Judged, Share, guess_sentence, rates_of, share_of
 from gradeschool.reports.page.write import page, require_free, save
 from gradeschool.reports.printable import csv_cell, printable
 from gradeschool.scorer import Scorer, clip
@@ -43,8 +43,10 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         share, rates = share_of(judged, judged.headline), rates_of(judged)
         cells = (
             _cell(judged.run.name),
-            f"{percent(share.accuracy)}",
-            f"{100 * share.interval.low:.2f} – {100 * share.interval.high:.2f}",
+            _percent(share),
+            f"{100 * share.interval.low:.2f} – {100 * share.interval.high:.2f}"
+            if share.judged
+            else "–",
             *_difference(differences.get(index)),
             *map(str, (rates.truncated, rates.empty, rates.run_on, rates.errors)),
         )
@@ -55,6 +57,10 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         lines += [f"{_cell(judged.run.name)}: {guesses}", ""] if guesses else []
     lines += _by_scorer(runs, scorers)
     return "\n".join(lines) + "\n"
+
+
+def _percent(share: Share) -> str:
+    return percent(share.accuracy) if share.judged else "–"  # nothing judged, nothing claimed
 
 
 def _differences(runs: Sequence[Judged], scorer: Scorer) -> dict[int, Comparison]:
@@ -80,7 +86,7 @@ def _by_scorer(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[st
     yield f"| scorer | {' | '.join(_cell(judged.run.name) for judged in runs)} |"
     yield f"|:--|{'--:|' * len(runs)}"
     for index, scorer in enumerate(scorers):
-        shares = (percent(share_of(judged, index).accuracy) for judged in runs)
+        shares = (_percent(share_of(judged, index)) for judged in runs)
         yield f"| {_cell(scorer.name)} | {' | '.join(shares)} |"
     yield ""
     yield "</details>"
