@@ -26,7 +26,7 @@ from gradeschool.reports.printable import say
 if TYPE_CHECKING:
     from gradeschool.scorer import Scorer
     from gradeschool.scoring.compare import Comparison, Outcomes, Threshold
-    from gradeschool.scoring.sources import Chosen
+    from gradeschool.scoring.sources import SourceRun
 
 # What run.json says of the prompts: part and key.
 PROMPT_FACTS = (("protocol", "digest"), ("dataset", "sha256"))
@@ -139,7 +139,7 @@ def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
     return scorer
 
 
-def _check_same_prompts(runs: Sequence[Chosen], specs: Sequence[str]) -> None:
+def _check_same_prompts(runs: Sequence[SourceRun], specs: Sequence[str]) -> None:
     """Raise InputError where a run says that it was asked other prompts than the first."""
     facts = [[run.manifest.get(part, {}).get(key) for part, key in PROMPT_FACTS] for run in runs]
     for spec, known in zip(specs[1:], facts[1:], strict=True):
