@@ -93,10 +93,7 @@ def command(
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import scored_table
 
-    if common and unpaired:
-        raise InputError("--common and --unpaired exclude each other; give one")
-    if good is not None and (reference is not None or unpaired):
-        raise InputError("--gate excludes --not-worse-than and --unpaired; give one of them")
+    _check_options(common, unpaired, reference, good)
     check_scorers(scorer)
     first = reference or good
     specs = runs if first is None else (first, *runs)
@@ -137,6 +134,13 @@ def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
         warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool diff` says what differs")  # fmt: skip
     return scorer
+
+
+def _check_options(common: bool, unpaired: bool, reference: str | None, good: str | None) -> None:
+    if common and unpaired:
+        raise InputError("--common and --unpaired exclude each other; give one")
+    if good is not None and (reference is not None or unpaired):
+        raise InputError("--gate excludes --not-worse-than and --unpaired; give one of them")
 
 
 def _check_same_prompts(runs: Sequence[SourceRun], specs: Sequence[str]) -> None:
