@@ -93,9 +93,8 @@ def command(
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import scored_table
 
-    _check_options(common, unpaired, reference, good)
+    first = _reference(common, unpaired, reference, good)
     check_scorers(scorer)
-    first = reference or good
     specs = runs if first is None else (first, *runs)
     chosen = choose_runs(specs, dataset, warn, None if at_least is not None else _check_two)
     if good is not None:
@@ -104,10 +103,10 @@ def command(
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
-    is_common = common or good is not None  # a sample that failed is counted by the gate
-    comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, is_common, seed)
-    limit = margin if reference is not None else None
-    thresholds = check(outcomes, comparisons, at_least, limit)
+    # The gate counts the samples that failed, and compares the others.
+    shared = common or good is not None
+    comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared, seed)
+    thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
     thresholds += gate(outcomes, comparisons, margin, max_failures) if good is not None else []
     if as_json:
         _print_json(judge.name, outcomes, comparisons, thresholds)
@@ -141,6 +140,7 @@ def _check_options(common: bool, unpaired: bool, reference: str | None, good: st
         raise InputError("--common and --unpaired exclude each other; give one")
     if good is not None and (reference is not None or unpaired):
         raise InputError("--gate excludes --not-worse-than and --unpaired; give one of them")
+    return reference or good
 
 
 def _check_same_prompts(runs: Sequence[SourceRun], specs: Sequence[str]) -> None:
