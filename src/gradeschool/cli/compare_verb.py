@@ -103,8 +103,7 @@ def command(
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
-    # The gate counts the samples that failed, and compares the others.
-    shared = common or good is not None
+    shared = common or good is not None  # the gate counts what failed and compares the others
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared, seed)
     thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
     thresholds += gate(outcomes, comparisons, margin, max_failures) if good is not None else []
@@ -135,7 +134,8 @@ def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
     return scorer
 
 
-def _check_options(common: bool, unpaired: bool, reference: str | None, good: str | None) -> None:
+def _reference(common: bool, unpaired: bool, reference: str | None, good: str | None) -> str | None:
+    """Return the run that others are measured by; raises InputError where options exclude it."""
     if common and unpaired:
         raise InputError("--common and --unpaired exclude each other; give one")
     if good is not None and (reference is not None or unpaired):
