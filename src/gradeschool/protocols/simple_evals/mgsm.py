@@ -27,7 +27,7 @@ TEMPLATE = (
 )
 
 
-def read(text: str, reference: str) -> Answer | None:
+def extract(text: str, reference: str) -> Answer | None:
     """Read the last number behind the last "Answer", whatever stands between."""
     start = text.rfind(PREFIX)
     if start < 0:
@@ -41,7 +41,7 @@ def read(text: str, reference: str) -> Answer | None:
     return Answer(number, number, span, "the last number behind the last 'Answer'")
 
 
-def same(value: str, reference: str) -> bool:
+def compare(value: str, reference: str) -> bool:
     """Compare as strings, zero decimals cut off the answer alone."""
     return (value.rstrip("0").rstrip(".") if "." in value else value) == reference
 
@@ -58,8 +58,8 @@ MGSM_SCORER = Scorer(
     summary="the last number (no sign) behind the last 'Answer', equal as a string",
     source=f"{SOURCE}, parse_answer and score_mgsm",
     reference=lambda problem: problem.gold.replace(",", ""),
-    extract=read,
-    compare=same,
+    extract=extract,
+    compare=compare,
 )
 
 MGSM_EN = Protocol(
