@@ -8,20 +8,23 @@ the answers of a dataset are few words.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from gradeschool.answers.parse import lower_in_place
 from gradeschool.answers.search import END, GROWTH, last_match
 from gradeschool.problem import Problem
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Answer
 
 MOST_WORDS = 1 << 14  # remembered for each pattern
-# The last word with a digit, and behind it words in which no pattern of a number matches: without a
-# comma, "$", ".." and "-.". Longer words are not remembered.
-WORD_AND_REST = re.compile(r"([!-~]{1,40}+)(?:[ \n](?:[ \n!-#%-+/:-~]|[.](?![.])|-(?![.]))*+)?\Z")
+LONGEST_WORD = 40  # that is remembered
+# No pattern of a number matches in words of these alone, unless they hold ".." or "-.".
+PLAIN = "".join(sorted({*string.printable[:95], "\n"} - {*string.digits, ",", "$"}))
+DIGIT = re.compile(r"[0-9]")
 # Applied once from left to right: "1,2,3" becomes "12,3".
 COMMA = re.compile(r"(\d),(\d)")
 LAST_NUMBER = "the last number"
@@ -105,9 +108,21 @@ def last_word(text: str) -> Word | None:
     None where the word is long or not ASCII, or something behind it might be taken for a number:
     then the text itself has to be searched. Remembered for all scorers of a text.
     """
-    start = last_number_start(text)
-    match = WORD_AND_REST.match(text, start)
-    return None if match is None else Word(match[1], start)
+    end = len(text.rstrip(PLAIN))
+    start = max(text.rfind(" ", 0, end), text.rfind("\n", 0, end)) + 1
+    words = text[start:].split(None, 1)
+    word, rest = (*words, "", "")[:2]
+    if (
+        start + len(word) < end  # other white space is in it
+        or not text.startswith(word, start)
+        or len(word) > LONGEST_WORD
+        or not word.isascii()
+        or DIGIT.search(word) is None
+        or ".." in rest
+        or "-." in rest
+    ):
+        return None
+    return Word(word, start)
 
 
 def last_number(
@@ -163,6 +178,20 @@ def extracted_gold(extract: Extract, problem: Problem) -> str:
     """Return the gold as an extraction reads it, as it is where that finds no number."""
     answer = extract(problem.gold, "")
     return problem.gold if answer is None else answer.value
+
+
+lowered = lru_cache(8)(lower_in_place)
+
+
+def last_behind_answer(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the last match of a pattern that begins with "answer" in any case and holds a ":"."""
+    if ":" not in text:
+        return None
+    lower, index = lowered(text), len(text)
+    while (index := lower.rfind("answer", 0, index)) >= 0:
+        if match := pattern.match(text, index):
+            return match
+    return None
 
 
 def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

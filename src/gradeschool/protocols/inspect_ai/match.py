@@ -21,7 +21,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from gradeschool.protocols.extractions import last_word
 from gradeschool.protocols.inspect_ai.unicode_numbers import (
     LONG,
     superscript_number,
@@ -36,7 +35,8 @@ DROPPED = str.maketrans("", "", DROPPED_CHARACTERS)
 PERIOD = re.compile(r"\.(?=\s|$|\D)")
 PUNCTUATION = string.whitespace + string.punctuation
 TRIMMED = "!?:;()[]{}'\"`"
-CHUNK, LONGEST_REMEMBERED = 64, 32
+CHUNKS = (8, 64, -1)  # words that are looked at together, from the end; -1 for all others
+LONGEST_REMEMBERED = 32
 ASCII_DIGIT = re.compile(r"[0-9]")
 # A word of ASCII with one of these is a number in no version of inspect_ai.
 NO_NUMBER = re.compile(r"[A-DF-Za-df-z/<=>%^&|~#@]")
@@ -53,17 +53,29 @@ class NumericWord(NamedTuple):
 
 
 def last_numeric_word(text: str, value_of: Callable[[str], str | None]) -> NumericWord | None:
-    """Return the last word that has a value; no ASCII word without a digit may have one."""
-    word = last_word(text)
-    if word is not None and (value := value_of(word.text)) is not None:
-        return NumericWord(word.text, word.start, value)
-    return last_word_with(text, value_of)
+    """Return the last word that has a value under one version of inspect_ai."""
+    word = last_possible_number(text)
+    if word is None:
+        return None
+    value = value_of(word.text)
+    return last_word_with(text, value_of) if value is None else word._replace(value=value)
+
+
+@lru_cache(8)  # of a text, for all versions
+def last_possible_number(text: str) -> NumericWord | None:
+    """Return the last word that may be a number in some version, without its value."""
+    return last_word_with(text, lambda word: None if is_no_number(word) else "")
+
+
+def is_no_number(word: str) -> bool:
+    """Tell whether a word is a number in no version: ASCII without a digit, or with letters."""
+    return word.isascii() and (not ASCII_DIGIT.search(word) or bool(NO_NUMBER.search(word)))
 
 
 def last_word_with(text: str, value_of: Callable[[str], str | None]) -> NumericWord | None:
     """Return the last word that has a value; a few words cost no full split."""
     head = text
-    for chunk in (CHUNK, -1):
+    for chunk in CHUNKS:
         words = head.rsplit(None, chunk)
         rest = words.pop(0) if len(words) > chunk > 0 else ""
         refused = None
@@ -86,7 +98,7 @@ def remembering(value_of: Callable[[str], str | None]) -> Callable[[str], str | 
     remembered = lru_cache(4096)(value_of)
 
     def quick(word: str) -> str | None:
-        if word.isascii() and (not ASCII_DIGIT.search(word) or NO_NUMBER.search(word)):
+        if is_no_number(word):
             return None
         return remembered(word) if len(word) <= LONGEST_REMEMBERED else value_of(word)
 

@@ -6,10 +6,15 @@ Kept as documented, faults included; `gradeschool.parse_gsm8k_answer` is the men
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from gradeschool.answers.search import BOX, TextMatch, last_flat_box, last_match
-from gradeschool.protocols.extractions import last_number, normalized, normalized_gold
+from gradeschool.answers.search import BOX, last_flat_box, last_match
+from gradeschool.protocols.extractions import (
+    MARK,
+    last_behind_answer,
+    last_number,
+    normalized,
+    normalized_gold,
+)
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
@@ -22,30 +27,19 @@ last_number_in = last_number(NUMBER, clean=normalized)
 TOLERANCE = 1e-6
 
 
-def _last(pattern: re.Pattern[str]) -> Callable[[str], TextMatch | None]:
-    def find(text: str) -> TextMatch | None:
-        match = last_match(pattern, text)
-        return None if match is None else TextMatch(match[1], *match.span(1))
-
-    return find
-
-
-# What every match holds, the function that finds the last one, and how it is described.
-STATEMENTS = (
-    ("####", _last(HASHES), "the last '#### N'"),
-    (BOX, last_flat_box, r"the last \boxed{}"),
-    ("answer", _last(ANSWER_IS), "the last 'the answer is N'"),
-    (":", _last(ANSWER_COLON), "the last 'answer: N'"),
-)
-
-
 def extract(text: str, reference: str) -> Answer | None:
     """Extract the last match of the first pattern that matches at all."""
-    for literal, find, how in STATEMENTS:
-        match = find(text) if literal in text else None
-        if match is not None:
-            return Answer(match.text, normalized(match.text), (match.start, match.end), how)
-    return last_number_in(text, reference)
+    how = "the last '#### N'"
+    match = last_match(HASHES, text) if MARK in text else None
+    if match is None and BOX in text and (box := last_flat_box(text)):
+        return Answer(box.text, normalized(box.text), (box.start, box.end), r"the last \boxed{}")
+    if match is None and "answer" in text:
+        how, match = "the last 'the answer is N'", last_match(ANSWER_IS, text)
+    if match is None:
+        how, match = "the last 'answer: N'", last_behind_answer(ANSWER_COLON, text)
+    if match is None:
+        return last_number_in(text, reference)
+    return Answer(match[1], normalized(match[1]), match.span(1), how)
 
 
 def compare(value: str, reference: str) -> bool:

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import last_match
-from gradeschool.protocols.extractions import last_number, normalized, normalized_gold
+from gradeschool.protocols.extractions import (
+    last_behind_answer,
+    last_number,
+    normalized,
+    normalized_gold,
+)
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
@@ -20,7 +24,7 @@ last_number_in = last_number(NUMBER, clean=normalized)
 
 def extract(text: str, reference: str) -> Answer | None:
     """Extract the last "ANSWER: N" in any case, else the last number."""
-    match = last_match(ANSWER, text) if ":" in text else None
+    match = last_behind_answer(ANSWER, text)
     if match is None:
         return last_number_in(text, reference)
     return Answer(match[1], normalized(match[1]), match.span(1), LAST_ANSWER)
