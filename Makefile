@@ -52,7 +52,7 @@ test-all: .venv/all lint
 # Left out: coverage imports json before the canary, and cannot save itself on a full disk.
 coverage: .venv/all
 	.venv/bin/python -m pytest -n 2 -m 'not slow and not peers' --cov --cov-report=term \
-		--deselect tests/test_current_folder.py::test_the_canaries_sing \
+		--deselect tests/test_current_folder.py::test_python_started_as_usual_imports_the_canaries \
 		--deselect tests/runs/test_kills.py::test_a_disk_that_fills_ends_the_run_in_words_and_the_next_finishes_it
 
 test-peers: .venv/all

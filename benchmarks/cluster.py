@@ -29,13 +29,13 @@ from gradeschool.datasets.files import DATA_VARIABLE
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 RAY = REPOSITORY / ".venvs" / "ray" / "bin" / "python"
-KEPT = ("model", "index", "sample", "completion")
+COLUMNS = ("model", "index", "sample", "completion")
 PART = 250_000  # rows of a file
 ROW_GROUP = 50_000
 WATCH_SECONDS = 0.5
 
 
-class Measured(NamedTuple):
+class Measurement(NamedTuple):
     """One run: wall and CPU seconds, peak memory in MB, and what it printed."""
 
     wall: float
@@ -49,13 +49,13 @@ def corpus(folder: Path) -> arrow.Table:
     for path in sorted(folder.glob("*.jsonl")):
         with path.open(encoding="utf-8") as lines:
             rows += [json.loads(line) for line in lines]
-    return arrow.Table.from_pylist([{name: row.get(name) for name in KEPT} for row in rows])
+    return arrow.Table.from_pylist([{name: row.get(name) for name in COLUMNS} for row in rows])
 
 
 def make(rows: int, folder: Path, base: arrow.Table) -> None:
     """Write files of the corpus over and over, each time with sample numbers of its own."""
     folder.mkdir(parents=True, exist_ok=True)
-    at = base.schema.names.index("sample")
+    column = base.schema.names.index("sample")
     step = 1 + max(base.column("sample").to_pylist())
     for part, start in enumerate(range(0, rows, PART)):
         path = folder / f"part-{part:05d}.parquet"
@@ -66,38 +66,38 @@ def make(rows: int, folder: Path, base: arrow.Table) -> None:
         old = table.column("sample").to_pylist()
         new = [step * (place // base.num_rows) + number
                for place, number in zip(places, old, strict=True)]  # fmt: skip
-        table = table.set_column(at, "sample", arrow.array(new))
+        table = table.set_column(column, "sample", arrow.array(new))
         written = path.with_suffix(".partial")
         parquet.write_table(table, written, compression="zstd", row_group_size=ROW_GROUP)
         written.rename(path)
 
 
-def measured(python: Path | str, words: Sequence[object]) -> Measured:
+def measure(python: Path | str, words: Sequence[object]) -> Measurement:
     environment = os.environ | {
         "PYTHONPATH": str(REPOSITORY / "src"),
         "RAY_USAGE_STATS_ENABLED": "0",
     }
     command = [python, "-m", "gradeschool", "score", *map(str, words), "--json"]
     start, cpu = time.monotonic(), children_cpu()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, stdout=out, stderr=said, env=environment)
-        peak, seen = 0.0, 0.0
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, stdout=out, stderr=errors, env=environment)
+        peak, cpu_used = 0.0, 0.0
         while process.poll() is None:
             memory, seconds = tree(process.pid)
-            peak, seen = max(peak, memory), max(seen, seconds)
+            peak, cpu_used = max(peak, memory), max(cpu_used, seconds)
             time.sleep(WATCH_SECONDS)
         if process.returncode not in (0, 3):
-            said.seek(0)
-            raise SystemExit(said.read().decode())
+            errors.seek(0)
+            raise SystemExit(errors.read().decode())
         out.seek(0)
         runs = json.load(out)["runs"]
     wall = time.monotonic() - start
-    return Measured(wall, max(children_cpu() - cpu, seen), peak, runs)
+    return Measurement(wall, max(children_cpu() - cpu, cpu_used), peak, runs)
 
 
 def children_cpu() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def tree(root: int) -> tuple[float, float]:
@@ -139,24 +139,30 @@ def main() -> None:
     data = os.environ.get(DATA_VARIABLE)
     if data is None:
         raise SystemExit(f"set {DATA_VARIABLE} to the folder of the shared data")
-    kept = Path(tempfile.gettempdir()) / "gradeschool-cluster"
-    folder = (options.folder or kept) / str(options.rows)
+    default_folder = Path(tempfile.gettempdir()) / "gradeschool-cluster"
+    folder = (options.folder or default_folder) / str(options.rows)
     make(options.rows, folder, corpus(Path(data) / "completions"))
     size = sum(path.stat().st_size for path in folder.glob("*.parquet")) / 2**20
     print(f"{options.rows:,} rows in {size:,.0f} MB of Parquet", flush=True)
     scorers = ["--scorer", *options.scorers] if options.scorers else []
-    words = [folder / "*.parquet", *scorers]
-    runs = {"ray": [*words, "--engine", "ray"]}
-    runs |= {f"local, {jobs} process(es)": [*words, "--jobs", jobs] for jobs in options.jobs}
+    arguments = [folder / "*.parquet", *scorers]
+    runs = {"ray": [*arguments, "--engine", "ray"]}
+    runs |= {f"local, {jobs} process(es)": [*arguments, "--jobs", jobs] for jobs in options.jobs}
     print(f"{'':24}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'us CPU/row':>12}{'peak MB':>10}")
-    first = None
-    for name, given in runs.items():
-        found = measured(options.python, given)
-        first = first or found
-        equal = "" if found is first else "  equal" if found.runs == first.runs else "  DIFFERENT"
+    baseline = None
+    for name, words in runs.items():
+        result = measure(options.python, words)
+        baseline = baseline or result
+        equal = (
+            ""
+            if result is baseline
+            else "  equal"
+            if result.runs == baseline.runs
+            else "  DIFFERENT"
+        )
         print(
-            f"{name:24}{options.rows / found.wall:10,.0f}{found.wall:9.1f}{found.cpu:9.1f}"
-            f"{1e6 * found.cpu / options.rows:12.1f}{found.memory:10,.0f}{equal}",
+            f"{name:24}{options.rows / result.wall:10,.0f}{result.wall:9.1f}{result.cpu:9.1f}"
+            f"{1e6 * result.cpu / options.rows:12.1f}{result.memory:10,.0f}{equal}",
             flush=True,
         )
 

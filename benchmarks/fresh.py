@@ -31,7 +31,7 @@ def masked(question: str) -> list[str]:
 
 def pairs(words: Sequence[str], length: int) -> list[tuple[str, ...]]:
     """Return the sequences of that many words."""
-    return list(zip(*(words[at:] for at in range(length)), strict=False))
+    return list(zip(*(words[start:] for start in range(length)), strict=False))
 
 
 def nearest_cosine(texts: Sequence[Sequence[str]]) -> list[float]:
@@ -45,20 +45,20 @@ def nearest_cosine(texts: Sequence[Sequence[str]]) -> list[float]:
             for feature, number in count.items()
             if frequency[feature] < len(texts)
         }
-        length = math.sqrt(sum(one * one for one in vector.values())) or 1.0
-        vectors.append({feature: one / length for feature, one in vector.items()})
+        norm = math.sqrt(sum(weight * weight for weight in vector.values())) or 1.0
+        vectors.append({feature: weight / norm for feature, weight in vector.items()})
     index: dict[tuple[str, ...], list[tuple[int, float]]] = defaultdict(list)
-    for at, vector in enumerate(vectors):
+    for number, vector in enumerate(vectors):
         for feature, weight in vector.items():
-            index[feature].append((at, weight))
+            index[feature].append((number, weight))
     best = []
-    for at, vector in enumerate(vectors):
+    for number, vector in enumerate(vectors):
         dots: dict[int, float] = defaultdict(float)
         for feature, weight in vector.items():
             if len(index[feature]) <= LONGEST_LIST:
                 for other, its in index[feature]:
                     dots[other] += weight * its
-        dots.pop(at, None)
+        dots.pop(number, None)
         best.append(max(dots.values(), default=0.0))
     return best
 
@@ -67,14 +67,14 @@ def nearest_overlap(texts: Sequence[Sequence[str]], length: int = 5) -> list[flo
     """Return for each text the largest share of its word sequences that one other text has."""
     grams = [set(pairs(text, length)) for text in texts]
     index: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for at, found in enumerate(grams):
-        for gram in found:
-            index[gram].append(at)
+    for number, sequences in enumerate(grams):
+        for gram in sequences:
+            index[gram].append(number)
     best = []
-    for at, found in enumerate(grams):
-        shared = Counter(other for gram in found for other in index[gram] if other != at)
+    for number, sequences in enumerate(grams):
+        shared = Counter(other for gram in sequences for other in index[gram] if other != number)
         most = max(shared.values(), default=0)
-        best.append(most / len(found) if found else 0.0)
+        best.append(most / len(sequences) if sequences else 0.0)
     return best
 
 
@@ -88,10 +88,13 @@ def row(name: str, questions: Sequence[str], structures: int | None) -> str:
     def middle(values: list[float]) -> float:
         return sorted(values)[len(values) // 2]
 
+    def near(values: list[float]) -> float:
+        return sum(value > 0.9 for value in values) / len(values)
+
     return (
         f"{name:<22}{len(texts):>6}{same / len(texts):>9.2%}{middle(cosine):>9.2f}"
-        f"{sum(one > 0.9 for one in cosine) / len(texts):>8.1%}{middle(overlap):>9.2f}"
-        f"{sum(one > 0.9 for one in overlap) / len(texts):>8.1%}{len(words):>8}"
+        f"{near(cosine):>8.1%}{middle(overlap):>9.2f}"
+        f"{near(overlap):>8.1%}{len(words):>8}"
         f"{'' if structures is None else structures:>12}"
     )
 
@@ -108,19 +111,19 @@ def main() -> None:
     for kind in ("forward", "search"):
         problems = fresh_problems(options.seed, options.count, split="test", families=(kind,))
         structures = len({problem.meta["structure"] for problem in problems})
-        print(row(f"fresh, {kind}", [one.question for one in problems], structures))
+        print(row(f"fresh, {kind}", [problem.question for problem in problems], structures))
     try:
         for split in ("test", "train"):
             real = load_gsm8k(split)[: options.count]
-            print(row(f"GSM8K {split}", [one.question for one in real], None))
+            print(row(f"GSM8K {split}", [problem.question for problem in real], None))
     except GradeschoolError as error:
         print(f"GSM8K is not here: {error}")
     print("same: questions equal to another but for names and numbers; cosine, 5-grams: medians of")
     print("the nearest other question, and the share of questions with one nearer than .9.\n")
     for split in SPLITS:
         start = time.process_time()
-        made = len(fresh_problems(options.seed + 1, 1_000, split=split))
-        print(f"{split:<16} {made / (time.process_time() - start):>7,.0f} problems a CPU second")
+        count = len(fresh_problems(options.seed + 1, 1_000, split=split))
+        print(f"{split:<16} {count / (time.process_time() - start):>7,.0f} problems a CPU second")
 
 
 if __name__ == "__main__":

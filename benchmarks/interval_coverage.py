@@ -43,15 +43,17 @@ def simulate(problems: int, samples: int, runs: int, seed: int) -> dict[str, flo
     source = random.Random(seed)
     drawn = [chances(source) for _ in range(TRUTHS)]
     mean = [sum(column) / TRUTHS for column in zip(*drawn, strict=True)]
-    held = dict.fromkeys(
+    covered = dict.fromkeys(
         ("accuracy", "accuracy, samples taken for independent", "paired difference",
          "paired bootstrap alone", "unpaired difference, on pairs"), 0,
     )  # fmt: skip
     for _ in range(runs):
         drawn = [chances(source) for _ in range(problems)]
         pairs = [
-            Pair(right(source, one, samples), samples, right(source, other, samples), samples)
-            for one, other in drawn
+            Pair(
+                right(source, chance_a, samples), samples, right(source, chance_b, samples), samples
+            )
+            for chance_a, chance_b in drawn
         ]
         first = [(pair.right_a, samples) for pair in pairs]
         second = [(pair.right_b, samples) for pair in pairs]
@@ -64,24 +66,24 @@ def simulate(problems: int, samples: int, runs: int, seed: int) -> dict[str, flo
             ("paired bootstrap alone", paired_bootstrap(pairs, resamples=1000), gap),
             ("unpaired difference, on pairs", unpaired(first, second).interval, gap),
         ):
-            held[name] += low <= truth <= high
-    return {name: count / runs for name, count in held.items()}
+            covered[name] += low <= truth <= high
+    return {name: count / runs for name, count in covered.items()}
 
 
 def false_alarms(problems: int, samples: int, runs: int, seed: int) -> dict[str, float]:
     """Return how often each test at 5 % finds a difference where there is none."""
     source = random.Random(seed)
-    found = {"paired test": 0, "unpaired z test": 0}
-    found_true = {"paired test": 0, "unpaired z test": 0}
+    alarms = {"paired test": 0, "unpaired z test": 0}
+    detections = {"paired test": 0, "unpaired z test": 0}
     for _ in range(runs):
-        for better, counts in ((0.0, found), (0.4, found_true)):
+        for better, counts in ((0.0, alarms), (0.4, detections)):
             pairs = []
             for _ in range(problems):
-                one = source.betavariate(0.6, 0.4)
-                other = one + better * one * (1 - one)
+                chance = source.betavariate(0.6, 0.4)
+                better_chance = chance + better * chance * (1 - chance)
                 pairs.append(
-                    Pair(right(source, one, samples), samples,
-                         right(source, other, samples), samples)
+                    Pair(right(source, chance, samples), samples,
+                         right(source, better_chance, samples), samples)
                 )  # fmt: skip
             counts["paired test"] += paired_test(pairs).p < 0.05
             alone = unpaired(
@@ -89,8 +91,8 @@ def false_alarms(problems: int, samples: int, runs: int, seed: int) -> dict[str,
             )
             counts["unpaired z test"] += alone.p < 0.05
             assert -1 <= mean_difference(pairs) <= 1
-    names = {f"{name}, no difference": count / runs for name, count in found.items()}
-    return names | {f"{name}, a real one": count / runs for name, count in found_true.items()}
+    names = {f"{name}, no difference": count / runs for name, count in alarms.items()}
+    return names | {f"{name}, a real one": count / runs for name, count in detections.items()}
 
 
 def main() -> None:

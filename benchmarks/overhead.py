@@ -73,7 +73,7 @@ class Server:
         self.first = self.last = self.waited = 0.0
         self.count = 0
 
-    def told(self) -> bytes:
+    def figures(self) -> bytes:
         """Return the figures, and forget them."""
         figures = [self.first, self.last, self.count, self.waited / max(1, self.count)]
         self.first = self.last = self.waited = 0.0
@@ -97,7 +97,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self.held = b""
+        self.received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Remember where to write."""
@@ -106,32 +106,32 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request; a client sends the next one behind the answer."""
-        self.held += data
-        head, blank, body = self.held.partition(b"\r\n\r\n")
+        self.received += data
+        head, blank, body = self.received.partition(b"\r\n\r\n")
         if not blank:
             return
         if head.startswith(b"GET /figures"):
-            self.held = b""
-            self.transport.write(self.server.told())
+            self.received = b""
+            self.transport.write(self.server.figures())
             return
         self.server.first = self.server.first or time.monotonic()
         if len(body) == length_in(head):
-            self.held = b""
-            self.asked = time.monotonic()
+            self.received = b""
+            self.request_time = time.monotonic()
             asyncio.get_running_loop().call_later(self.server.latency, self.answer)
 
     def answer(self) -> None:
         """Answer, and note it."""
         self.transport.write(self.server.answer)
         self.server.last = time.monotonic()
-        self.server.waited += self.server.last - self.asked
+        self.server.waited += self.server.last - self.request_time
         self.server.count += 1
 
 
 def length_in(head: bytes) -> int:
     lines = head.split(b"\r\n")
-    given = (line for line in lines if line.lower().startswith(b"content-length:"))
-    return int(next(given).split(b":")[1])
+    length_headers = (line for line in lines if line.lower().startswith(b"content-length:"))
+    return int(next(length_headers).split(b":")[1])
 
 
 def reply(body: bytes) -> bytes:
@@ -144,14 +144,14 @@ def measured(command: list[str], url: str, requests: int, limit: float) -> Figur
     started = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
     assert process.stdout is not None and process.stderr is not None
-    told = process.stderr.read()
+    errors = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.stdout.close()
     process.stderr.close()
     process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.monotonic() - started
     if process.returncode:
-        raise SystemExit(f"{command[0]} ended with {process.returncode}: {told.decode()[-500:]}")
+        raise SystemExit(f"{command[0]} ended with {process.returncode}: {errors.decode()[-500:]}")
     first, last, count, latency = figures(url)
     if count != requests:
         raise SystemExit(f"the server was asked {count} times, not {requests}")
@@ -172,22 +172,24 @@ def clients(
     url: str, options: argparse.Namespace, connections: int, folder: Path
 ) -> dict[str, list[str]]:
     path = str(folder / "problems.jsonl")
-    given = [url, str(options.requests), str(connections), path]
+    arguments = [url, str(options.requests), str(connections), path]
     run = tempfile.mkdtemp(dir=folder)
     ours = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{url}/m", "-d", path, "-o", run]
     ours += ["-p", options.protocol]
-    found = {
+    commands = {
         "gradeschool eval": [*ours, "--connections", str(connections)],
-        "bare aiohttp": [sys.executable, "-c", BARE, *given],
-        "asyncio.Protocol": [sys.executable, "-c", PROTOCOL, *given],
+        "bare aiohttp": [sys.executable, "-c", BARE, *arguments],
+        "asyncio.Protocol": [sys.executable, "-c", PROTOCOL, *arguments],
     }
     peers = {
         "AsyncOpenAI": (options.openai, OPENAI),
         "lm-eval": (options.lm_eval, LM_EVAL),
         "inspect": (options.inspect, INSPECT),
     }
-    found |= {name: [where, "-c", code, *given] for name, (where, code) in peers.items() if where}
-    return found
+    commands |= {
+        name: [python, "-c", code, *arguments] for name, (python, code) in peers.items() if python
+    }
+    return commands
 
 
 def compare(url: str, options: argparse.Namespace, connections: int, folder: Path) -> None:
@@ -196,9 +198,9 @@ def compare(url: str, options: argparse.Namespace, connections: int, folder: Pat
     rounds: dict[str, list[Figures]] = {}
     for _ in range(options.repeats):
         for name, command in clients(url, options, connections, folder).items():
-            found = measured(command, url, options.requests, limit)
-            rounds.setdefault(name, []).append(found)
-    bare = median(one.cpu_ms for one in rounds["bare aiohttp"])
+            client_figures = measured(command, url, options.requests, limit)
+            rounds.setdefault(name, []).append(client_figures)
+    bare = median(figures.cpu_ms for figures in rounds["bare aiohttp"])
     print(f"{options.requests} requests, {connections} connections, limit {limit:.0f}/s")
     print("  client            wall s  of limit  CPU ms/request  (of bare)  peak MB  server ms")
     for name, several in rounds.items():

@@ -60,30 +60,30 @@ def open_once(browser: Any, page_file: Path) -> tuple[float, Any, list[str], lis
     context = browser.new_context()
     page = context.new_page()
     logged: list[str] = []
-    asked: list[str] = []
+    requests: list[str] = []
     page.on("console", lambda message: logged.append(message.text))
     page.on("pageerror", lambda error: logged.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requests.append(request.url))
     started = time.monotonic()
     page.goto(page_file.as_uri())
     page.wait_for_selector("html[data-ready]", timeout=120_000)
-    return time.monotonic() - started, page, logged, asked
+    return time.monotonic() - started, page, logged, requests
 
 
 def measure(browser: Any, page_file: Path, times: int) -> None:
     seconds = []
     for _ in range(times):
-        taken, page, logged, asked = open_once(browser, page_file)
-        seconds.append(taken)
+        seconds_each, page, logged, requests = open_once(browser, page_file)
+        seconds.append(seconds_each)
     print(f"  opens in {statistics.median(seconds):.2f} s (of {times}: {max(seconds):.2f} at most)")
     for selector, value in FILTERS:
         taken_ms = [page.evaluate(LATENCY, [selector, value]) for _ in range(3)]
         print(f"  {statistics.median(taken_ms):6.1f} ms  filter {selector} = {value!r}")
     for word in WORDS:
-        taken = page.evaluate(LATENCY, ["#f-q", word])
-        print(f"  {taken:6.1f} ms  search {word!r}, 120 of them waiting for the next key")
+        seconds_each = page.evaluate(LATENCY, ["#f-q", word])
+        print(f"  {seconds_each:6.1f} ms  search {word!r}, 120 of them waiting for the next key")
     print(f"  {page.locator('*').count()} elements")
-    print(f"  logged: {logged or 'nothing'}; asked: {len(asked)} ({page_file.name} itself)")
+    print(f"  logged: {logged or 'nothing'}; asked: {len(requests)} ({page_file.name} itself)")
 
 
 def main() -> None:
@@ -94,10 +94,10 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     data = Path(os.environ["GRADESCHOOL_DATA"])
-    found = shutil.which("chromium") or shutil.which("google-chrome")
+    executable = shutil.which("chromium") or shutil.which("google-chrome")
     script = Path(sys.executable).with_name("gradeschool")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found)
+        browser = playwright.chromium.launch(executable_path=executable)
         for samples in options.samples:
             answers, page_file = Path(folder) / f"{samples}.jsonl", Path(folder) / f"{samples}.html"
             recorded(data, samples, answers)

@@ -171,9 +171,9 @@ def hostile(count: int) -> list[Row]:
     """Return texts with golds that they do not state, the same in every run."""
     rng = random.Random(SEED)
     rows = []
-    for at in range(count):
+    for index in range(count):
         gold = rng.choice(GOLDS)
-        rows.append((FAMILIES[at % len(FAMILIES)](rng, gold), str(gold)))
+        rows.append((FAMILIES[index % len(FAMILIES)](rng, gold), str(gold)))
     return rows
 
 
@@ -214,7 +214,7 @@ HOMES = {"Math-Verify": "evalscope", "verl strict": "verl", "verl flexible": "ve
 _made: dict[str, Judge] = {}
 
 
-def one(name: str, row: Row) -> Timed:
+def judge_row(name: str, row: Row) -> Timed:
     """Judge one row; whatever is raised is counted, not hidden."""
     if name not in _made:
         _made[name] = JUDGES[name]()
@@ -228,20 +228,20 @@ def one(name: str, row: Row) -> Timed:
 
 
 def pooled(name: str, rows: list[Row], pool: Executor | None) -> list[Timed]:
-    work = partial(one, name)
+    work = partial(judge_row, name)
     if pool is None:
         return [work(row) for row in rows]
     with pool:
         return list(pool.map(work, rows, chunksize=16))
 
 
-def line(name: str, how: str, found: list[Timed]) -> str:
-    seconds = [item.seconds for item in found]
-    errors = sum(bool(item.error) for item in found)
-    kinds = ", ".join(sorted({item.error for item in found if item.error}))
-    accepted = sum(item.accepted for item in found)
+def line(name: str, how: str, verdicts: list[Timed]) -> str:
+    seconds = [item.seconds for item in verdicts]
+    errors = sum(bool(item.error) for item in verdicts)
+    kinds = ", ".join(sorted({item.error for item in verdicts if item.error}))
+    accepted = sum(item.accepted for item in verdicts)
     return (
-        f"{name:14} {how:12} {len(found):6} {1e6 * median(seconds):10.1f} "
+        f"{name:14} {how:12} {len(verdicts):6} {1e6 * median(seconds):10.1f} "
         f"{1e3 * max(seconds):10.2f} {sum(seconds):9.2f} {accepted:9} {errors:7} {kinds}"
     )
 

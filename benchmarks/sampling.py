@@ -50,14 +50,14 @@ class Bench:
         loop = Loop(self.model, self.tokenizer, Draw(TEMPERATURE, 1.0), self.ends, calculator)
         tasks = [SampleTask(index, number, tuple(prompt))
                  for index, prompt in enumerate(prompts) for number in range(samples)]  # fmt: skip
-        return [len(one.ids) for one in loop.run(tasks, LIMIT, 0)]
+        return [len(row.ids) for row in loop.run(tasks, LIMIT, 0)]
 
     def generate(self, prompts: Prompts, samples: int, rows: int) -> Lengths:
         """Sample in batches of `generate`, each until its longest row has ended."""
         every = [prompt for prompt in prompts for _ in range(samples)]
         lengths = []
-        for at in range(0, len(every), rows):
-            lengths += [len(ids) for ids in self.batch(every[at : at + rows], TEMPERATURE)]
+        for start in range(0, len(every), rows):
+            lengths += [len(ids) for ids in self.batch(every[start : start + rows], TEMPERATURE)]
         return lengths
 
     def batch(self, rows: Prompts, temperature: float) -> list[list[int]]:
@@ -74,7 +74,9 @@ class Bench:
 
     def useful(self, row: list[int]) -> list[int]:
         """Cut a row behind its end token."""
-        return row[: next((at + 1 for at, token in enumerate(row) if token in self.ends), LIMIT)]
+        return row[
+            : next((index + 1 for index, token in enumerate(row) if token in self.ends), LIMIT)
+        ]
 
     def original(self, prompts: Prompts, samples: int) -> Lengths:
         """Sample one row and one token at a time, through a forward of the whole text."""
@@ -99,11 +101,11 @@ def timed(name: str, work: Callable[[], Lengths]) -> float:
     return rate
 
 
-def compare(title: str, ways: dict[str, Callable[[], Lengths]], rounds: int) -> None:
+def compare(title: str, methods: dict[str, Callable[[], Lengths]], rounds: int) -> None:
     """Run ways in turn, the first of them ours, and print how much faster it is."""
     print(title)
-    rates = [{name: timed(name, work) for name, work in ways.items()} for _ in range(rounds)]
-    first, *others = ways
+    rates = [{name: timed(name, work) for name, work in methods.items()} for _ in range(rounds)]
+    first, *others = methods
     for other in others:
         ratios = [rate[first] / rate[other] for rate in rates]
         print(f"  {first} / {other}: {statistics.median(ratios):.1f} "
@@ -114,10 +116,10 @@ def calculator_share(bench: Bench, prompts: Prompts, samples: int) -> float:
     """Return the share of the loop's time that finding and computing annotations takes."""
     spent, force = 0.0, RowTable.force
 
-    def measured(self: RowTable, *given: Any) -> None:
+    def measured(self: RowTable, *arguments: Any) -> None:
         nonlocal spent
         start = time.thread_time()
-        force(self, *given)
+        force(self, *arguments)
         spent += time.thread_time() - start
 
     start = time.thread_time()
@@ -130,8 +132,8 @@ def same_greedy(bench: Bench, prompts: Prompts) -> tuple[int, int]:
     """Return how many prompts have the greedy tokens of `generate`, and how many there are."""
     loop = Loop(bench.model, bench.tokenizer, Draw(0, 1.0), bench.ends, calculator=False)
     tasks = [SampleTask(index, 0, tuple(prompt)) for index, prompt in enumerate(prompts)]
-    ours = {one.prompt: one.ids for one in loop.run(tasks, LIMIT, 0)}
-    same = sum(bench.batch([prompt], 0)[0] == ours[at] for at, prompt in enumerate(prompts))
+    ours = {row.prompt: row.ids for row in loop.run(tasks, LIMIT, 0)}
+    same = sum(bench.batch([prompt], 0)[0] == ours[index] for index, prompt in enumerate(prompts))
     return same, len(prompts)
 
 
@@ -145,26 +147,26 @@ def main() -> None:
     parser.add_argument("--greedy", type=int, default=200)
     parser.add_argument("--calculator", type=int, default=160)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    given = parser.parse_args()
+    options = parser.parse_args()
     from gradeschool.datasets.load import load_dataset
 
     torch.set_num_threads(1)
-    questions = [problem.question for problem in load_dataset(given.dataset).problems]
-    bench = Bench(given.model, questions)
-    shared, many = bench.prompts[: given.problems], bench.prompts[: given.distinct]
+    questions = [problem.question for problem in load_dataset(options.dataset).problems]
+    bench = Bench(options.model, questions)
+    shared, many = bench.prompts[: options.problems], bench.prompts[: options.distinct]
     weights = sum(weight.numel() for weight in bench.model.parameters())
     print(f"{weights:,} parameters, prompts of {sum(map(len, many)) / len(many):.0f} tokens on "
           f"average, temperature {TEMPERATURE}, at most {LIMIT} tokens")  # fmt: skip
     bench.ours(shared[:1], 8)
     compare(
-        f"{given.samples} samples a problem; `generate` on one problem at a time",
+        f"{options.samples} samples a problem; `generate` on one problem at a time",
         {
-            "token loop": lambda: bench.ours(shared, given.samples),
+            "token loop": lambda: bench.ours(shared, options.samples),
             **{f"generate, {rows} rows": partial(bench.generate, shared[:2], 100, rows)
                for rows in GENERATE_ROWS},
             "original": lambda: bench.original(shared[:1], 1),
         },
-        given.rounds,
+        options.rounds,
     )  # fmt: skip
     compare(
         "distinct prompts",
@@ -172,13 +174,13 @@ def main() -> None:
             "token loop": lambda: bench.ours(many, 1),
             "generate, 64 rows": lambda: bench.generate(many[:128], 1, 64),
         },
-        given.rounds,
+        options.rounds,
     )
-    if given.greedy:
-        same, every = same_greedy(bench, bench.prompts[: given.greedy])
+    if options.greedy:
+        same, every = same_greedy(bench, bench.prompts[: options.greedy])
         print(f"greedy: {same} of {every} have the tokens of `generate`")
-    for problems in (given.problems, given.calculator):  # expressions come again in a longer run
-        share = calculator_share(bench, bench.prompts[:problems], given.samples)
+    for problems in (options.problems, options.calculator):  # a longer run repeats expressions
+        share = calculator_share(bench, bench.prompts[:problems], options.samples)
         print(f"calculator: {share:.2%} of the loop's time, {problems} problems")
 
 

@@ -44,8 +44,8 @@ def lm_eval(rows: list[Row]) -> Round:
 
     def once() -> list[int]:
         instances = [
-            Instance("generate_until", doc, ("", {}), 0, ("gsm8k", at, 1))
-            for at, doc in enumerate(docs)
+            Instance("generate_until", doc, ("", {}), 0, ("gsm8k", index, 1))
+            for index, doc in enumerate(docs)
         ]
         for instance, row in zip(instances, rows, strict=True):
             instance.resps = [row[0]]
@@ -54,8 +54,10 @@ def lm_eval(rows: list[Row]) -> Round:
         return [
             int(
                 sum(
-                    task.process_results(one.doc, [one.filtered_resps[chain.name]])["exact_match"]
-                    for one in instances
+                    task.process_results(instance.doc, [instance.filtered_resps[chain.name]])[
+                        "exact_match"
+                    ]
+                    for instance in instances
                 )
             )
             for chain in task._filters

@@ -19,8 +19,8 @@ from gradeschool.datasets.fresh import fresh_problems
 from gradeschool.models.workers import keep_freed_memory
 from gradeschool.verifier.base_model import SHAPES, build_tokenizer, new_model
 from gradeschool.verifier.examples import TrainingExample, encode_problems, training_texts
-from gradeschool.verifier.optimizers import Optimizers
 from gradeschool.verifier.packing import LANGUAGE, language_loss, pack, take_packed
+from gradeschool.verifier.training import Optimizers
 
 PROBLEMS, BATCH, TURNS, UPDATES = 960, 16, 6, 5
 IGNORED = -100
@@ -36,15 +36,15 @@ def packed(model: Any, examples: Sequence[TrainingExample]) -> torch.Tensor:
 
 def padded(model: Any, examples: Sequence[TrainingExample]) -> torch.Tensor:
     """Return the mean loss of examples in rows of the longest's length."""
-    width = max(len(one.ids) for one in examples)
+    width = max(len(example.ids) for example in examples)
     ids = torch.zeros(len(examples), width, dtype=torch.long)
     mask = torch.zeros_like(ids)
     labels = torch.full_like(ids, IGNORED)
-    for row, one in enumerate(examples):
-        tokens = torch.tensor(one.ids)
+    for row, example in enumerate(examples):
+        tokens = torch.tensor(example.ids)
         ids[row, : len(tokens)] = tokens
         mask[row, : len(tokens)] = 1
-        labels[row, one.start : len(tokens)] = tokens[one.start :]
+        labels[row, example.start : len(tokens)] = tokens[example.start :]
     loss: torch.Tensor = model(
         input_ids=ids, attention_mask=mask, labels=labels, use_cache=False
     ).loss
@@ -56,11 +56,11 @@ def speed(
 ) -> float:
     """Return the tokens a CPU second of some updates."""
     began = time.process_time()
-    for at in range(0, len(examples), BATCH):
-        loss(model, examples[at : at + BATCH]).backward()
+    for start in range(0, len(examples), BATCH):
+        loss(model, examples[start : start + BATCH]).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizers.step(1.0)
-    return sum(len(one.ids) for one in examples) / (time.process_time() - began)
+    return sum(len(example.ids) for example in examples) / (time.process_time() - began)
 
 
 def main() -> None:
@@ -74,24 +74,30 @@ def main() -> None:
     problems = fresh_problems(1, PROBLEMS, split="train")
     tokenizer = build_tokenizer(training_texts(problems))
     examples = encode_problems(tokenizer, problems).examples
-    ways: dict[str, Loss] = {"packed": packed, "padded": padded}
-    models = {name: new_model(tokenizer, size) for name in ways}
+    losses_by_name: dict[str, Loss] = {"packed": packed, "padded": padded}
+    models = {name: new_model(tokenizer, size) for name in losses_by_name}
     take_packed(models["packed"])
     with torch.no_grad():
-        losses = {name: float(ways[name](models[name], examples[:BATCH])) for name in ways}
+        losses = {
+            name: float(losses_by_name[name](models[name], examples[:BATCH]))
+            for name in losses_by_name
+        }
     print(f"loss of one update: {losses}")
     assert abs(losses["packed"] - losses["padded"]) < 1e-4
     optimizers = {name: Optimizers(model, "muon", 5e-3) for name, model in models.items()}
-    speeds: dict[str, list[float]] = {name: [] for name in ways}
+    speeds: dict[str, list[float]] = {name: [] for name in losses_by_name}
     for turn in range(TURNS + 1):
         part = examples[turn * UPDATES * BATCH :][: UPDATES * BATCH]
-        for name, loss in ways.items():
+        for name, loss in losses_by_name.items():
             rate = speed(models[name], optimizers[name], loss, part)
             if turn:  # the first one warms up
                 speeds[name].append(rate)
     for name, rates in speeds.items():
         print(f"{name}: {statistics.median(rates):,.0f} tokens a CPU second ({size})")
-    ratios = [one / other for one, other in zip(speeds["packed"], speeds["padded"], strict=True)]
+    ratios = [
+        packed_rate / padded_rate
+        for packed_rate, padded_rate in zip(speeds["packed"], speeds["padded"], strict=True)
+    ]
     print(f"packed / padded: {statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})")
 
 

@@ -19,9 +19,9 @@ from gradeschool.verifier.base_model import build_tokenizer, new_model
 from gradeschool.verifier.examples import QuestionSolution, training_texts
 from gradeschool.verifier.examples import texts_of as tokens_of
 from gradeschool.verifier.head import Verifier, new_verifier, score
-from gradeschool.verifier.labels import Labelled, SolutionGroup
-from gradeschool.verifier.objective import GroupBatch, batch_of, losses
+from gradeschool.verifier.labels import LabelledSolution, SolutionGroup
 from gradeschool.verifier.packing import take_packed
+from gradeschool.verifier.train_verifier import GroupBatch, batch_of, losses
 
 ROUNDS = 5
 GROUPS = 3
@@ -36,22 +36,25 @@ def cpu_seconds(work: Callable[[], Any]) -> float:
 
 def groups(tokenizer: Any, problems: list[Any], each: int) -> list[SolutionGroup]:
     """Return groups of `each` solutions: the problem's own, a digit before it."""
-    made = []
+    solution_groups = []
     for problem in problems:
         pairs = [
-            QuestionSolution(problem.question, f"{at}{problem.solution}") for at in range(each)
+            QuestionSolution(problem.question, f"{number}{problem.solution}")
+            for number in range(each)
         ]
         texts = tokens_of(tokenizer, pairs)
-        solutions = [Labelled(text.solution, at % 2 == 0) for at, text in enumerate(texts)]
-        made.append(SolutionGroup(texts[0].question, solutions, texts[0].solution))
-    return made
+        solutions = [
+            LabelledSolution(text.solution, number % 2 == 0) for number, text in enumerate(texts)
+        ]
+        solution_groups.append(SolutionGroup(texts[0].question, solutions, texts[0].solution))
+    return solution_groups
 
 
 def update(verifier: Verifier, batches: list[GroupBatch], share: bool) -> None:
     verifier.share = share
     for batch in batches:
-        found = losses(verifier, batch)
-        sum(found[name] / max(1.0, batch.counts[name]) for name in found).backward()  # type: ignore[union-attr]
+        totals = losses(verifier, batch)
+        sum(totals[name] / max(1.0, batch.counts[name]) for name in totals).backward()  # type: ignore[union-attr]
         verifier.zero_grad()
 
 
@@ -64,7 +67,7 @@ def compare(name: str, tokens: int, ours: Callable[[], None], other: Callable[[]
     ours()
     other()
     pairs = [(cpu_seconds(ours), cpu_seconds(other)) for _ in range(ROUNDS)]
-    fast, ratio = median(one for one, _ in pairs), median(b / a for a, b in pairs)
+    fast, ratio = median(seconds for seconds, _ in pairs), median(b / a for a, b in pairs)
     print(f"{name:<42} {tokens / fast:>9,.0f} tokens/s   {ratio:.2f} x padded rows", flush=True)
 
 
@@ -74,12 +77,12 @@ def main() -> None:
     tokenizer = build_tokenizer(training_texts(problems), vocabulary=512)
     verifier, _ = new_verifier(new_model(tokenizer, "0.2M"), tokenizer)
     take_packed(verifier.model)
-    print(f"{sum(one.numel() for one in verifier.parameters()):,} weights, one core")
+    print(f"{sum(parameter.numel() for parameter in verifier.parameters()):,} weights, one core")
     for each in EACH:
         count = max(GROUPS, 24 // each)
-        made = groups(tokenizer, problems[: 2 * count], each)
-        batches = [batch_of(made[:count]), batch_of(made[count:])]
-        real = sum(one.tokens for one in batches)
+        solution_groups = groups(tokenizer, problems[: 2 * count], each)
+        batches = [batch_of(solution_groups[:count]), batch_of(solution_groups[count:])]
+        real = sum(batch.tokens for batch in batches)
         compare(
             f"training, {count} problems x {each} solutions",
             real,
@@ -89,9 +92,9 @@ def main() -> None:
     verifier.eval()
     for each in EACH:
         pairs = [
-            QuestionSolution(one.question, f"{at}{one.solution}")
-            for one in problems[: 96 // each]
-            for at in range(each)
+            QuestionSolution(problem.question, f"{number}{problem.solution}")
+            for problem in problems[: 96 // each]
+            for number in range(each)
         ]
         texts = tokens_of(tokenizer, pairs)
         real = sum(len(text.solution) for text in texts)

@@ -35,18 +35,17 @@ def test_the_annotations_of_gsm8k(data: Path) -> None:
     """All but one: its result is written as a fraction, and is the right value even so."""
     every = list(annotations(data))
     assert len(every) == 27_998
-    numbers = [(left, right) for left, right in every if "/" not in right]
+    numbers = [(expression, result) for expression, result in every if "/" not in result]
     assert [pair for pair in every if pair not in numbers] == [("3/4", "3/4")]
     assert len(numbers) == 27_997
-    wrong = [(left, right) for left, right in numbers if evaluate(left) != Fraction(right)]
-    assert wrong == []
+    assert [pair for pair in numbers if evaluate(pair[0]) != Fraction(pair[1])] == []
     assert evaluate("3/4") == Fraction(3, 4)
 
 
 @pytest.mark.official
 def test_results_are_written_as_gsm8k_mostly_does(data: Path) -> None:
     every = list(annotations(data))
-    same = sum(written(left) == right for left, right in every)
+    same = sum(written(expression) == result for expression, result in every)
     assert same == 27_175  # the others have zeros at the end or none in front: 27.00, .5
 
 

@@ -1,8 +1,7 @@
 """What the documents claim and the data or the real code contradicts (protocols.md, section 7).
 
 Each test shows the fact, what gradeschool does instead, and which named scorer or protocol keeps
-the
-documented behaviour. The numbers are those of the section; claims 19 and 23 cannot be checked here.
+the documented behaviour. The numbers are those of the section; claims 19 and 23 cannot be checked.
 """
 
 import json
@@ -36,7 +35,7 @@ def steps(problem: Problem) -> int:
 
 def test_claim_1_golds_are_not_always_positive(gsm8k_test: Problems, gsm8k_train: Problems) -> None:
     def not_positive(problems: Problems) -> dict[int, str]:
-        return {at: p.gold for at, p in enumerate(problems) if int(normalize(p.gold)) < 1}
+        return {row: p.gold for row, p in enumerate(problems) if int(normalize(p.gold)) < 1}
 
     assert not_positive(gsm8k_test) == {489: "-10", 1113: "-3"}
     assert not_positive(gsm8k_train) == {626: "0", 5715: "-7", 5844: "-47", 6189: "-12"}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from gradeschool.verifier.reproduce.stages import Done, Stage, run
+from gradeschool.verifier.reproduce.stages import Stage, StageResult, run
 from gradeschool.worker import Child, python_command, python_environment
 from tests.support.command import SECONDS, environment
 
@@ -60,7 +60,7 @@ def canaries(tmp_path: Path) -> Canaries:
     return Canaries(folder, launcher, notes)
 
 
-def test_the_canaries_sing(canaries: Canaries) -> None:
+def test_python_started_as_usual_imports_the_canaries(canaries: Canaries) -> None:
     """The folder is one in which Python, started in the usual way, runs them."""
     program = [sys.executable, "-c", "import json"]
     # Python 3.13 imports linecache for -c, and ends at the canary of that name.
@@ -68,7 +68,7 @@ def test_the_canaries_sing(canaries: Canaries) -> None:
     assert {"json", "linecache"} & set(canaries.ran())
 
 
-def test_audit_of_a_function_beside_them(canaries: Canaries) -> None:
+def test_audit_imports_the_function_from_the_folder_and_no_canary(canaries: Canaries) -> None:
     """The folder is where the function comes from, and the library's modules are not."""
     (canaries.folder / "my_rewards.py").write_text(
         "import json, my_helper\n"
@@ -78,31 +78,33 @@ def test_audit_of_a_function_beside_them(canaries: Canaries) -> None:
         "def ends(completion, gold):\n    return completion.endswith(gold)\n"
     )
     for name in ("my_rewards:score", "my_rewards.py:score"):
-        done = canaries.command("audit", name, "--longest", 50, "--json")
-        assert done.returncode == 1, done.stderr
-        assert json.loads(done.stdout)["counting"]
+        process = canaries.command("audit", name, "--longest", 50, "--json")
+        assert process.returncode == 1, process.stderr
+        assert json.loads(process.stdout)["counting"]
     assert canaries.ran() == []
 
 
-def test_audit_of_a_scorer(canaries: Canaries) -> None:
-    done = canaries.command("audit", "--scorer", "openai/2021", "--longest", 50, "--json")
-    assert done.returncode == 1, done.stderr
+def test_audit_of_a_scorer_imports_no_canary(canaries: Canaries) -> None:
+    process = canaries.command("audit", "--scorer", "openai/2021", "--longest", 50, "--json")
+    assert process.returncode == 1, process.stderr
     assert canaries.ran() == []
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_score_under_every_scorer(canaries: Canaries, jobs: int) -> None:
+def test_score_under_every_scorer_imports_no_canary(canaries: Canaries, jobs: int) -> None:
     """With Math-Verify in its child process, where it is installed; in processes of our own."""
     (canaries.folder / "problems.jsonl").write_text(json.dumps(PROBLEM) + "\n")
     row = {"id": "0", "completion": "It is \\boxed{7}.\n#### 7"}
     (canaries.folder / "completions.jsonl").write_text(json.dumps(row) + "\n")
     options = ("-d", "problems.jsonl", "--scorer", "all", "--jobs", jobs, "--json")
-    done = canaries.command("score", "completions.jsonl", *options)
-    assert done.returncode == 0, done.stderr
+    process = canaries.command("score", "completions.jsonl", *options)
+    assert process.returncode == 0, process.stderr
     assert canaries.ran() == []
 
 
-def test_a_worker_in_that_folder(canaries: Canaries, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_started_in_the_folder_imports_no_canary(
+    canaries: Canaries, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Even in a process that itself imports from the current folder, as a notebook does."""
     monkeypatch.chdir(canaries.folder)
     monkeypatch.setattr(sys, "path", ["", str(canaries.folder), *sys.path])
@@ -129,24 +131,24 @@ def test_the_environment_of_a_child_has_no_variable_that_runs_code(
     assert variables["PATH"] == os.environ["PATH"]
 
 
-def test_a_stage_of_reproduce(canaries: Canaries) -> None:
+def test_a_stage_of_reproduce_imports_no_canary(canaries: Canaries) -> None:
     """A stage runs in the folder of the results."""
 
-    class Nobody:
-        def show(self, running: object, done: int, of: int) -> None:
+    class NoDisplay:
+        def show(self, running: object, finished: int, of: int) -> None:
             """Show nothing."""
 
-        def ended(self, stage: Stage, done: Done) -> None:
+        def ended(self, stage: Stage, times: StageResult) -> None:
             """Show nothing."""
 
     stage = Stage("made", ("data", "generate", "-n", "3", "-o", "made.jsonl"))
-    run((stage,), canaries.folder, 1, Nobody())
+    run((stage,), canaries.folder, 1, NoDisplay())
     assert len((canaries.folder / "made.jsonl").read_text().splitlines()) == 3
     assert canaries.ran() == []
 
 
 @pytest.mark.slow
-def test_sample_in_processes(canaries: Canaries, tmp_path: Path) -> None:
+def test_sample_in_processes_imports_no_canary(canaries: Canaries, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
     from tests.support.trainees import sums, tokenizer_of, trainee, write_problems
@@ -156,14 +158,14 @@ def test_sample_in_processes(canaries: Canaries, tmp_path: Path) -> None:
     tokenizer.save_pretrained(tmp_path / "model")
     write_problems(canaries.folder / "sums.jsonl", 2)
     options = ("-d", "sums.jsonl", "-k", 2, "-o", "run", "--max-tokens", 8, "--processes", 2)
-    done = canaries.command("sample", "-m", f"transformers/{tmp_path / 'model'}", *options)
-    assert done.returncode == 0, done.stderr
+    process = canaries.command("sample", "-m", f"transformers/{tmp_path / 'model'}", *options)
+    assert process.returncode == 0, process.stderr
     assert canaries.ran() == []
 
 
 def test_arguments_reach_the_program() -> None:
     program = "import sys; print(sys.argv[1:])"
-    done = subprocess.run(
+    process = subprocess.run(
         python_command(program, "--a", "b c"), capture_output=True, text=True, check=True
     )
-    assert done.stdout == "['--a', 'b c']\n"
+    assert process.stdout == "['--a', 'b c']\n"

@@ -67,8 +67,8 @@ def pages() -> list[str]:
 
 
 def blocks(page: str) -> list[Block]:
-    found = BLOCK.finditer((DOCS / page).read_text("utf-8"))
-    return [Block(*(str(one[name]) for name in Block._fields)) for one in found]
+    matches = BLOCK.finditer((DOCS / page).read_text("utf-8"))
+    return [Block(*(str(match[name]) for name in Block._fields)) for match in matches]
 
 
 def run(code: str, folder: Path, status: int = 0) -> str:
@@ -78,7 +78,7 @@ def run(code: str, folder: Path, status: int = 0) -> str:
     """
     scripts = Path(sys.executable).parent
     changes = {"COLUMNS": str(WIDTH), "PATH": f"{scripts}:{os.environ['PATH']}"}
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-ec", code],
         cwd=folder,
         env=os.environ | changes,
@@ -87,20 +87,20 @@ def run(code: str, folder: Path, status: int = 0) -> str:
         text=True,
         timeout=SECONDS,
     )
-    assert done.returncode == status, (
-        f"exit status {done.returncode}, not {status}, of:\n{code}\n{done.stdout}"
-        f"{done.stderr or ''}\nWhat cannot run here has <!-- not run: WHY --> before its block."
+    assert process.returncode == status, (
+        f"exit status {process.returncode}, not {status}, of:\n{code}\n{process.stdout}"
+        f"{process.stderr or ''}\nWhat cannot run here has <!-- not run: WHY --> before its block."
     )
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+    return "".join(f"{line.rstrip()}\n" for line in process.stdout.splitlines())
 
 
 def outputs(block: Block, folder: Path) -> list[tuple[str, str, str]]:
     """Return (command, what the page shows, what it prints) for each command of a block."""
-    found = commands(block.code)
-    last = len(found) - 1
+    examples = commands(block.code)
+    last = len(examples) - 1
     return [
-        (command, shown, run(command, folder, block.status if at == last else 0))
-        for at, (command, shown) in enumerate(found)
+        (command, shown, run(command, folder, block.status if index == last else 0))
+        for index, (command, shown) in enumerate(examples)
     ]
 
 
@@ -135,7 +135,7 @@ def test_the_examples_of_a_page_run_and_print_what_it_shows(page: str, tmp_path:
 
 
 def test_most_pages_have_examples_that_run() -> None:
-    assert sum(one.runs for page in pages() for one in blocks(page)) >= 20
+    assert sum(block.runs for page in pages() for block in blocks(page)) >= 20
 
 
 @pytest.mark.parametrize("page", pages())

@@ -40,7 +40,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     mkdocs = [sys.executable, "-W", "error", "-m", "mkdocs"]
     # The notice is about the theme's end of life in 2027: known, and no warning about these pages.
-    done = subprocess.run(
+    process = subprocess.run(
         [*mkdocs, "build", "--strict", "-d", folder],
         cwd=ROOT,
         env={"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"},
@@ -48,8 +48,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         timeout=300,
     )
-    assert done.returncode == 0, done.stderr
-    assert "WARNING" not in done.stderr
+    assert process.returncode == 0, process.stderr
+    assert "WARNING" not in process.stderr
     return folder
 
 
@@ -94,10 +94,11 @@ def test_no_page_holds_a_problem_or_an_exemplar_of_others(
     texts: dict[str, str], gsm8k_test: Sequence[Problem], gsm8k_train: Sequence[Problem]
 ) -> None:
     exemplars = gradeschool.load_dataset("wei2022").problems
-    foreign = {one.question[:LONG] for one in (*gsm8k_test, *gsm8k_train, *exemplars)}
-    said = "\n".join(texts.values())
+    foreign = {problem.question[:LONG] for problem in (*gsm8k_test, *gsm8k_train, *exemplars)}
+    text = "\n".join(texts.values())
     # Every text of LONG characters that a page holds, against a set: one pass.
-    assert not [said[at : at + LONG] for at in range(len(said)) if said[at : at + LONG] in foreign]
+    pieces = (text[start : start + LONG] for start in range(len(text)))
+    assert not [piece for piece in pieces if piece in foreign]
 
 
 def test_the_reference_has_every_public_name_and_every_verb(
@@ -121,25 +122,25 @@ def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
 
 def test_every_page_is_found_by_the_search_index(site: Path, texts: dict[str, str]) -> None:
     index = json.loads((site / "search/search_index.json").read_text("utf-8"))
-    found = {entry["location"].partition("#")[0] for entry in index["docs"]}
-    assert set(texts) - {"404.html"} <= found
+    indexed = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert set(texts) - {"404.html"} <= indexed
 
 
 def opened(chromium: Any, page: Path, **options: Any) -> tuple[Any, list[str]]:
-    """Open a page from the disk; return it, and what it complained of or asked of the network."""
+    """Open a page from the disk; return it with its console messages, errors and requests."""
     shown = chromium.new_context(**options).new_page()
-    seen: list[str] = []
-    shown.on("console", lambda message: seen.append(message.text))
-    shown.on("pageerror", lambda error: seen.append(str(error)))
+    events: list[str] = []
+    shown.on("console", lambda message: events.append(message.text))
+    shown.on("pageerror", lambda error: events.append(str(error)))
 
     def note(request: Any) -> None:
         if not request.url.startswith("file:"):
-            seen.append(request.url)
+            events.append(request.url)
 
     shown.on("request", note)
     shown.goto(page.as_uri())
     shown.add_style_tag(content="* { transition: none !important }")  # half a colour is no colour
-    return shown, seen
+    return shown, events
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -149,23 +150,23 @@ def test_pages_open_from_the_disk_at_any_width_and_have_no_serious_fault_of_acce
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     for address in SHOWN:
         for options in ({}, {"viewport": PHONE})[: 1 + (scheme == "light")]:
-            page, seen = opened(chromium, site / address, color_scheme=scheme, **options)
+            page, events = opened(chromium, site / address, color_scheme=scheme, **options)
             width = page.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert width <= 0, f"{address} is too wide for {options}"
-            assert not seen
+            assert not events
             if not options:
-                found = axe.run(page).response["violations"]
+                violations = axe.run(page).response["violations"]
                 grave = [
-                    (one["id"], [node["html"] for node in one["nodes"]][:3])
-                    for one in found
-                    if one["impact"] in ("serious", "critical")
+                    (violation["id"], [node["html"] for node in violation["nodes"]][:3])
+                    for violation in violations
+                    if violation["impact"] in ("serious", "critical")
                 ]
                 assert not grave, address
             page.context.close()
 
 
 def test_search_and_filter_work_from_the_disk(site: Path, chromium: Any) -> None:
-    page, seen = opened(chromium, site / "protocols/index.html")
+    page, events = opened(chromium, site / "protocols/index.html")
     page.fill("input.filter", "chat olmes")
     names = page.locator("article tbody tr:visible td:first-child").all_inner_texts()
     assert names == ["olmes/gsm8k-tulu", "olmes/gsm8k-zs-cot", "olmes/gsm8k-zs-cot-r1"]
@@ -174,9 +175,9 @@ def test_search_and_filter_work_from_the_disk(site: Path, chromium: Any) -> None
     page.keyboard.type("assert_accuracy", delay=50)
     page.wait_for_selector(".md-search-result__link", timeout=30_000)
     links = page.locator(".md-search-result__link").all()
-    assert any("integrations/python.html" in (one.get_attribute("href") or "") for one in links)
+    assert any("integrations/python.html" in (link.get_attribute("href") or "") for link in links)
     page.keyboard.press("Control+A")
     page.keyboard.type("tulu olmes", delay=50)
     page.wait_for_selector('a.md-search-result__link[href*="olmes-gsm8k-tulu.html"]')
-    assert not seen
+    assert not events
     page.context.close()

@@ -66,7 +66,7 @@ def test_load_gsm8k_gives_7473_train_and_1319_test_problems(
     assert (len(gsm8k_train), len(gsm8k_test)) == (7_473, 1_319)
     assert len(gsm8k_train) + len(gsm8k_test) == 8_792
     assert load_gsm8k() == load_gsm8k(split="test", config="main") == list(gsm8k_test)
-    assert [problem.id for problem in gsm8k_test] == [str(at) for at in range(1_319)]
+    assert [problem.id for problem in gsm8k_test] == [str(index) for index in range(1_319)]
 
 
 @pytest.mark.official
@@ -117,7 +117,7 @@ def test_the_large_golds_and_those_with_commas_are_these(
     gsm8k_train: Problems, gsm8k_test: Problems
 ) -> None:
     def rows(problems: Problems, holds: Callable[[str], bool]) -> tuple[int, ...]:
-        return tuple(at for at, problem in enumerate(problems) if holds(problem.gold))
+        return tuple(row for row, problem in enumerate(problems) if holds(problem.gold))
 
     assert rows(gsm8k_test, lambda gold: "," in gold) == COMMA_ROWS
     assert len(rows(gsm8k_train, lambda gold: "," in gold)) == 79
@@ -397,7 +397,7 @@ def benchmark(data: object) -> GSM8KBenchmark:
 
 def test_get_task_ids_are_zero_padded_indices(benchmark: GSM8KBenchmark) -> None:
     ids = benchmark.get_task_ids()
-    assert ids == [f"{at:04d}" for at in range(1_319)]
+    assert ids == [f"{index:04d}" for index in range(1_319)]
 
 
 def test_get_task_holds_question_and_answer(

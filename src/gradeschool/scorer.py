@@ -25,6 +25,8 @@ class Scorer:
     raises `ScorerFailure` alone, where the published code raises.
     compare: (answer value, reference) -> equal under the scorer. May raise `ScorerFailure`.
     extra: the optional dependency that the scorer calls, "" for none (`registry.available`).
+    dataset: the dataset, or the first part of several names ("mgsm"), whose answers alone it reads;
+    "" for any. Scorers of other datasets are left out where nobody names scorers.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Scorer:
     extract: Callable[[str, str], Answer | None]
     compare: Callable[[str, str], bool]
     extra: str = ""
+    dataset: str = ""
 
     def judge(self, text: str, problem: Problem) -> Verdict:
         """Return this scorer's verdict on a completion's text. Never raises on any text."""

@@ -345,7 +345,10 @@ def test_a_scorer_that_replaces_json_is_judged() -> None:
         ("nowhere_at_all:function", "No module named 'nowhere_at_all'"),
         ("tests.support.scorers:nothing", "has no attribute 'nothing'"),
         ("tests.support.scorers:not_callable", "not_callable is not callable"),
-        ("tests.support.scorers:of_three", r"takes \(one, two, three\); wrap it in a function"),
+        (
+            "tests.support.scorers:of_three",
+            r"takes \(first, second, third\); wrap it in a function",
+        ),
         ("tests.support.scorers:never", "accepts no right answer in any of 15 formats"),
         ("tests.support.scorers:raises", "it raises RuntimeError: out of order"),
     ],

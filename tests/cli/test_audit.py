@@ -60,7 +60,7 @@ def test_a_scorer_as_json(gradeschool: Command) -> None:
         (("scorers",), "'scorers' names no function"),
         (("tests.support.scorers:never",), "accepts no right answer in any of 15 formats"),
         (("tests.support.scorers:raises",), "it raises RuntimeError: out of order"),
-        (("tests.support.scorers:of_three",), "takes (one, two, three)"),
+        (("tests.support.scorers:of_three",), "takes (first, second, third)"),
     ],
 )
 def test_bad_input_is_a_message_and_status_2(

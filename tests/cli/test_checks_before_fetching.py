@@ -12,7 +12,8 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 
 # The words of a command line -> what its message says. Without the mistake, each would fetch GSM8K.
 # The working folder has an empty folder "empty", "answers.jsonl" with one answer of the run "a",
-# "bytes.jsonl" that is no text, "checkpoint" with a model's configuration, and "there.html".
+# "two.jsonl" with one of "b" and one of "c", "bytes.jsonl" that is no text, "checkpoint" with a
+# model's configuration, and "there.html".
 MISTAKES = {
     "score absent.jsonl": "'absent.jsonl' does not exist",
     "score answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
@@ -31,8 +32,10 @@ MISTAKES = {
     "explain answers.jsonl --cause absent": "no cause contains the words 'absent'",
     "compare answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
     "compare answers.jsonl answers.jsonl#b": "'answers.jsonl' holds no run 'b'",
+    "compare answers.jsonl": "only one run is given: 'a'",
     "compare answers.jsonl empty --scorer absent": "no scorer is called 'absent'",
     "diff answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
+    "diff answers.jsonl two.jsonl": "these are 3: 'a', 'b', 'c'",
     "diff answers.jsonl answers.jsonl --scorer-a absent": "no scorer is called 'absent'",
     "diff answers.jsonl answers.jsonl --scorer-b absent": "no scorer is called 'absent'",
     "report answers.jsonl absent.jsonl -o page.html": "'absent.jsonl' does not exist",
@@ -111,6 +114,9 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     (folder / "checkpoint").mkdir()
     (folder / "checkpoint" / "config.json").write_text("{}")
     (folder / "answers.jsonl").write_text('{"index": 0, "run": "a", "completion": "#### 18"}\n')
+    (folder / "two.jsonl").write_text(
+        "".join(f'{{"index": 0, "run": "{run}", "completion": "#### 18"}}\n' for run in "bc")
+    )
     (folder / "bytes.jsonl").write_bytes(bytes(range(128, 256)))
     (folder / "there.html").write_text("mine")
     monkeypatch.chdir(folder)

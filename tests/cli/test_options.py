@@ -9,7 +9,7 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 # A command line with an option that has one value -> the name in the message.
 TWICE = {
     "score x.jsonl -d sample -d gsm8k": "--dataset is given 2 times; give it once",
-    "eval -m tiny -m recorded/sample": "--model is given 2 times; give it once",
+    "eval -m tiny -n 3 -n 4": "--limit is given 2 times; give it once",
     "eval -m tiny --calculator --no-calculator": "--calculator is given 2 times; give it once",
     "compare a b --scorer openai/2021 --rule multi-pattern": "--scorer is given 2 times",
     "runs curve x.jsonl --scorer openai/2021 --scorer multi-pattern": "--scorer is given 2 times",

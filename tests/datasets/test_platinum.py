@@ -1,11 +1,19 @@
-"""GSM8K-Platinum as a dataset of its own: official rows keep their numbers, labels change."""
+"""GSM8K-Platinum: the table of changed labels, and the dataset, whose rows keep their numbers."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from gradeschool import Problem, load_dataset
-from gradeschool.datasets.platinum import REMOVED, REVISED
+from gradeschool.datasets.platinum import (
+    REMOVED,
+    REVISED,
+    platinum_changes,
+    platinum_labels,
+    platinum_problems,
+)
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import Reference
 from gradeschool.scoring.matching import Matcher
@@ -14,7 +22,52 @@ from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 
-def test_the_rows_that_are_left(data: Path) -> None:
+@pytest.mark.official
+def test_the_table_is_that_of_the_data(data: Path) -> None:
+    facts = json.loads((data / "platinum.json").read_text())
+    labels = platinum_labels()
+    assert sorted(row for row, gold in labels.items() if gold is None) == facts["removed"]
+    revised = {str(row): gold for row, gold in labels.items() if gold is not None}
+    assert revised == {row: change["platinum"] for row, change in facts["revised"].items()}
+
+
+def test_the_dataset_holds_as_many_problems_as_the_published_file(
+    gsm8k_test: Sequence[Problem],
+) -> None:
+    problems = platinum_problems(gsm8k_test)
+    assert len(problems) == 1209
+    assert [int(problem.id) for problem in problems] == sorted(int(p.id) for p in problems)
+
+
+@pytest.mark.official
+def test_a_revised_problem_has_its_new_gold_in_its_solution_too(
+    gsm8k_test: Sequence[Problem], data: Path
+) -> None:
+    facts = json.loads((data / "platinum.json").read_text())["revised"]
+    changes = platinum_changes(gsm8k_test, "gsm8k")
+    for row, change in facts.items():
+        problem = changes[row]
+        assert problem is not None
+        assert problem.meta["official gold"] == change["official"] == gsm8k_test[int(row)].gold
+        assert problem.gold == change["platinum"]
+        assert problem.solution.endswith(f"#### {change['platinum']}")
+        assert problem.question == gsm8k_test[int(row)].question
+
+
+def test_changes_of_other_problems_are_refused(gsm8k_test: Sequence[Problem]) -> None:
+    swapped = [gsm8k_test[1], gsm8k_test[0], *gsm8k_test[2:]]
+    for problems in ([], gsm8k_test[:50], swapped):
+        with pytest.raises(InputError, match=r"'mine' is not that \(\d+ problems\); leave"):
+            platinum_changes(problems, "mine")
+
+
+def test_the_socratic_file_has_the_same_questions_and_labels(data: Path) -> None:
+    from gradeschool import load_gsm8k
+
+    assert platinum_problems(load_gsm8k(config="socratic"))[0].gold == "18"
+
+
+def test_the_dataset_is_the_official_split_without_removed_rows(data: Path) -> None:
     official = load_dataset("gsm8k").problems
     kept = load_dataset("gsm8k-platinum").problems
     assert len(kept) == 1209 == 1319 - len(REMOVED)
@@ -44,7 +97,7 @@ def test_an_index_is_an_official_row(data: Path) -> None:
     assert Matcher(own, "own").find(Reference(position=0)) is own[0]  # as ever: a place
 
 
-def test_recordings_of_the_official_split_are_scored(
+def test_samples_of_the_official_split_are_scored(
     gradeschool: Command, data: Path, tmp_path: Path
 ) -> None:
     rows = [
@@ -53,9 +106,9 @@ def test_recordings_of_the_official_split_are_scored(
     ]
     path = jsonl(tmp_path / "answers.jsonl", rows)
     words = ("score", path, "-d", "gsm8k-platinum", "--scorer", "numeric-equality", "--json")
-    ended = gradeschool(*words)
-    scored = ended.json()["runs"][0]["scorers"]["numeric-equality"]
-    assert (ended.status, scored["correct"], scored["wrong"], scored["error"]) == (3, 10, 0, 1)
+    result = gradeschool(*words)
+    scored = result.json()["runs"][0]["scorers"]["numeric-equality"]
+    assert (result.status, scored["correct"], scored["wrong"], scored["error"]) == (3, 10, 0, 1)
 
 
 def test_a_protocol_is_asked_on_its_own_dataset(
@@ -64,8 +117,8 @@ def test_a_protocol_is_asked_on_its_own_dataset(
     rows = [{"index": row, "completion": "The answer is 1."} for row in range(1319)]
     path = jsonl(tmp_path / "model.jsonl", rows)
     words = ("eval", "-m", f"recorded/{path}", "-p", "lm-eval/gsm8k-platinum-cot", "-n", 6)
-    ended = gradeschool(*words, "-o", tmp_path / "run", "--json", "--quiet")
-    assert ended.status == 0
-    assert ended.json()["runs"][0]["n"] == 6
+    result = gradeschool(*words, "-o", tmp_path / "run", "--json", "--quiet")
+    assert result.status == 0
+    assert result.json()["runs"][0]["n"] == 6
     prompts = gradeschool("protocols", "prompts", "lm-eval/gsm8k-platinum-cot", "-n", 6).out
     assert [line.partition('"id": "')[2][0] for line in prompts.splitlines()] == list("012356")

@@ -17,13 +17,11 @@ from gradeschool.integrations import DEFAULT_SCORER, pytest_plugin
 from gradeschool.integrations.callables import function_input
 from gradeschool.integrations.lm_eval_tasks import filters
 from gradeschool.integrations.verifiers import exact_match, reader, reply, rows, sampling
-from tests.peers.pages import Example, examples, pages, run_example
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 TEXTS = ["so\n#### 18", "ANSWER: 711", "no idea"]
 GOLDS = [18, "11", {"question": "?", "answer": "#### 1"}]
-HERE = [(page, block) for page in pages() for block in examples(page) if block.peer == "here"]
 
 
 # score
@@ -134,7 +132,7 @@ def test_what_the_function_raises_is_raised() -> None:
     with pytest.raises(ZeroDivisionError, match="mine"):
         package.evaluate(broken, dataset="sample", limit=1)
     with pytest.raises(InputError, match=r"returned a int: '?3"):
-        package.evaluate(lambda messages: 3, dataset="sample", limit=1)  # type: ignore[arg-type,return-value]
+        package.evaluate(lambda messages: 3, dataset="sample", limit=1)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("data")
@@ -234,20 +232,6 @@ def test_an_unknown_tool_is_refused_with_those_that_are_close(
 ) -> None:
     done = gradeschool("integrations", "lmeval")
     assert (done.status, "did you mean lm-eval?" in done.err) == (2, True)
-
-
-# The pages
-
-
-@pytest.mark.parametrize(("page", "block"), HERE, ids=[page for page, _ in HERE])
-def test_an_example_that_needs_no_other_package_runs(
-    page: str, block: Example, tmp_path: Path
-) -> None:
-    run_example(block, tmp_path)
-
-
-def test_there_are_such_examples() -> None:
-    assert HERE
 
 
 def test_the_old_keyword_names_the_scorer() -> None:

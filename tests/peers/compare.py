@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from tests.peers.peer import Peer
-from tests.peers.views import said, view
+from tests.peers.views import peer_view, view
 
 # What was compared, by kind, in this run: the closing lines of the tests print it.
 COMPARED: Counter[str] = Counter()
@@ -39,6 +39,18 @@ def recorded(data: Path, problems: Sequence[Problem]) -> list[Case]:
     return cases
 
 
+ENGLISH = re.compile(r"####|The answer is|[Aa]nswer:?")
+LOCAL_EVERY = 40  # recorded completions for each that is made local
+
+
+def localised(cases: Sequence[Case], phrase: str) -> list[Case]:
+    """Put a phrase of another language where completions write "####" or "answer"."""
+    return [
+        case._replace(completion=ENGLISH.sub(phrase, case.completion))
+        for case in cases[::LOCAL_EVERY]
+    ]
+
+
 def with_number_golds(cases: Sequence[Case]) -> list[Case]:
     """Keep the cases whose gold is a number as data writes it.
 
@@ -57,18 +69,18 @@ def differences(
     counted.
     """
     scorers = {peer_scorer: get_scorer(name) for peer_scorer, name in peer_scorers.items()}
-    found = []
+    lines = []
     for case, answers in zip(cases, _answers(peer, cases, list(scorers)), strict=True):
         for peer_scorer, scorer in scorers.items():
-            theirs = said(scorer.name, answers[peer_scorer])
+            theirs = peer_view(scorer.name, answers[peer_scorer])
             ours = view(scorer, case.completion, case.problem)
             if theirs != ours:
                 text, gold = case.completion[-300:], case.problem.gold
-                found.append(
+                lines.append(
                     f"{scorer.name}: ours {ours}, theirs {theirs}: {case.name}, {gold!r}, {text!r}"
                 )
     COMPARED[f"{what}: verdicts of {peer.name}"] += len(cases) * len(scorers)
-    return found
+    return lines
 
 
 def _answers(
@@ -87,7 +99,7 @@ def _answers(
     )
 
 
-def assert_none(found: Sequence[str]) -> None:
+def assert_none(differences: Sequence[str]) -> None:
     """Fail with the first differences where there are any."""
-    lines = [f"{len(found)} differences:", *found[:SHOWN]]
-    assert not found, "\n".join(lines)
+    lines = [f"{len(differences)} differences:", *differences[:SHOWN]]
+    assert not differences, "\n".join(lines)

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable
 
-Said = list[bool | str | None]
+PeerAnswer = list[bool | str | None]
 
 # The common multi-pattern parser: the last match of the first pattern that matches.
 MULTI_PATTERN = (
@@ -27,7 +27,7 @@ NUMERIC_EQUALITY = (r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)", r"(-?\d[\d,]*\.?\
 def last_of_first(patterns: tuple[str, ...], text: str) -> str | None:
     """Return the last match of the first of the patterns that matches at all."""
     every = (re.findall(pattern, text) for pattern in patterns)
-    return next((found[-1] for found in every if found), None)
+    return next((matches[-1] for matches in every if matches), None)
 
 
 def normal(number: str) -> str:
@@ -39,107 +39,118 @@ def normal(number: str) -> str:
         return bare
 
 
-def close(one: str, other: str) -> bool:
+def close(number: str, other: str) -> bool:
     """Tell whether two numbers are equal as strings, or as floats within 1e-6."""
     try:
-        return one == other or abs(float(one) - float(other)) < 1e-6
+        return number == other or abs(float(number) - float(other)) < 1e-6
     except ValueError:
         return False
 
 
-def multi_pattern(completion: str, gold: str) -> Said:
+def multi_pattern(completion: str, gold: str) -> PeerAnswer:
     """Judge by the documented multi-pattern parser, which an infinite float makes fail."""
-    found = last_of_first(MULTI_PATTERN, completion)
-    if found is None:
+    number = last_of_first(MULTI_PATTERN, completion)
+    if number is None:
         return [False, None]
     try:
-        value = normal(found)
+        value = normal(number)
     except OverflowError as error:
         return ["error", type(error).__name__]
     return [close(value, normal(gold)), value]
 
 
-def numeric_equality(completion: str, gold: str) -> Said:
+def numeric_equality(completion: str, gold: str) -> PeerAnswer:
     """Judge by the proposal of PostTrainBench #44."""
-    found = last_of_first(NUMERIC_EQUALITY, completion)
-    if found is None:
+    number = last_of_first(NUMERIC_EQUALITY, completion)
+    if number is None:
         return [False, None]
     try:
-        value = normal(found)
+        value = normal(number)
     except OverflowError as error:
         return ["error", type(error).__name__]
     return [value == normal(gold), value]
 
 
-def first_marked(pattern: str, completion: str, gold: str) -> Said:
+def first_marked(pattern: str, completion: str, gold: str) -> PeerAnswer:
     """Judge by the first match of a pattern, commas gone, as the graders of 2021 do."""
-    found = re.search(pattern, completion)
-    if found is None:
+    number = re.search(pattern, completion)
+    if number is None:
         return [False, None]
-    value = found.group(1).strip().replace(",", "")
+    value = number.group(1).strip().replace(",", "")
     return [value == gold.strip().replace(",", ""), value]
 
 
-def hashes(completion: str, gold: str) -> Said:
+def hashes(completion: str, gold: str) -> PeerAnswer:
     """Judge by `#### N` of openai/grade-school-math, dataset.py; nanochat and lm-eval 0.3.0 too."""
     return first_marked(r"#### (\-?[0-9\.\,]+)", completion, gold)
 
 
-def ai_benchmarks(completion: str, gold: str) -> Said:
+def ai_benchmarks(completion: str, gold: str) -> PeerAnswer:
     """Judge by jaimetcf/ai-benchmarks: no comma in the class, on both sides."""
     pattern = r"####\s*([\d\.\-]+)"
-    found, label = re.search(pattern, completion), re.search(pattern, f"#### {gold}")
-    read = None if found is None else found.group(1)
+    match, label = re.search(pattern, completion), re.search(pattern, f"#### {gold}")
+    read = None if match is None else match.group(1)
     return [read is not None and label is not None and read == label.group(1), read]
 
 
-def last_number(pattern: str, completion: str, gold: str) -> Said:
+def last_number(pattern: str, completion: str, gold: str) -> PeerAnswer:
     """Judge by the last match of a pattern once commas between digits are gone, on both sides."""
     numbers = [
         re.findall(pattern, re.sub(r"(\d),(\d)", r"\1\2", text)) for text in (completion, gold)
     ]
-    read, label = (found[-1] if found else None for found in numbers)
+    read, label = (matches[-1] if matches else None for matches in numbers)
     return [read is not None and read == label, read]
 
 
-def olmes(completion: str, gold: str) -> Said:
+def olmes(completion: str, gold: str) -> PeerAnswer:
     """Judge by oe_eval: a sign belongs to decimals alone."""
     return last_number(r"[-+]?\d*\.\d+|\d+", completion, gold)
 
 
-def olmo_eval(completion: str, gold: str) -> Said:
+def olmo_eval(completion: str, gold: str) -> PeerAnswer:
     """Judge by olmo-eval 1.0: the sign is read."""
     return last_number(r"[-+]?\d*\.\d+|[-+]?\d+", completion, gold)
 
 
-def open_instruct(completion: str, gold: str) -> Said:
+def open_instruct(completion: str, gold: str) -> PeerAnswer:
     """Judge by GSM8KVerifier: the label is the gold without commas, as it stands."""
     _, read = last_number(r"[-+]?(?:\d*\.\d+|\d+)", completion, gold)
     return [read is not None and str(read).lower() == gold.replace(",", "").lower(), read]
 
 
-def mgsm_en(completion: str, gold: str) -> Said:
-    """Judge by simple-evals' parse_answer and score_mgsm."""
-    if "Answer" not in completion:
-        return [False, None]
-    behind = completion.split("Answer")[-1].strip().replace(",", "")
-    numbers = re.findall(r"\d+\.?\d*", behind)
-    read = numbers[-1].rstrip(".") if numbers else ""
-    compared = read.rstrip("0").rstrip(".") if "." in read else read
-    return [compared == gold.replace(",", ""), read]
+# simple-evals' LANG_TO_ANSWER_PREFIX.
+MGSM_LABELS = {
+    "en": "Answer", "bn": "উত্তর", "de": "Antwort", "es": "Respuesta", "fr": "Réponse",
+    "ja": "答え", "ru": "Ответ", "sw": "Jibu", "te": "సమాధానం", "th": "คำตอบ", "zh": "答案",
+}  # fmt: skip
 
 
-def deepseek_few_shot(completion: str, gold: str) -> Said:
+def mgsm(label: str) -> Callable[[str, str], PeerAnswer]:
+    """Return what judges by simple-evals' parse_answer and score_mgsm."""
+
+    def judge(completion: str, gold: str) -> PeerAnswer:
+        if label not in completion:
+            return [False, None]
+        behind = completion.split(label)[-1].strip().replace(",", "")
+        numbers = re.findall(r"\d+\.?\d*", behind)
+        read = numbers[-1].rstrip(".") if numbers else ""
+        compared = read.rstrip("0").rstrip(".") if "." in read else read
+        return [compared == gold.replace(",", ""), read]
+
+    return judge
+
+
+def deepseek_few_shot(completion: str, gold: str) -> PeerAnswer:
     """Judge by extract_gsm_few_shot_cot_answer and the numeric part of math_equal."""
     numbers = re.findall(r"-?\d+\.?\d*", completion.split("Q: ", 1)[0])
     if not numbers:
         return [False, None]
     label, read = float(gold.replace(",", "")), float(numbers[-1])
-    near = (math.isclose(read, one, abs_tol=1e-3) for one in (label / 100, label, label * 100))
+    near = (math.isclose(read, value, abs_tol=1e-3) for value in (label / 100, label, label * 100))
     return [any(near), numbers[-1]]
 
 
-DEFINITIONS: dict[str, Callable[[str, str], Said]] = {
+DEFINITIONS: dict[str, Callable[[str, str], PeerAnswer]] = {
     "multi-pattern": multi_pattern,
     "numeric-equality": numeric_equality,
     "openai/2021": hashes,
@@ -149,6 +160,6 @@ DEFINITIONS: dict[str, Callable[[str, str], Said]] = {
     "olmes/gsm8k-tulu": olmes,
     "olmo-eval/gsm8k": olmo_eval,
     "open-instruct/gsm8k": open_instruct,
-    "simple-evals/mgsm-en": mgsm_en,
+    **{f"simple-evals/mgsm-{code}": mgsm(label) for code, label in MGSM_LABELS.items()},
     "deepseek-math/few-shot-cot": deepseek_few_shot,
 }

@@ -87,12 +87,12 @@ def quirks() -> list[Quirk]:
 
     A completion stands between backticks; "⏎" is a line break in it.
     """
-    found = []
+    rows = []
     for package, folder in package_folders().items():
         source = folder / "SOURCE.md"
         for line in source.read_text("utf-8").split("\n") if source.is_file() else ():
             cells = [cell.strip() for cell in line.strip("|").split(" | ")]
             if len(cells) == 5 and SCORER.fullmatch(cells[0]) and cells[1].startswith("`"):
                 text = cells[1].strip("`").replace("⏎", "\n")
-                found.append(Quirk(package, cells[0], text, cells[2], cells[3]))
-    return found
+                rows.append(Quirk(package, cells[0], text, cells[2], cells[3]))
+    return rows

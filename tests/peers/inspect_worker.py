@@ -52,8 +52,8 @@ async def score(row: dict[str, Any]) -> dict[str, list[Any]]:
     answers: dict[str, list[Any]] = {}
     for name in row["scorers"]:
         try:
-            given = await scorer(name)(state, Target([row["gold"]]))
-            answers[name] = [given.value == CORRECT, given.answer]
+            result = await scorer(name)(state, Target([row["gold"]]))
+            answers[name] = [result.value == CORRECT, result.answer]
         except Exception as error:  # noqa: BLE001  (the harness's failure is the answer)
             answers[name] = ["error", type(error).__name__]
     return answers
@@ -90,13 +90,13 @@ async def prompts(name: str, folder: str) -> dict[str, list[Any]]:
     module: Any = sys.modules[gsm8k.__module__]
     module.hf_dataset = local
     task = gsm8k(fewshot=FEWSHOT.get(name, 10))
-    asked_as = LANG_TO_INSTRUCTIONS["en"] if name == "mgsm" else "{prompt}"
+    template = LANG_TO_INSTRUCTIONS["en"] if name == "mgsm" else "{prompt}"
     solver = task.solver if name in FEWSHOT else chain(aime_solver() if name == "aime2025" else [])
     rendered: list[Any] = []
     targets: list[str] = []
     for sample in task.dataset:
-        asked = ChatMessageUser(content=asked_as.format(prompt=sample.input))
-        state = TaskState(ModelName("none/none"), sample.id, 1, sample.input, [asked])
+        message = ChatMessageUser(content=template.format(prompt=sample.input))
+        state = TaskState(ModelName("none/none"), sample.id, 1, sample.input, [message])
         state = await solver(state, generate)
         rendered.append([[message.role, message.text] for message in state.messages])
         targets.append(sample.target)

@@ -38,7 +38,7 @@ def python_of(name: str) -> Path:
     return VENVS / name / folder / program
 
 
-def wanted(name: str) -> str:
+def stamp_text(name: str) -> str:
     """Return what an environment must have been made from: requirements and Python version."""
     return f"# Python {sys.version.split()[0]}\n{(REQUIREMENTS / f'{name}.txt').read_text('utf-8')}"
 
@@ -61,7 +61,7 @@ def missing(name: str) -> str:
     if not stamp.is_file() or not python_of(name).exists():
         return f"the peer {name} is not installed; {how}"
     pinned = stamp.read_text("utf-8").partition("\n")[2]
-    if pinned != wanted(name).partition("\n")[2]:
+    if pinned != stamp_text(name).partition("\n")[2]:
         return f"the peer {name} was installed from other requirements; {how}"
     return ""
 
@@ -69,7 +69,7 @@ def missing(name: str) -> str:
 def install(name: str) -> bool:
     """Make a peer's environment; return False where it was already there. Raises what pip says."""
     stamp = VENVS / name / STAMP
-    if stamp.is_file() and stamp.read_text("utf-8") == wanted(name):
+    if stamp.is_file() and stamp.read_text("utf-8") == stamp_text(name):
         return False
     shutil.rmtree(VENVS / name, ignore_errors=True)
     venv.create(VENVS / name, with_pip=True, symlinks=os.name != "nt")
@@ -84,7 +84,7 @@ def install(name: str) -> bool:
             install(lender)
         lent = "".join(f"{packages(lender)}\n" for lender in lenders)
         (packages(name) / "dependencies.pth").write_text(lent, "utf-8")
-    stamp.write_text(wanted(name), "utf-8")
+    stamp.write_text(stamp_text(name), "utf-8")
     return True
 
 
@@ -97,11 +97,13 @@ def main(chosen: list[str]) -> int:
     for name in chosen or names():
         start = time.monotonic()
         try:
-            made = install(name)
+            installed = install(name)
         except subprocess.CalledProcessError as error:
             print(f"{name}: pip failed with exit code {error.returncode}")
             return 1
-        print(f"{name}: {f'{time.monotonic() - start:.0f} s' if made else 'already installed'}")
+        print(
+            f"{name}: {f'{time.monotonic() - start:.0f} s' if installed else 'already installed'}"
+        )
     return 0
 
 

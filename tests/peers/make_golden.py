@@ -31,7 +31,7 @@ from tests.peers.golden import (
 )
 from tests.peers.oracles import ORACLES, Needs
 from tests.peers.shared_cases import Shared, shared_rows
-from tests.peers.views import said
+from tests.peers.views import peer_view
 
 Row = dict[str, Any]
 DATASET_TEXT = ("ref_solution",)  # a solution of GSM8K: no text of a dataset is kept here
@@ -65,7 +65,7 @@ def fill(row: Row, answers: dict[str, Any], source: str) -> None:
     verdicts = row.setdefault("verdicts", {})
     read = row.setdefault("read", {})
     for name, answer in answers.items():
-        verdict, extracted = said(name, answer)
+        verdict, extracted = peer_view(name, answer)
         if verdicts.get(name, verdict) != verdict:
             raise ValueError(f"{row['id']}: {name} was {verdicts[name]!r}, is {verdict!r}")
         verdicts[name] = verdict
@@ -82,8 +82,8 @@ def make(package: str, shared: list[Shared], files: Path | None) -> str:
     """Make a package's golden file anew; return what was done, in words."""
     path = PACKAGES / package / NAME
     rows, scorers = rows_of(path), scorers_of(package)
-    known = {row["id"] for row in rows}
-    rows += [row for case in shared if (row := shared_row(case, scorers))["id"] not in known]
+    ids = {row["id"] for row in rows}
+    rows += [row for case in shared if (row := shared_row(case, scorers))["id"] not in ids]
     with ExitStack() as stack:
         try:
             judges = [

@@ -29,15 +29,15 @@ os.dup2(2, 1)  # whatever the harness prints must not stand between the answers
 Scorer = Callable[[dict[str, str]], tuple[Any, str | None]]
 
 
-def read_by(found: list[Any]) -> str | None:
+def read_by(parsed: list[Any]) -> str | None:
     """Return the characters among what Math-Verify or lighteval extracted."""
-    texts = [item for item in found if isinstance(item, str)]
-    return texts[0] if texts else str(found[0]) if found else None
+    texts = [item for item in parsed if isinstance(item, str)]
+    return texts[0] if texts else str(parsed[0]) if parsed else None
 
 
 def read_in(shown: str) -> str | None:
     """Return the characters out of such a list that was turned into text."""
-    quotes = [at for at in (shown.find("'"), shown.find('"')) if at >= 0]
+    quotes = [index for index in (shown.find("'"), shown.find('"')) if index >= 0]
     if quotes:
         return str(ast.literal_eval(shown[min(quotes) : -1]))
     return shown[1:-1] or None
@@ -79,8 +79,8 @@ def evalscope_scorers() -> dict[str, Scorer]:
     from evalscope.metrics.nlp.metrics import Accuracy
 
     def gsm8k(row: dict[str, str]) -> tuple[Any, str | None]:
-        found = extract_answer(row["completion"])
-        return Accuracy(numeric=True).apply([found], [row["gold"]]) == [1.0], found
+        answer = extract_answer(row["completion"])
+        return Accuracy(numeric=True).apply([answer], [row["gold"]]) == [1.0], answer
 
     return {"gsm8k": gsm8k}
 
@@ -91,9 +91,9 @@ def trl_scorers() -> dict[str, Scorer]:
     def reward(row: dict[str, str]) -> tuple[Any, str | None]:
         logged: dict[str, list[str]] = {}
         reply = [{"role": "assistant", "content": row["completion"]}]
-        (given,) = accuracy_reward([reply], [row["gold"]], log_extra=logged.__setitem__)
+        (reward,) = accuracy_reward([reply], [row["gold"]], log_extra=logged.__setitem__)
         shown = logged["answer_parsed"][0].replace("[unparseable]", "[]")
-        return "error" if given is None else given == 1.0, read_in(shown)
+        return "error" if reward is None else reward == 1.0, read_in(shown)
 
     return {"accuracy-reward": reward}
 
@@ -113,17 +113,17 @@ def verifiers_scorers() -> dict[str, Scorer]:
         return verify_response(response, row["gold"], 50_000, 5)[0] == 1.0, response
 
     def default(row: dict[str, str]) -> tuple[Any, str | None]:
-        found = parse(row["completion"])
-        return verify(parse(row["gold"]), found), read_by(found)
+        answer = parse(row["completion"])
+        return verify(parse(row["gold"]), answer), read_by(answer)
 
     def boxed_gold(row: dict[str, str]) -> tuple[Any, str | None]:
-        found = parse(row["completion"])
-        return verify(parse(f"\\boxed{{{row['gold']}}}"), found), read_by(found)
+        answer = parse(row["completion"])
+        return verify(parse(f"\\boxed{{{row['gold']}}}"), answer), read_by(answer)
 
     def version_1(row: dict[str, str]) -> tuple[Any, str | None]:
         """A port: the environment's verify.py is in no wheel."""
-        found = re.findall(r"####\s*(.+)", row["completion"])
-        response = found[-1] if found else row["completion"]
+        matches = re.findall(r"####\s*(.+)", row["completion"])
+        response = matches[-1] if matches else row["completion"]
         gold = parse(f"\\boxed{{{row['gold']}}}")
         return verify(gold, parse(f"\\boxed{{{response}}}")), response
 
@@ -192,8 +192,8 @@ def main() -> None:
         else:
             for scorer, score in scorers.items():
                 try:
-                    right, found = score(row)
-                    answer[scorer] = [right if right == "error" else bool(right), found]
+                    right, extracted = score(row)
+                    answer[scorer] = [right if right == "error" else bool(right), extracted]
                 except Exception as error:  # noqa: BLE001  (the harness's own failure is the answer)
                     answer[scorer] = ["error", type(error).__name__]
         ANSWERS.write(json.dumps(answer) + "\n")

@@ -36,17 +36,17 @@ class BaseEvaluator:
     def __init__(self, **_: Any) -> None: ...
 
 
-def compiled(file: Path, names: tuple[str, ...], **known: Any) -> dict[str, Any]:
+def compiled(file: Path, names: tuple[str, ...], **definitions: Any) -> dict[str, Any]:
     """Return the named functions, classes and constants of a Python file, compiled alone.
 
-    known: what the rest of the file would have imported or defined for them.
+    definitions: what the rest of the file would have imported or defined for them.
     """
     tree = ast.parse(file.read_text("utf-8"))
     kept = [node for node in tree.body if _name(node) in names]
     for node in kept:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             node.decorator_list = []
-    space: dict[str, Any] = {"re": re, **known}
+    space: dict[str, Any] = {"re": re, **definitions}
     flags = __future__.annotations.compiler_flag  # annotations name what is not here
     exec(compile(ast.Module(kept, []), str(file), "exec", flags), space)
     return space
@@ -70,9 +70,9 @@ def prompts(package: Path, row: dict[str, Any]) -> dict[str, Any]:
     absent = dict.fromkeys(("PromptTemplate", "ZeroRetriever", "GenInferencer"))
     chosen = compiled(config, ("gsm8k_infer_cfg",), **absent)["gsm8k_infer_cfg"]
     template = utils["PromptList"](chosen["prompt_template"]["template"]["round"])
-    made = [template.format(question=question) for question in row["questions"]]
+    rendered = [template.format(question=question) for question in row["questions"]]
     options = {name: value for name, value in chosen["inferencer"].items() if name != "type"}
-    turns = [[[ROLES[turn["role"]], turn["prompt"]] for turn in prompt] for prompt in made]
+    turns = [[[ROLES[turn["role"]], turn["prompt"]] for turn in prompt] for prompt in rendered]
     return {"prompts": turns, "options": options}
 
 
@@ -97,9 +97,9 @@ def main() -> None:
         for name in row["scorers"]:
             read, equal = scorers[name]
             try:
-                found = read(row["completion"])
+                answer = read(row["completion"])
                 gold = gsm8k["gsm8k_dataset_postprocess"](row["solution"])
-                answers[name] = [bool(equal(found, gold)), found]
+                answers[name] = [bool(equal(answer, gold)), answer]
             except Exception as error:  # noqa: BLE001  (the harness's failure is the answer)
                 answers[name] = ["error", type(error).__name__]
         print(json.dumps(answers), flush=True)

@@ -10,21 +10,21 @@ from typing import Protocol
 
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers
-from tests.peers.definitions import DEFINITIONS, Said
+from tests.peers.definitions import DEFINITIONS, PeerAnswer
 from tests.peers.install import missing
 from tests.peers.opencompass_worker import compiled
 from tests.peers.peer import Peer
 
-Judge = Callable[[str, Problem], dict[str, Said]]  # a completion and its problem, by scorer
+Judge = Callable[[str, Problem], dict[str, PeerAnswer]]  # a completion and its problem, by scorer
 
 
-class Opened(Protocol):
+class EnterContext(Protocol):
     """What keeps a peer running until the cases are judged: `ExitStack.enter_context`."""
 
     def __call__(self, peer: Peer, /) -> Peer: ...
 
 
-Maker = Callable[[Opened, Path | None], Judge]
+Maker = Callable[[EnterContext, Path | None], Judge]
 
 
 class Needs(LookupError):
@@ -34,15 +34,15 @@ class Needs(LookupError):
 def harness(name: str, peer_scorers: Mapping[str, str]) -> Maker:
     """Return the maker of a judge that asks a peer; scorer of the worker -> scorer."""
 
-    def make(opened: Opened, files: Path | None) -> Judge:
+    def make(enter: EnterContext, files: Path | None) -> Judge:
         if reason := missing(name):
             raise Needs(reason)
-        peer = opened(Peer(name))
+        peer = enter(Peer(name))
 
-        def judge(completion: str, problem: Problem) -> dict[str, Said]:
+        def judge(completion: str, problem: Problem) -> dict[str, PeerAnswer]:
             row = {"completion": completion, "gold": problem.gold, "solution": problem.solution}
-            said = peer.one(row | {"scorers": list(peer_scorers)})
-            return {scorer: said[peer_scorer] for peer_scorer, scorer in peer_scorers.items()}
+            answers = peer.answer(row | {"scorers": list(peer_scorers)})
+            return {scorer: answers[peer_scorer] for peer_scorer, scorer in peer_scorers.items()}
 
         return judge
 
@@ -52,7 +52,7 @@ def harness(name: str, peer_scorers: Mapping[str, str]) -> Maker:
 def definition(name: str) -> Maker:
     """Return the maker of a judge by a definition written down in definitions.py."""
 
-    def make(opened: Opened, files: Path | None) -> Judge:
+    def make(enter: EnterContext, files: Path | None) -> Judge:
         return lambda completion, problem: {name: DEFINITIONS[name](completion, problem.gold)}
 
     return make
@@ -64,19 +64,19 @@ def _file(files: Path | None, name: str, origin: str) -> Path:
     return files / name
 
 
-def openai(opened: Opened, files: Path | None) -> Judge:
+def openai(enter: EnterContext, files: Path | None) -> Judge:
     """Judge with the functions of OpenAI's dataset.py."""
     path = _file(files, "dataset.py", "openai/grade-school-math @ 3101c7d5, grade_school_math/")
     real = compiled(path, ("ANS_RE", "INVALID_ANS", "extract_answer", "is_correct"))
 
-    def judge(completion: str, problem: Problem) -> dict[str, Said]:
+    def judge(completion: str, problem: Problem) -> dict[str, PeerAnswer]:
         verdict = real["is_correct"](completion, {"answer": problem.solution})
         return {"openai/2021": [verdict, real["extract_answer"](completion)]}
 
     return judge
 
 
-def ai_benchmarks(opened: Opened, files: Path | None) -> Judge:
+def ai_benchmarks(enter: EnterContext, files: Path | None) -> Judge:
     """Judge with the class of ai-benchmarks."""
     path = _file(
         files, "gsm8k_benchmark.py", "jaimetcf/ai-benchmarks @ 1dce72b2, benchmarks/gsm8k/"
@@ -86,7 +86,7 @@ def ai_benchmarks(opened: Opened, files: Path | None) -> Judge:
     )
     benchmark = object.__new__(real["GSM8KBenchmark"])
 
-    def judge(completion: str, problem: Problem) -> dict[str, Said]:
+    def judge(completion: str, problem: Problem) -> dict[str, PeerAnswer]:
         benchmark._tasks = {"0000": SimpleNamespace(data={"answer": problem.solution})}
         verdict = benchmark.evaluate("0000", completion).score == 1.0
         return {"ai-benchmarks/gsm8k": [verdict, benchmark._match_answer_number(completion)]}
@@ -94,7 +94,7 @@ def ai_benchmarks(opened: Opened, files: Path | None) -> Judge:
     return judge
 
 
-def olmes(opened: Opened, files: Path | None) -> Judge:
+def olmes(enter: EnterContext, files: Path | None) -> Judge:
     """Judge with a public port of oe_eval's gsm8k.py; oe_eval itself was not to be had."""
     import numpy as np
 
@@ -103,7 +103,7 @@ def olmes(opened: Opened, files: Path | None) -> Judge:
     real = compiled(path, names, np=np, string=string)
     extract: Callable[[str], str] = real["extract_gsm8k_number"]
 
-    def judge(completion: str, problem: Problem) -> dict[str, Said]:
+    def judge(completion: str, problem: Problem) -> dict[str, PeerAnswer]:
         read, gold = extract(completion), extract(problem.gold)
         ignored = real["GSM8K_REGEXES_TO_IGNORE"]
         verdict = real["exact_match_hf"]([read], [gold], ignored, ignore_case=True) == 1.0
@@ -146,15 +146,17 @@ FUNCTIONS_OF = {
     "oumi": "oumi/gsm8k",
     "helm-final-number": "helm/gsm/final-number",
     "helm-indicator": "helm/gsm/exact-match-indicator",
+    "sglang": "sglang/gsm8k-few-shot",
+    "vllm": "vllm/gsm8k",
 }
 FUNCTIONS = "the real functions, compiled alone, run"
 
 
-def _only(peer_scorers: Mapping[str, str], start: str) -> dict[str, str]:
+def _only(peer_scorers: Mapping[str, str], *starts: str) -> dict[str, str]:
     return {
         peer_scorer: scorer
         for peer_scorer, scorer in peer_scorers.items()
-        if scorer.startswith(start)
+        if scorer.startswith(starts)
     }
 
 
@@ -175,6 +177,12 @@ ORACLES: dict[str, list[tuple[str, Maker]]] = {
         ]
         for package in ("verl", "oumi", "helm")
     },
+    "serving": [
+        (
+            f"sglang 0.5.23: {FUNCTIONS}",
+            harness("functions", _only(FUNCTIONS_OF, "vllm/", "sglang/")),
+        )
+    ],
     "openai": [(f"dataset.py of 2021: {FUNCTIONS}", openai)],
     "ai_benchmarks": [(f"gsm8k_benchmark.py: {FUNCTIONS}", ai_benchmarks)],
     "olmes": [(f"a public port of oe_eval: {FUNCTIONS}", olmes)],

@@ -34,7 +34,7 @@ class Example(NamedTuple):
 
 def examples(page: str) -> list[Example]:
     """Return the blocks of a page that are run."""
-    return [Example(*found) for found in EXAMPLE.findall((PAGES / page).read_text("utf-8"))]
+    return [Example(*match) for match in EXAMPLE.findall((PAGES / page).read_text("utf-8"))]
 
 
 def pages() -> list[str]:
@@ -104,8 +104,10 @@ def run_python(
 def run_example(example: Example, folder: Path, **changes: str) -> str:
     """Run one block and return what it printed; AssertionError shows the end of its errors."""
     if example.language == "python":
-        done = run_python(example.peer, folder, example.code, **changes)
+        process = run_python(example.peer, folder, example.code, **changes)
     else:
-        done = run(example.peer, folder, "bash", "-ec", example.code, **changes)
-    assert done.returncode == 0, f"{example.code}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    return done.stdout
+        process = run(example.peer, folder, "bash", "-ec", example.code, **changes)
+    assert process.returncode == 0, (
+        f"{example.code}\n{process.stdout[-2000:]}\n{process.stderr[-4000:]}"
+    )
+    return process.stdout

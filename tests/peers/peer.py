@@ -69,11 +69,11 @@ class Peer:
         assert self._process is not None, "use the peer in a with statement"
         source, sink = self._process.stdout, self._process.stdin
         assert source is not None and sink is not None
-        asked = list(requests)
+        requests = list(requests)
 
         def write() -> None:
             try:
-                for request in asked:
+                for request in requests:
                     sink.write(json.dumps(request) + "\n")
                 sink.flush()
             except BrokenPipeError:
@@ -81,14 +81,14 @@ class Peer:
 
         writer = threading.Thread(target=write)
         writer.start()
-        for _ in asked:
+        for _ in requests:
             line = source.readline()
             if not line:
                 raise RuntimeError(f"{self.name} died: {self.log.read_text('utf-8')[-2000:]}")
             yield json.loads(line)
         writer.join()
 
-    def one(self, request: Request) -> Any:
+    def answer(self, request: Request) -> Any:
         """Return the answer to a single request."""
         return next(iter(self.ask([request])))
 

@@ -9,23 +9,30 @@ import pytest
 
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
-from tests.peers.compare import COMPARED, Case, assert_none, recorded, with_number_golds
-from tests.peers.definitions import DEFINITIONS
-from tests.peers.views import said, view
+from tests.peers.compare import (
+    COMPARED,
+    Case,
+    assert_none,
+    localised,
+    recorded,
+    with_number_golds,
+)
+from tests.peers.definitions import DEFINITIONS, MGSM_LABELS
+from tests.peers.views import peer_view, view
 
 pytestmark = pytest.mark.peers
 
 
 def unequal(name: str, cases: Sequence[Case]) -> list[str]:
     scorer, define = get_scorer(name), DEFINITIONS[name]
-    found = []
+    lines = []
     for case in cases:
-        theirs = said(name, define(case.completion, case.problem.gold))
+        theirs = peer_view(name, define(case.completion, case.problem.gold))
         ours = view(scorer, case.completion, case.problem)
         if ours != theirs:
-            found.append(f"{name}: ours {ours}, defined {theirs}: {case.completion[-200:]!r}")
+            lines.append(f"{name}: ours {ours}, defined {theirs}: {case.completion[-200:]!r}")
     COMPARED[f"verdicts of the definition of {name}"] += len(cases)
-    return found
+    return lines
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
@@ -36,3 +43,11 @@ def test_recorded_completions(name: str, data: Path, gsm8k_test: Sequence[Proble
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_invented_completions(name: str, invented: list[Case]) -> None:
     assert_none(unequal(name, with_number_golds(invented)))
+
+
+@pytest.mark.parametrize("language", MGSM_LABELS)
+def test_completions_in_eleven_languages(
+    language: str, data: Path, gsm8k_test: Sequence[Problem]
+) -> None:
+    cases = localised(recorded(data, gsm8k_test), f"{MGSM_LABELS[language]}:")
+    assert_none(unequal(f"simple-evals/mgsm-{language}", cases))

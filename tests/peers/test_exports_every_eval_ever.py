@@ -25,19 +25,19 @@ STATED = ("--source_organization_name", "nobody", "--evaluator_relationship", "o
 def exported(folder: Path, name: str, target: str) -> Path:
     answers = runs_file(folder / "answers.jsonl")
     scorers = (word for scorer in SCORERS for word in ("--scorer", scorer))
-    done = run_script(
+    result = run_script(
         "export", answers, "-d", "sample", "--to", name, "-o", folder / target, *scorers
     )
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     return folder / target
 
 
 def validated(folder: Path) -> list[dict[str, Any]]:
     patterns = ("data/*/*/*/*.json", "data/*/*/*/*.jsonl")
-    done = run(PEER, folder, "python", "-m", "every_eval_ever", "validate", "--format", "json",
+    process = run(PEER, folder, "python", "-m", "every_eval_ever", "validate", "--format", "json",
                *patterns)  # fmt: skip
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return list(json.loads(done.stdout))
+    assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
+    return list(json.loads(process.stdout))
 
 
 def test_the_validator_passes_it_without_a_warning(tmp_path: Path) -> None:
@@ -57,8 +57,8 @@ def test_the_validator_finds_what_is_wrong(tmp_path: Path) -> None:
     row = json.loads(lines[0])
     del row["evaluation"]
     samples.write_text("\n".join([json.dumps(row), *lines[1:]]) + "\n")
-    done = run(PEER, store, "python", "-m", "every_eval_ever", "validate", "data/*/*/*/*.jsonl")
-    assert done.returncode != 0
+    process = run(PEER, store, "python", "-m", "every_eval_ever", "validate", "data/*/*/*/*.jsonl")
+    assert process.returncode != 0
 
 
 def test_its_converter_reads_our_lm_eval_export(tmp_path: Path) -> None:
@@ -66,13 +66,13 @@ def test_its_converter_reads_our_lm_eval_export(tmp_path: Path) -> None:
     folder = exported(tmp_path, "lm-eval", "ours")
     (results,) = folder.glob("*/results_*.json")
     words = ("convert", "lm_eval", "--log_path", results.parent, "--output_dir", tmp_path / "data")
-    done = run(PEER, tmp_path, "python", "-m", "every_eval_ever", *map(str, words), *STATED,
+    process = run(PEER, tmp_path, "python", "-m", "every_eval_ever", *map(str, words), *STATED,
                "--include_samples")  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert process.returncode == 0, process.stderr[-3000:]
     (aggregate,) = (tmp_path / "data").glob("*/*/*/*.json")
-    found = json.loads(aggregate.read_text())
-    assert found["model_info"]["name"] == "org/model-7b"
-    scores = [result["score_details"]["score"] for result in found["evaluation_results"]]
+    aggregate_log = json.loads(aggregate.read_text())
+    assert aggregate_log["model_info"]["name"] == "org/model-7b"
+    scores = [result["score_details"]["score"] for result in aggregate_log["evaluation_results"]]
     figures = next(iter(json.loads(results.read_text())["results"].values()))
     expected = [figures[f"exact_match,{scorer}"] for scorer in SCORERS]
     assert sorted(scores) == pytest.approx(sorted(expected))
@@ -81,8 +81,8 @@ def test_its_converter_reads_our_lm_eval_export(tmp_path: Path) -> None:
 def test_junitparser_reads_our_report(tmp_path: Path) -> None:
     """JUnit of `gradeschool report`, hostile texts included: counts, messages, texts."""
     answers = runs_file(tmp_path / "answers.jsonl")
-    done = run_script("report", answers, "-d", "sample", "-o", tmp_path / "report.xml")
-    assert done.status == 0, done.err
+    result = run_script("report", answers, "-d", "sample", "-o", tmp_path / "report.xml")
+    assert result.status == 0, result.err
     code = """
 import json
 from junitparser import JUnitXml
@@ -96,10 +96,10 @@ print(json.dumps({
 """
     read = run_python(PEER, tmp_path, code)
     assert read.returncode == 0, read.stderr[-3000:]
-    found = json.loads(read.stdout)
-    (suite,) = found["suites"]
+    report = json.loads(read.stdout)
+    (suite,) = report["suites"]
     count = len(HOSTILE) + 3
     assert suite[:2] == ["org/model-7b", count]
-    assert found["cases"] == count
-    assert found["passed"] == count - suite[2] - suite[3]
-    assert found["errors"] == ["timeout: the server said nothing"]
+    assert report["cases"] == count
+    assert report["passed"] == count - suite[2] - suite[3]
+    assert report["errors"] == ["timeout: the server said nothing"]

@@ -62,29 +62,29 @@ def exported(folder: Path) -> Path:
     """Export hostile completions of two problems and a failed sample; return the log."""
     answers = runs_file(folder / "answers.jsonl")
     scorers = (word for scorer in SCORERS for word in ("--scorer", scorer))
-    done = run_script("export", answers, "-d", "sample", "--to", "inspect", "-o",
+    result = run_script("export", answers, "-d", "sample", "--to", "inspect", "-o",
                       folder / "log.eval", *scorers)  # fmt: skip
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     return folder / "log.eval"
 
 
 def test_reader_and_data_frames(peer: str, tmp_path: Path) -> None:
     """Samples, epochs, scores, explanations, errors and finish reasons are there."""
     exported(tmp_path)
-    done = run_python(peer, tmp_path, READING)
-    assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout.splitlines()[-1])
+    process = run_python(peer, tmp_path, READING)
+    assert process.returncode == 0, process.stderr[-3000:]
+    read_back = json.loads(process.stdout.splitlines()[-1])
     count = len(HOSTILE) + 3
-    assert (found["status"], found["model"]) == ("success", "none/org/model-7b")
-    assert found["samples"] == found["summaries"] == found["frame"] == count
-    assert found["epochs"] == len(HOSTILE) + 1
-    assert tuple(found["metrics"]) == SCORERS
-    assert found["errors"] == ["timeout: the server said nothing"]
-    assert found["stops"].count("max_tokens") == 1
-    good = next(values for values in found["values"] if values)
+    assert (read_back["status"], read_back["model"]) == ("success", "none/org/model-7b")
+    assert read_back["samples"] == read_back["summaries"] == read_back["frame"] == count
+    assert read_back["epochs"] == len(HOSTILE) + 1
+    assert tuple(read_back["metrics"]) == SCORERS
+    assert read_back["errors"] == ["timeout: the server said nothing"]
+    assert read_back["stops"].count("max_tokens") == 1
+    good = next(values for values in read_back["values"] if values)
     assert good == dict.fromkeys(SCORERS, "C")
-    assert "matches '600'" in found["explained"][0]
-    assert "lone \ufffd surrogate #### 5" in found["texts"]
+    assert "matches '600'" in read_back["explained"][0]
+    assert "lone \ufffd surrogate #### 5" in read_back["texts"]
 
 
 def test_commands_list_and_dump_it(tmp_path: Path) -> None:
@@ -102,23 +102,25 @@ def test_commands_list_and_dump_it(tmp_path: Path) -> None:
 def test_inspect_score_gives_what_is_written(peer: str, tmp_path: Path) -> None:
     """Our own scorer, run by inspect over the log, finds the verdicts and figures that it holds."""
     run_folder = tmp_path / "run"
-    asked = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", run_folder)
-    assert run_script("eval", *asked).status == 0
-    done = run_script("export", run_folder, "--to", "inspect", "-o", tmp_path / "log.eval",
+    options = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", run_folder)
+    assert run_script("eval", *options).status == 0
+    result = run_script("export", run_folder, "--to", "inspect", "-o", tmp_path / "log.eval",
                       *(word for scorer in SCORERS for word in ("--scorer", scorer)))  # fmt: skip
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     words = ("--scorer", "gradeschool/reader", "--action", "append", "--overwrite")
     scored = run(peer, tmp_path, "inspect", "score", "log.eval", *words, INSPECT_DISPLAY="plain")
     assert scored.returncode == 0, scored.stdout[-2000:] + scored.stderr[-2000:]
     read = run_python(peer, tmp_path, READING)
     assert read.returncode == 0, read.stderr[-3000:]
-    found = json.loads(read.stdout.splitlines()[-1])
-    (added,) = [name for name in found["metrics"] if name not in SCORERS]
-    figures, expected = (found["metrics"][name] for name in (SCORERS[0], added))
+    rescored = json.loads(read.stdout.splitlines()[-1])
+    (added,) = [name for name in rescored["metrics"] if name not in SCORERS]
+    figures, expected = (rescored["metrics"][name] for name in (SCORERS[0], added))
     assert figures == pytest.approx(expected, abs=1e-12)
     assert figures["accuracy"] == 43 / 48
-    assert [one[SCORERS[0]] for one in found["values"]] == [one[added] for one in found["values"]]
-    COMPARED["scores of inspect score"] += len(found["values"])
+    assert [values[SCORERS[0]] for values in rescored["values"]] == [
+        values[added] for values in rescored["values"]
+    ]
+    COMPARED["scores of inspect score"] += len(rescored["values"])
 
 
 @contextmanager
@@ -161,7 +163,7 @@ def test_the_viewer_shows_it(tmp_path: Path, chromium: Any) -> None:
     shutil.copy(exported(tmp_path), logs / "2026-01-02T03-04-05_gsm8k_abc.eval")
     with viewer(logs) as address:
         listing = json.loads(fetched(f"{address}/api/logs"))
-        assert [Path(one["name"]).name[-9:] for one in listing["files"]] == ["_abc.eval"]
+        assert [Path(file["name"]).name[-9:] for file in listing["files"]] == ["_abc.eval"]
         page = chromium.new_page()
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))

@@ -15,7 +15,7 @@ from tests.support.exports import runs_file
 
 pytestmark = pytest.mark.peers
 PROBLEMS = 12
-SAID = ("#### 18", "The answer is 3", "no idea", "#### 70,000.", "#### 540 and then 541")
+COMPLETIONS = ("#### 18", "The answer is 3", "no idea", "#### 70,000.", "#### 540 and then 541")
 
 # The real lm-eval: the stock task over local files, and its own tracker that saves.
 HARNESS = """
@@ -25,27 +25,28 @@ from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
 
-told = json.loads(pathlib.Path("told.json").read_text())
+inputs = json.loads(pathlib.Path("inputs.json").read_text())
 stock = pathlib.Path(lm_eval.__file__).parent / "tasks/gsm8k/gsm8k.yaml"
-files = f"{{train: {told['train']}, test: {told['test']}}}"
+files = f"{{train: {inputs['train']}, test: {inputs['test']}}}"
 pathlib.Path("tasks").mkdir()
 pathlib.Path("tasks/gsm8k.yaml").write_text(
     f"include: {stock}\\ntask: gsm8k_here\\ndataset_path: json\\ndataset_name: null\\n"
     f"dataset_kwargs: {{data_files: {files}}}\\n")
 
-class Told(LM):
+class RecordedModel(LM):
     def generate_until(self, requests):
-        return [told["said"][request.doc_id] for request in requests]
+        return [inputs["completions"][request.doc_id] for request in requests]
     def loglikelihood(self, requests):
         raise NotImplementedError
     loglikelihood_rolling = loglikelihood
 
 tracker = EvaluationTracker(output_path="theirs")
 tracker.general_config_tracker.log_experiment_args("x", "model=org/model-7b", None, None, False)
-found = lm_eval.simple_evaluate(Told(), tasks=["gsm8k_here"], limit=len(told["said"]),
-                                task_manager=TaskManager(include_path="tasks"))
-samples = found.pop("samples")
-tracker.save_results_aggregated(found, samples)
+results = lm_eval.simple_evaluate(
+    RecordedModel(), tasks=["gsm8k_here"], limit=len(inputs["completions"]),
+    task_manager=TaskManager(include_path="tasks"))
+samples = results.pop("samples")
+tracker.save_results_aggregated(results, samples)
 for task, rows in samples.items():
     tracker.save_results_samples(task, rows)
 """
@@ -68,8 +69,8 @@ print(json.dumps({
 
 
 def both(folder: Path, pattern: str) -> Path:
-    (found,) = folder.glob(pattern)
-    return found
+    (path,) = folder.glob(pattern)
+    return path
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -82,19 +83,26 @@ def written(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     if reason := why_not("lm_eval"):
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("lm_eval")
-    said = [SAID[at % len(SAID)] for at in range(PROBLEMS)]
+    texts = [COMPLETIONS[index % len(COMPLETIONS)] for index in range(PROBLEMS)]
     splits = {name: str(data / "gsm8k" / f"{name}.jsonl") for name in ("train", "test")}
-    (folder / "told.json").write_text(json.dumps({"said": said, **splits}))
-    rows = [{"index": at, "model": "org/model-7b", "completion": text}
-            for at, text in enumerate(said)]  # fmt: skip
-    (folder / "said.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    asked = ("-m", f"recorded/{folder / 'said.jsonl'}", "-p", "lm-eval/gsm8k", "-n", PROBLEMS)
-    done = run_script("eval", *asked, "-o", folder / "run")
-    assert done.status == 0, done.err
+    (folder / "inputs.json").write_text(json.dumps({"completions": texts, **splits}))
+    rows = [{"index": index, "model": "org/model-7b", "completion": text}
+            for index, text in enumerate(texts)]  # fmt: skip
+    (folder / "completions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = (
+        "-m",
+        f"recorded/{folder / 'completions.jsonl'}",
+        "-p",
+        "lm-eval/gsm8k",
+        "-n",
+        PROBLEMS,
+    )
+    result = run_script("eval", *options, "-o", folder / "run")
+    assert result.status == 0, result.err
     scorers = ("lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract")
-    done = run_script("export", folder / "run", "--to", "lm-eval", "-o", folder / "ours",
+    result = run_script("export", folder / "run", "--to", "lm-eval", "-o", folder / "ours",
                       *(word for scorer in scorers for word in ("--scorer", scorer)))  # fmt: skip
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     harness = run_python("lm_eval", folder, HARNESS)
     assert harness.returncode == 0, harness.stderr[-3000:]
     return folder
@@ -143,17 +151,17 @@ def test_lm_evals_own_readers_read_it(tmp_path: Path) -> None:
         pytest.skip(reason)
     answers = runs_file(tmp_path / "answers.jsonl")
     scorers = ("--scorer", "gradeschool/reader", "--scorer", "openai/2021")
-    done = run_script("export", answers, "-d", "sample", "--to", "lm-eval", "-o",
+    result = run_script("export", answers, "-d", "sample", "--to", "lm-eval", "-o",
                       tmp_path / "ours", *scorers)  # fmt: skip
-    assert done.status == 0, done.err
-    assert "1 of 26 are left out" in done.err
+    assert result.status == 0, result.err
+    assert "1 of 26 are left out" in result.err
     read = run_python("lm_eval", tmp_path, READERS)
     assert read.returncode == 0, read.stderr[-3000:]
-    found = json.loads(read.stdout.splitlines()[-1])
-    assert found["task"] == "sample"
-    assert found["tasks"] == ["sample"]
-    assert found["rows"] == 4
-    assert found["metrics"][0] == 1.0
-    assert 0 < found["metrics"][1] < 1
-    assert "|gradeschool/reader" in found["table"]
-    assert "|openai/2021" in found["table"]
+    read_back = json.loads(read.stdout.splitlines()[-1])
+    assert read_back["task"] == "sample"
+    assert read_back["tasks"] == ["sample"]
+    assert read_back["rows"] == 4
+    assert read_back["metrics"][0] == 1.0
+    assert 0 < read_back["metrics"][1] < 1
+    assert "|gradeschool/reader" in read_back["table"]
+    assert "|openai/2021" in read_back["table"]

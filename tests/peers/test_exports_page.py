@@ -19,14 +19,14 @@ PAGE = Path(__file__).parents[2] / "docs" / "exports.md"
 
 def test_the_examples_of_the_page_run(tmp_path: Path) -> None:
     """Commands of inspect_ai and Every Eval Ever included."""
-    examples = [Example(*found) for found in EXAMPLE.findall(PAGE.read_text("utf-8"))]
+    examples = [Example(*match) for match in EXAMPLE.findall(PAGE.read_text("utf-8"))]
     assert len(examples) == 4
     for example in examples:
         if reason := why_not(example.peer):
             pytest.skip(reason)
-        said = run_example(example, tmp_path)
+        output = run_example(example, tmp_path)
         if "gradeschool score" in example.code:
-            assert len(re.findall(r"^ gradeschool/reader +43 ", said, re.MULTILINE)) == 5, said
+            assert len(re.findall(r"^ gradeschool/reader +43 ", output, re.MULTILINE)) == 5, output
 
 
 @pytest.mark.parametrize("peer", ["lm_eval", "inspect_ai"])
@@ -35,9 +35,9 @@ def test_pandas_and_datasets_read_our_parquet(peer: str, tmp_path: Path) -> None
     if reason := why_not(peer):
         pytest.skip(reason)
     answers = runs_file(tmp_path / "answers.jsonl")
-    done = run_script("export", answers, "-d", "sample", "--to", "parquet", "-o",
+    result = run_script("export", answers, "-d", "sample", "--to", "parquet", "-o",
                       tmp_path / "rows.parquet", "--scorer", "gradeschool/reader")  # fmt: skip
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     code = """
 import json
 import pandas

@@ -1,4 +1,4 @@
-"""verl 0.9.1, oumi 0.9 and HELM 0.5.16: verdicts and extracted strings of the real functions."""
+"""verl 0.9.1, oumi 0.9, HELM 0.5.16 and SGLang 0.5.23: verdicts and extracted strings."""
 
 from __future__ import annotations
 

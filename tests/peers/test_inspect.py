@@ -72,7 +72,7 @@ def test_prompts(
     peers: Callable[[str], Peer], data: Path, gsm8k_test: Sequence[Problem], task: str
 ) -> None:
     peer, protocol = peers("inspect_ai"), get_protocol(PROMPTS[task])
-    answer = peer.one({"prompts": task, "data": str(data / "gsm8k")})
+    answer = peer.answer({"prompts": task, "data": str(data / "gsm8k")})
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
     ours = [
         [[message.role, message.content] for message in prompt.messages]

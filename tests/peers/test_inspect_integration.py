@@ -20,10 +20,10 @@ from inspect_ai.scorer import Score, Target
 from inspect_ai.solver import TaskState
 from inspect_ai._util.registry import registry_create, registry_info, registry_lookup
 
-def scored(name, said, gold, stop, metadata=None):
+def scored(name, text, gold, stop, metadata=None):
     state = TaskState(ModelName("none/none"), 1, 1, "?", [ChatMessageUser(content="?")],
                       metadata=metadata or {})
-    state.output = ModelOutput.from_content("none", said, stop_reason=stop)
+    state.output = ModelOutput.from_content("none", text, stop_reason=stop)
     scorer = registry_create("scorer", name)
     score = asyncio.run(scorer(state, Target([gold])))
     return {"value": str(score.value), "answer": score.answer, "metadata": score.metadata,
@@ -50,24 +50,24 @@ ROWS = [
 def answers(peer: str, folder: Path, code: str) -> list[dict[str, object]]:
     if reason := why_not(peer):
         pytest.skip(reason)
-    done = run_python(peer, folder, SCORING + code)
-    assert done.returncode == 0, done.stderr[-3000:]
-    found: list[dict[str, object]] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    process = run_python(peer, folder, SCORING + code)
+    assert process.returncode == 0, process.stderr[-3000:]
+    rows: list[dict[str, object]] = json.loads(process.stdout.splitlines()[-1])
+    return rows
 
 
 @pytest.mark.parametrize("peer", ["inspect_ai", "inspect_ai_0_3_220"])
 def test_scores_hold_value_answer_reason_and_explanation(peer: str, tmp_path: Path) -> None:
     calls = [(f"gradeschool/{name}", *row) for name, *row, _, _ in ROWS]
     code = f"print(json.dumps([scored(*call) for call in {calls!r}]))"
-    found = answers(peer, tmp_path, code)
-    assert [score["value"] for score in found] == [row[4] for row in ROWS]
+    scores = answers(peer, tmp_path, code)
+    assert [score["value"] for score in scores] == [row[4] for row in ROWS]
     reasons = [row[5] if peer == "inspect_ai" else None for row in ROWS]
-    assert [score["reason"] for score in found] == reasons
-    assert "'711' is not '11'" in str(found[0]["explanation"])
-    assert "(truncated)" in str(found[8]["explanation"])
-    assert found[4]["answer"] == "1250"
-    assert found[4]["metadata"] == {
+    assert [score["reason"] for score in scores] == reasons
+    assert "'711' is not '11'" in str(scores[0]["explanation"])
+    assert "(truncated)" in str(scores[8]["explanation"])
+    assert scores[4]["answer"] == "1250"
+    assert scores[4]["metadata"] == {
         "scorer": "numeric-equality",
         "outcome": "correct",
         "span": [6, 12],
@@ -82,14 +82,14 @@ names = ["gradeschool/" + scorer_name(scorer) for scorer in all_scorers()]
 assert len(set(names)) == len(names)
 assert not any("@" in name or "." in name for name in names)
 found = [registry_info(registry_lookup("scorer", name)).name for name in names]
-said = [scored("gradeschool/scorer", "#### 11", "11", "stop")["value"]]
-print(json.dumps([{"same": found == names, "count": len(names), "said": said}]))
+values = [scored("gradeschool/scorer", "#### 11", "11", "stop")["value"]]
+print(json.dumps([{"same": found == names, "count": len(names), "values": values}]))
 """
-    (found,) = answers("inspect_ai", tmp_path, code)
-    assert found["same"] is True
-    assert found["said"] == ["C"]
-    assert isinstance(found["count"], int)
-    assert found["count"] > 40
+    (comparison,) = answers("inspect_ai", tmp_path, code)
+    assert comparison["same"] is True
+    assert comparison["values"] == ["C"]
+    assert isinstance(comparison["count"], int)
+    assert comparison["count"] > 40
 
 
 @pytest.mark.usefixtures("data")
@@ -126,10 +126,10 @@ except ValueError as error:
     rows.append({"name": "", "same": "not a chat protocol" in str(error), "prompts": 48})
 print(json.dumps(rows))
 """
-    found = answers("inspect_ai", tmp_path, code)
-    assert [row["name"] for row in found if row["same"] is not True] == []
-    assert {row["prompts"] for row in found} == {48}
-    assert len(found) > 20
+    rows = answers("inspect_ai", tmp_path, code)
+    assert [row["name"] for row in rows if row["same"] is not True] == []
+    assert {row["prompts"] for row in rows} == {48}
+    assert len(rows) > 20
 
 
 def test_aime2025_is_scored_by_numeric_equality(tmp_path: Path) -> None:
@@ -142,7 +142,8 @@ def test_aime2025_is_scored_by_numeric_equality(tmp_path: Path) -> None:
     code = """
 from inspect_ai import eval
 from inspect_ai.model import ModelUsage, get_model
-outputs = [ModelOutput.from_content("mockllm", f"ANSWER: {said}") for said in (711, 149, 11, 49)]
+numbers = (711, 149, 11, 49)
+outputs = [ModelOutput.from_content("mockllm", f"ANSWER: {number}") for number in numbers]
 for output in outputs:
     output.usage = ModelUsage(total_tokens=1)
 rows = []

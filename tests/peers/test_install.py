@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def said(peer: str, module: str) -> str:
+def imported_word(peer: str, module: str) -> str:
     """Return the word of a module in a peer's environment."""
     code = f"import {module}; print({module}.SAYS)"
     return subprocess.check_output([install.python_of(peer), "-c", code], text=True).strip()
@@ -52,9 +52,9 @@ def test_one_command_makes_a_borrower_and_its_lenders(
     assert install.missing("borrower")
     assert install.main(["borrower"]) == 0
     assert not any(map(install.missing, install.names()))
-    words = [said("borrower", f"only_{peer}") for peer in ("first", "second", "borrower")]
+    words = [imported_word("borrower", f"only_{peer}") for peer in ("first", "second", "borrower")]
     assert words == ["lent", "lent too", "own"]
-    assert said("borrower", "common") == "own"
+    assert imported_word("borrower", "common") == "own"
     capsys.readouterr()
     assert install.main([]) == 0
     assert capsys.readouterr().out.count("already installed") == 3

@@ -18,7 +18,7 @@ from gradeschool.protocols.registry import get_protocol, get_scorer
 from tests.peers.compare import COMPARED, SHOWN, Case, assert_none, recorded
 from tests.peers.peer import WORKERS, Peer
 from tests.peers.shared_cases import shared_cases
-from tests.peers.views import missing_extra, said, view
+from tests.peers.views import missing_extra, peer_view, view
 from tests.support.outcomes import outcomes_of
 
 pytestmark = [
@@ -64,9 +64,9 @@ def differences(peer: Peer, cases: Sequence[Case], what: str) -> tuple[list[str]
     for scorer in scorers.values():
         outcomes_of(scorer, [(case.completion, scorer.reference(case.problem)) for case in cases])
     verdicts, readings = [], []
-    for case, answers in zip(cases, asked(peer, cases), strict=True):
+    for case, answers in zip(cases, peer_answers(peer, cases), strict=True):
         for peer_scorer, scorer in scorers.items():
-            theirs = said(scorer.name, answers[peer_scorer])
+            theirs = peer_view(scorer.name, answers[peer_scorer])
             ours = view(scorer, case.completion, case.problem)
             line = f"{scorer.name}: ours {ours}, theirs {theirs}: {case.name}, {case.completion!r}"
             if theirs.verdict != ours.verdict:
@@ -77,7 +77,9 @@ def differences(peer: Peer, cases: Sequence[Case], what: str) -> tuple[list[str]
     return verdicts, readings
 
 
-def asked(peer: Peer, cases: Sequence[Case]) -> Sequence[Mapping[str, list[bool | str | None]]]:
+def peer_answers(
+    peer: Peer, cases: Sequence[Case]
+) -> Sequence[Mapping[str, list[bool | str | None]]]:
     rows = [
         {
             "completion": case.completion,
@@ -113,7 +115,7 @@ def test_prompts_of_lighteval(
     peers: Callable[[str], Peer], data: Path, gsm8k_test: Sequence[Problem]
 ) -> None:
     peer = peers("lighteval")
-    answer = peer.one({"prompts": len(gsm8k_test), "data": str(data / "gsm8k")})
+    answer = peer.answer({"prompts": len(gsm8k_test), "data": str(data / "gsm8k")})
     plain, turns = get_protocol("lighteval/gsm8k"), get_protocol("lighteval/gsm8k+multiturn")
     shots = load_dataset(plain.shots).problems
     queries = [f"Question: {problem.question}\nAnswer:" for problem in gsm8k_test]

@@ -49,7 +49,9 @@ def test_invented_completions(peer: Peer, invented: list[Case]) -> None:
     assert_none(differences(peer, with_number_golds(invented), OPENCOMPASS, "invented completions"))
 
 
-PROTOCOLS = [one for name, one in all_protocols().items() if name.startswith("opencompass/")]
+PROTOCOLS = [
+    protocol for name, protocol in all_protocols().items() if name.startswith("opencompass/")
+]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.name)
@@ -63,7 +65,7 @@ def test_prompts(peer: Peer, gsm8k_test: Sequence[Problem], protocol: Protocol) 
         copy(file / "gsm8k_gen_1d7fe4.py", cache_folder() / "exemplars")
         shots = load_dataset(protocol.shots).problems
     questions = [problem.question for problem in gsm8k_test]
-    answer = peer.one({"prompts": config, "questions": questions})
+    answer = peer.answer({"prompts": config, "questions": questions})
     ours = [
         [[message.role, message.content] for message in prompt.messages]
         for prompt in protocol.render(gsm8k_test, shots)

@@ -39,9 +39,9 @@ def parts(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("parts")
     schema = arrow.Table.from_pylist(rows).schema
     size = -(-len(rows) // PARTS)
-    for at in range(PARTS):
-        part = arrow.Table.from_pylist(rows[at * size : (at + 1) * size], schema=schema)
-        parquet.write_table(part, folder / f"{at}.parquet", row_group_size=500)
+    for part in range(PARTS):
+        table = arrow.Table.from_pylist(rows[part * size : (part + 1) * size], schema=schema)
+        parquet.write_table(table, folder / f"{part}.parquet", row_group_size=500)
     return folder
 
 
@@ -82,7 +82,7 @@ def test_a_file_that_ray_cannot_read(parts: Path, tmp_path: Path) -> None:
     """One line and exit status 2."""
     broken = tmp_path / "broken.parquet"
     broken.write_bytes(b"PAR1 no PAR1")
-    done = score(python_of("ray"), broken, "--engine", "ray")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "is not a readable Parquet file" in done.stderr
-    assert "Traceback" not in done.stderr
+    process = score(python_of("ray"), broken, "--engine", "ray")
+    assert (process.returncode, process.stdout) == (2, "")
+    assert "is not a readable Parquet file" in process.stderr
+    assert "Traceback" not in process.stderr

@@ -43,16 +43,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def start(folder: Path, output: Path, *words: object) -> subprocess.Popen[str]:
     """The command, by the interpreter that has Ray: torch is the same for both engines."""
-    asked = ["sample", "-m", f"transformers/{folder / 'model'}", "-d", folder / "sums.jsonl",
+    options = ["sample", "-m", f"transformers/{folder / 'model'}", "-d", folder / "sums.jsonl",
              "-k", SAMPLES, "--max-tokens", TOKENS, "-o", output, *words]  # fmt: skip
     environment = os.environ | {"PYTHONPATH": str(SOURCE), "RAY_USAGE_STATS_ENABLED": "0"}
     return subprocess.Popen(
-        [python_of("ray"), "-m", "gradeschool", *map(str, asked)],
+        [python_of("ray"), "-m", "gradeschool", *map(str, options)],
         env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
 
-def ended(process: subprocess.Popen[str]) -> str:
+def assert_exit_0(process: subprocess.Popen[str]) -> str:
     """What a command that ended well printed."""
     out, err = process.communicate(timeout=WAIT_SECONDS)
     assert process.returncode == 0, err
@@ -72,38 +72,38 @@ def sample_of(row: dict[str, Any]) -> tuple[str, int]:
 @pytest.fixture(scope="module")
 def here(folder: Path) -> list[dict[str, Any]]:
     """What the local engine writes."""
-    ended(start(folder, folder / "here"))
+    assert_exit_0(start(folder, folder / "here"))
     rows = rows_of(folder / "here")
     assert len(set(map(sample_of, rows))) == len(rows) == PROBLEMS * SAMPLES
     return rows
 
 
-def agree(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
+def assert_same_samples(samples: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
     """Assert that every sample is there once, with its text.
 
     Rows that are computed beside others are rounded otherwise, which turns a draw in about 100,000.
     """
-    assert [(*sample_of(row), row["key"]) for row in found] == [
+    assert [(*sample_of(row), row["key"]) for row in samples] == [
         (*sample_of(row), row["key"]) for row in expected
     ]
     other = [
-        sample_of(one)
-        for one, two in zip(found, expected, strict=True)
-        if one["completion"] != two["completion"]
+        sample_of(sample)
+        for sample, expected_sample in zip(samples, expected, strict=True)
+        if sample["completion"] != expected_sample["completion"]
     ]
     assert len(other) <= MOST_OTHER, other
-    COMPARED["samples on ray"] += len(found)
+    COMPARED["samples on ray"] += len(samples)
 
 
 def below(ancestor: int) -> Iterator[tuple[int, str]]:
     """Yield the processes that descend from one, with their command lines."""
-    told = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True).stdout
-    split = [line.split(None, 2) for line in told.splitlines()[1:]]
-    known = {ancestor}
+    listing = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True).stdout
+    split = [line.split(None, 2) for line in listing.splitlines()[1:]]
+    family = {ancestor}
     for _ in range(10):
-        known |= {int(pid) for pid, parent, *_ in split if int(parent) in known}
+        family |= {int(pid) for pid, parent, *_ in split if int(parent) in family}
     for pid, _, *words in split:
-        if int(pid) in known:
+        if int(pid) in family:
             yield int(pid), "".join(words)
 
 
@@ -123,8 +123,8 @@ def some_stored(output: Path) -> bool:
 def test_ray_writes_what_this_machine_writes(
     folder: Path, here: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    ended(start(folder, tmp_path / "ray", "--engine", "ray", "--processes", 2))
-    agree(rows_of(tmp_path / "ray"), here)
+    assert_exit_0(start(folder, tmp_path / "ray", "--engine", "ray", "--processes", 2))
+    assert_same_samples(rows_of(tmp_path / "ray"), here)
 
 
 def test_the_work_of_an_actor_that_is_killed_is_done_by_another(
@@ -137,8 +137,8 @@ def test_the_work_of_an_actor_that_is_killed_is_done_by_another(
     assert len(actors) == 2
     assert len(rows_of(output)) < len(here)
     os.kill(actors[0], signal.SIGKILL)
-    ended(process)
-    agree(rows_of(output), here)
+    assert_exit_0(process)
+    assert_same_samples(rows_of(output), here)
 
 
 def test_a_sampling_on_ray_that_is_killed_goes_on_without_ray(
@@ -152,11 +152,11 @@ def test_a_sampling_on_ray_that_is_killed_goes_on_without_ray(
     process.communicate()
     stored = len(rows_of(output))
     assert 0 < stored < len(here)
-    ended(start(folder, output))
-    agree(rows_of(output), here)
+    assert_exit_0(start(folder, output))
+    assert_same_samples(rows_of(output), here)
     end = time.monotonic() + WAIT_SECONDS
-    while left := [pid for pid in actors if _runs(pid)]:
-        assert time.monotonic() < end, left
+    while running := [pid for pid in actors if _runs(pid)]:
+        assert time.monotonic() < end, running
         time.sleep(0.1)
 
 

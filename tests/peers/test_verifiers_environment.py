@@ -23,7 +23,10 @@ SYSTEM = "Be brief."
 JSON, EVENTS = {"Content-Type": "application/json"}, {"Content-Type": "text/event-stream"}
 # By the place of the problem: a right answer, a wrong one, and what the server itself says.
 SAMPLE = load_dataset("sample").problems
-SAID = {SAMPLE[0].question: f" So it is {SAMPLE[0].gold}.", SAMPLE[1].question: " So it is 711."}
+COMPLETIONS = {
+    SAMPLE[0].question: f" So it is {SAMPLE[0].gold}.",
+    SAMPLE[1].question: " So it is 711.",
+}
 
 
 def our_prompts(system: str | None) -> list[list[dict[str, str]]]:
@@ -40,23 +43,23 @@ def our_prompts(system: str | None) -> list[list[dict[str, str]]]:
     ]
 
 
-def asked_question(body: dict[str, Any]) -> str:
+def question_of(body: dict[str, Any]) -> str:
     return str(body["messages"][-2]["content"]).removeprefix("Question: ")
 
 
 def scripted(body: dict[str, Any]) -> Answer | None:
-    """What the script says to a question, in the form that was asked for."""
-    said = SAID.get(asked_question(body))
-    if said is None:
+    """Return the scripted response to a question, as JSON or events; None for other questions."""
+    text = COMPLETIONS.get(question_of(body))
+    if text is None:
         return None
     choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
     facts: dict[str, Any] = {"id": "1", "created": 1, "model": "tiny"}
     if not body.get("stream"):
         facts["usage"] = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        message = {"role": "assistant", "content": said}
+        message = {"role": "assistant", "content": text}
         whole = facts | {"object": "chat.completion", "choices": [choice | {"message": message}]}
         return 200, JSON, json.dumps(whole).encode()
-    delta = {"role": "assistant", "content": said}
+    delta = {"role": "assistant", "content": text}
     chunk = facts | {"object": "chat.completion.chunk", "choices": [choice | {"delta": delta}]}
     return 200, EVENTS, f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode()
 
@@ -75,8 +78,8 @@ def evaluate(peer: str, folder: Path, *arguments: str) -> None:
     if reason := why_not(peer):
         pytest.skip(reason)
     path = os.pathsep.join([environment(peer, folder)["PYTHONPATH"], str(ENVIRONMENT)])
-    done = run(peer, folder, "vf-eval", *arguments, PYTHONPATH=path, KEY="none")
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    process = run(peer, folder, "vf-eval", *arguments, PYTHONPATH=path, KEY="none")
+    assert process.returncode == 0, process.stdout[-2000:] + process.stderr[-3000:]
 
 
 def requests(log: Path) -> list[dict[str, Any]]:
@@ -86,12 +89,12 @@ def requests(log: Path) -> list[dict[str, Any]]:
 
 def check_requests(bodies: list[dict[str, Any]], system: str | None) -> None:
     """The prompts are ours to the letter, the decoding is OLMES's."""
-    wanted = {prompt[-2]["content"]: prompt for prompt in our_prompts(system)}
+    expected = {prompt[-2]["content"]: prompt for prompt in our_prompts(system)}
     decoding = get_protocol(PROTOCOL).decoding
     assert len(bodies) == 3
     for body in bodies:
         turns = [{"role": t["role"], "content": t["content"]} for t in body["messages"]]
-        assert turns == wanted[turns[-2]["content"]]
+        assert turns == expected[turns[-2]["content"]]
         assert (body["temperature"], body["stop"]) == (0.0, list(decoding.stop))
         assert (body["continue_final_message"], body["add_generation_prompt"]) == (True, False)
 

@@ -25,16 +25,16 @@ from verl.experimental.reward_loop.reward_manager.naive import NaiveRewardManage
 from verl.trainer.ppo.reward import get_custom_reward_fn
 from verl.workers.reward_manager.naive import NaiveRewardManager as Trainer
 
-SAID = ["so\\n#### 1,250", "ANSWER: 711", "no idea", "#### 5"]
+COMPLETIONS = ["so\\n#### 1,250", "ANSWER: 711", "no idea", "#### 5"]
 GOLD = ["1250", "11", "5", ""]
 tokenizer = AutoTokenizer.from_pretrained("tiny-model")
 score = get_custom_reward_fn(OmegaConf.create({"reward": {"custom_reward_function": {
     "path": "pkg://gradeschool.integrations.verl", "name": "compute_score",
     "reward_kwargs": {"format_credit": 0.5}}}}))
-ids = [tokenizer(text)["input_ids"] for text in SAID]
+ids = [tokenizer(text)["input_ids"] for text in COMPLETIONS]
 width = max(map(len, ids))
-responses = torch.tensor([one + [tokenizer.pad_token_id] * (width - len(one)) for one in ids])
-mask = torch.tensor([[1] + [1] * len(one) + [0] * (width - len(one)) for one in ids])
+responses = torch.tensor([row + [tokenizer.pad_token_id] * (width - len(row)) for row in ids])
+mask = torch.tensor([[1] + [1] * len(row) + [0] * (width - len(row)) for row in ids])
 prompts = torch.full((len(ids), 1), ids[0][0])
 data = DataProto(
     batch=TensorDict({"prompts": prompts, "responses": responses, "attention_mask": mask},
@@ -48,12 +48,12 @@ data = DataProto(
 
 async def loop():
     manager = Loop(OmegaConf.create({}), tokenizer, score)
-    return [await manager.run_single(data[at : at + 1]) for at in range(len(ids))]
+    return [await manager.run_single(data[row : row + 1]) for row in range(len(ids))]
 
-found = asyncio.run(loop())
+rewards = asyncio.run(loop())
 whole = Trainer(tokenizer, 0, score)(data, return_dict=True)
 print(json.dumps({
-    "loop": [[one["reward_score"], one["reward_extra_info"]["outcome"]] for one in found],
+    "loop": [[r["reward_score"], r["reward_extra_info"]["outcome"]] for r in rewards],
     "trainer": whole["reward_tensor"].sum(-1).tolist(),
     "extra": {key: list(map(str, values)) for key, values in whole["reward_extra_info"].items()},
 }))
@@ -64,11 +64,11 @@ def test_the_naive_reward_managers_score_as_we_do(tmp_path: Path, tiny_model: Pa
     if reason := why_not("verl"):
         pytest.skip(reason)
     (tmp_path / "tiny-model").symlink_to(tiny_model)
-    done = run_python("verl", tmp_path, MANAGERS)
-    assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout.splitlines()[-1])
+    process = run_python("verl", tmp_path, MANAGERS)
+    assert process.returncode == 0, process.stderr[-3000:]
+    output = json.loads(process.stdout.splitlines()[-1])
     expected = [[1.5, "correct"], [0.0, "wrong"], [0.0, "no_answer"], [0.0, "error"]]
-    assert found["loop"] == expected
-    assert found["trainer"] == [1.5, 0.0, 0.0, 0.0]
-    assert found["extra"]["outcome"] == ["correct", "wrong", "no_answer", "error"]
-    assert found["extra"]["pred"] == ["1250", "711", "", ""]
+    assert output["loop"] == expected
+    assert output["trainer"] == [1.5, 0.0, 0.0, 0.0]
+    assert output["extra"]["outcome"] == ["correct", "wrong", "no_answer", "error"]
+    assert output["extra"]["pred"] == ["1250", "711", "", ""]

@@ -52,15 +52,15 @@ def plain(request: Request) -> list[object]:
     return [prompt.text, turns, prompt.prefix, decoding.max_tokens, list(decoding.stop)]
 
 
-def written(folder: Path, asked: Sequence[Request], calculator: bool, work: Path) -> list[str]:
+def written(folder: Path, requests: Sequence[Request], calculator: bool, work: Path) -> list[str]:
     """What vLLM writes."""
-    what = {"folder": str(folder), "calculator": calculator, "requests": list(map(plain, asked))}
-    (work / "asked.json").write_text(json.dumps(what), "utf-8")
-    done = run_python(PEER, work, ASK, **ENVIRONMENT)
-    assert done.returncode == 0, done.stderr[-4000:]
-    found, tokens = json.loads((work / "replies.json").read_text("utf-8"))
+    task = {"folder": str(folder), "calculator": calculator, "requests": list(map(plain, requests))}
+    (work / "asked.json").write_text(json.dumps(task), "utf-8")
+    process = run_python(PEER, work, ASK, **ENVIRONMENT)
+    assert process.returncode == 0, process.stderr[-4000:]
+    completions, tokens = json.loads((work / "replies.json").read_text("utf-8"))
     assert all(tokens)
-    return [str(text) for text in found]
+    return [str(text) for text in completions]
 
 
 @pytest.mark.parametrize("calculator", [False, True])
@@ -69,15 +69,15 @@ def test_greedy_text_is_that_of_transformers(
 ) -> None:
     if reason := why_not(PEER):
         pytest.skip(reason)
-    asked = [
-        one
+    prompted = [
+        request
         for form in ("text", "chat", "prefix")
-        for one in requests(prompts(form), GREEDY if form == "text" else CHAT)
+        for request in requests(prompts(form), GREEDY if form == "text" else CHAT)
     ]
     if calculator:
         longer = Decoding(max_tokens=80)
-        asked = [replace(one, decoding=longer) for one in asked[:24]]
-    here = texts(answers(TransformersModel(str(tiny_model), calculator), asked))
-    assert written(tiny_model, asked, calculator, tmp_path) == here
+        prompted = [replace(request, decoding=longer) for request in prompted[:24]]
+    expected = texts(answers(TransformersModel(str(tiny_model), calculator), prompted))
+    assert written(tiny_model, prompted, calculator, tmp_path) == expected
     if calculator:
-        assert sum("<<" in text for text in here) > len(here) / 2
+        assert sum("<<" in text for text in expected) > len(expected) / 2

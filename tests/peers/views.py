@@ -13,7 +13,7 @@ from gradeschool.verdict import Answer, Outcome
 # How scorers of these names write "no answer found"; the empty string says it too.
 NOTHING = re.compile(
     r"""
-    (?: lm-eval/gsm8k .* | openai/2021 ) = \[invalid\] | opencompass/gsm8k = NULL
+    (?: lm-eval/m?gsm .* | openai/2021 ) = \[invalid\] | opencompass/gsm8k = NULL
 """,
     re.VERBOSE,
 )
@@ -54,7 +54,7 @@ def _shown(scorer: Scorer, answer: Answer) -> str | None:
     return answer.value or None
 
 
-def said(scorer: str, answer: list[bool | str | None]) -> View:
+def peer_view(scorer: str, answer: list[bool | str | None]) -> View:
     """Return what a peer says for the scorer of that name: its [verdict, extracted string]."""
     verdict, read = answer
     assert isinstance(verdict, bool | str), answer

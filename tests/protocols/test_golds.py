@@ -9,7 +9,7 @@ import pytest
 
 from gradeschool import Problem, get_scorer, normalize
 from gradeschool.verdict import Outcome
-from tests.test_wide_run import marked
+from tests.protocols.test_outcome_counts import marked
 
 Problems = Sequence[Problem]
 

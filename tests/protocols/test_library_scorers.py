@@ -16,10 +16,10 @@ from gradeschool.protocols import registry
 from gradeschool.scoring.sources import choose_scorers
 from gradeschool.verdict import Outcome
 from tests.peers.views import missing_extra
+from tests.protocols.test_outcome_counts import FORMS
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.outcomes import outcomes_of
-from tests.test_wide_run import FORMS
 
 NAMES = [
     *("evalscope/gsm8k", "lighteval/gsm8k", "lighteval/gsm8k-inspect", "math-verify/boxed-gold"),

@@ -65,7 +65,8 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for s in range(SAMPLES)
         ],
     )
-    done = run_script("report", answers, "-d", problems, "-o", folder / "page.html")
+    options = ("-d", problems, "--id-base", 0)
+    done = run_script("report", answers, *options, "-o", folder / "page.html")
     assert done.status == 0, done.err
     return folder / "page.html"
 

@@ -69,7 +69,7 @@ def test_more_choices_than_the_server_has_slots_are_asked_for_one_by_one(
 def test_neutral_values_change_no_greedy_text(
     llama_url: str, problems: Path, tmp_path: Path, gradeschool: Command
 ) -> None:
-    from tests.support.asking import complete
+    from tests.support.openai_client import complete
 
     folder = tmp_path / "run"
     done = gradeschool("eval", "-m", f"{llama_url}/tiny", "-p", "openai/2021", "-d", problems,

@@ -1,24 +1,23 @@
 """Files and batches as OpenAI serves them; loses answers and requests on demand."""
 
-import asyncio
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from aiohttp import web
 
-HOST = "127.0.0.1"
+from tests.support.http_server import serve
+
 Result = dict[str, Any]
 
 
 class BatchServer:
     """A running server: its `url`, ending in `/v1`; `batches` and `files` by id.
 
-    polls: how often a batch is looked at before it is over. result: (question, custom_id) -> the
-    line of its result, None for a request that expired. lose: whether to create the next batch and
-    cut the connection instead of answering.
+    result: (question, custom_id) -> the line of its result, None for a request that expired.
+    polls: how often the status of a batch is requested before it has ended. lose: whether to cut
+    the connection after creating the next batch. refuse: the error of every batch, "" for none.
     """
 
     def __init__(self, result: Callable[[str, str], Result | None], polls: int) -> None:
@@ -32,11 +31,11 @@ class BatchServer:
     @property
     def submitted(self) -> list[str]:
         """The custom ids of all requests in all batches."""
-        lines = [self.files[one["input_file_id"]] for one in self.batches.values()]
+        lines = [self.files[batch["input_file_id"]] for batch in self.batches.values()]
         return [json.loads(line)["custom_id"] for body in lines for line in body.splitlines()]
 
     async def upload(self, request: web.Request) -> web.StreamResponse:
-        """Take a file."""
+        """Store a file."""
         form = await request.post()
         file = form["file"]
         assert isinstance(file, web.FileField)
@@ -53,7 +52,7 @@ class BatchServer:
         assert body["completion_window"] == "24h"
         id = f"batch-{len(self.batches)}"
         counts = {"total": len(lines), "completed": 0, "failed": 0}
-        self.batches[id] = {"id": id, "status": "validating", "looks": 0, **body,
+        self.batches[id] = {"id": id, "status": "validating", "polls": 0, **body,
                             "request_counts": counts}  # fmt: skip
         if self.lose:
             self.lose = False
@@ -61,37 +60,35 @@ class BatchServer:
             request.transport.abort()
         return web.json_response(self.batches[id])
 
-    async def listed(self, request: web.Request) -> web.StreamResponse:
+    async def batch_list(self, request: web.Request) -> web.StreamResponse:
         """List the batches, the newest first."""
         return web.json_response({"data": list(reversed(self.batches.values()))})
 
-    async def look(self, request: web.Request) -> web.StreamResponse:
-        """Tell how a batch stands, and move it on."""
+    async def status(self, request: web.Request) -> web.StreamResponse:
+        """Return the status of a batch, and advance it."""
         batch = self.batches[request.match_info["id"]]
-        batch["looks"] += 1
+        batch["polls"] += 1
         batch["status"] = "in_progress"
         if self.refuse:
             batch["status"] = "failed"
             batch["errors"] = {"data": [{"message": self.refuse}]}
-        elif batch["looks"] >= self.polls:
+        elif batch["polls"] >= self.polls:
             self.end(batch)
         return web.json_response(batch)
 
     def end(self, batch: dict[str, Any]) -> None:
-        """Answer a batch, in no order."""
-        asked = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
-        good, failed = [], []
-        for one in reversed(asked):
-            question = one["body"]["messages"][-1]["content"]
-            result = self.result(question, one["custom_id"])
+        """End a batch, its results in reverse order."""
+        requests = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
+        good: list[Result] = []
+        failed: list[Result] = []
+        for request in reversed(requests):
+            id, question = request["custom_id"], request["body"]["messages"][-1]["content"]
+            result = self.result(question, id)
+            line = {"custom_id": id, "response": result, "error": None}
             if result is None:
-                error = {"code": "batch_expired", "message": "too late"}
-                failed.append({"custom_id": one["custom_id"], "response": None, "error": error})
-            elif result["status_code"] == 200:
-                good.append({"custom_id": one["custom_id"], "response": result, "error": None})
-            else:
-                failed.append({"custom_id": one["custom_id"], "response": result, "error": None})
-        batch["status"] = "expired" if any(one["error"] for one in failed) else "completed"
+                line["error"] = {"code": "batch_expired", "message": "too late"}
+            (good if result and result["status_code"] == 200 else failed).append(line)
+        batch["status"] = "expired" if any(line["error"] for line in failed) else "completed"
         for name, lines in (("output_file_id", good), ("error_file_id", failed)):
             if lines:
                 id = f"file-{len(self.files)}"
@@ -102,25 +99,19 @@ class BatchServer:
         """Return a file."""
         return web.Response(body=self.files[request.match_info["id"]])
 
-    async def serve(self, started: threading.Event, ended: asyncio.Event) -> None:
-        """Serve until told to end."""
+    def application(self) -> web.Application:
+        """Return the routes of the API."""
         app = web.Application(client_max_size=2**28)
         app.router.add_post("/v1/files", self.upload)
         app.router.add_get("/v1/files/{id}/content", self.content)
         app.router.add_post("/v1/batches", self.create)
-        app.router.add_get("/v1/batches", self.listed)
-        app.router.add_get("/v1/batches/{id}", self.look)
-        runner = web.AppRunner(app, shutdown_timeout=0.01, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, HOST, 0).start()
-        self.url = f"http://{HOST}:{runner.addresses[0][1]}/v1"
-        started.set()
-        await ended.wait()
-        await runner.cleanup()
+        app.router.add_get("/v1/batches", self.batch_list)
+        app.router.add_get("/v1/batches/{id}", self.status)
+        return app
 
 
 def answered(text: str) -> Result:
-    """A result with a completion."""
+    """Return a result with a completion."""
     message = {"role": "assistant", "content": text}
     choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
     usage = {"prompt_tokens": 10, "completion_tokens": 5}
@@ -132,19 +123,7 @@ def batch_server(
     result: Callable[[str, str], Result | None] = lambda question, id: answered("#### 1"),
     polls: int = 2,
 ) -> Iterator[BatchServer]:
-    """A server that lives for the block."""
-    server, started = BatchServer(result, polls), threading.Event()
-    loop, ended = asyncio.new_event_loop(), asyncio.Event()
-
-    def work() -> None:
-        loop.run_until_complete(server.serve(started, ended))
-        loop.close()
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    assert started.wait(10)
-    try:
+    """Serve the batch API for the block."""
+    server = BatchServer(result, polls)
+    with serve(server.application()) as server.url:
         yield server
-    finally:
-        loop.call_soon_threadsafe(ended.set)
-        thread.join()

@@ -1,6 +1,6 @@
 """A real browser for tests of pages: Debian's chromium under Playwright, else the test is skipped.
 
-A page is opened from the disk with the network watched: `Opened` holds what it logged and asked.
+A page is opened from the disk; `OpenedPage` records its console messages and requests.
 """
 
 import shutil
@@ -16,26 +16,26 @@ SECONDS = 60
 
 
 @dataclass
-class Opened:
-    """A page, its console messages, its errors and the addresses that it asked for."""
+class OpenedPage:
+    """A page, its console messages, its errors and the URLs of its requests."""
 
     page: Any
     console: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
 
-Open = Callable[..., Opened]
+Open = Callable[..., OpenedPage]
 
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """A running browser; skips in words where there is none."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if executable is None:
         pytest.skip(f"no browser is installed (looked for {', '.join(BROWSERS)})")
     with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=found)
+        browser = running.chromium.launch(executable_path=executable)
         yield browser
         browser.close()
 
@@ -45,24 +45,24 @@ def open_page(chromium: Any) -> Iterator[Open]:
     """Open a file and wait until its explorer is ready."""
     contexts = []
 
-    def opened(path: Path, hash: str = "", **options: Any) -> Opened:
+    def open_file(path: Path, hash: str = "", **options: Any) -> OpenedPage:
         context = chromium.new_context(**options)
         contexts.append(context)
         page = context.new_page()
-        found = Opened(page)
-        page.on("console", lambda message: found.console.append(message.text))
-        page.on("pageerror", lambda error: found.console.append(str(error)))
+        record = OpenedPage(page)
+        page.on("console", lambda message: record.console.append(message.text))
+        page.on("pageerror", lambda error: record.console.append(str(error)))
 
         def dismiss(dialog: Any) -> None:
-            found.console.append("a dialog")
+            record.console.append("a dialog")
             dialog.dismiss()
 
         page.on("dialog", dismiss)
-        page.on("request", lambda request: found.requests.append(request.url))
+        page.on("request", lambda request: record.requests.append(request.url))
         page.goto(path.as_uri() + hash)
         page.wait_for_selector("html[data-ready]", timeout=1000 * SECONDS)
-        return found
+        return record
 
-    yield opened
+    yield open_file
     for context in contexts:
         context.close()

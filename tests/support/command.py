@@ -1,4 +1,4 @@
-"""The command line under test: the real console script, or `main` in this process."""
+"""The command line under test: the installed console script, or `main` in this process."""
 
 import json
 import os
@@ -14,8 +14,8 @@ SCRIPT = Path(sys.executable).with_name("gradeschool")
 SECONDS = 120
 
 
-class Done(NamedTuple):
-    """How a command ended."""
+class CommandResult(NamedTuple):
+    """Exit status and output of a command."""
 
     status: int
     out: str
@@ -32,15 +32,15 @@ def environment(changes: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in unset} | dict(changes)
 
 
-def run_script(*arguments: object, **changes: str) -> Done:
+def run_script(*arguments: object, **changes: str) -> CommandResult:
     """Run the console script in a process of its own; its streams must be valid UTF-8."""
-    done = subprocess.run(
+    process = subprocess.run(
         [SCRIPT, *map(str, arguments)],
         capture_output=True,
         env=environment(changes),
         timeout=SECONDS,
     )
-    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return CommandResult(process.returncode, process.stdout.decode(), process.stderr.decode())
 
 
 class Command:
@@ -50,7 +50,7 @@ class Command:
         self.monkeypatch = monkeypatch
         self.capsys = capsys
 
-    def __call__(self, *arguments: object, columns: int = 0) -> Done:
+    def __call__(self, *arguments: object, columns: int = 0) -> CommandResult:
         from gradeschool.cli import main
 
         self.monkeypatch.setattr(sys, "argv", ["gradeschool", *map(str, arguments)])
@@ -62,7 +62,7 @@ class Command:
             main()
         out, err = self.capsys.readouterr()
         assert isinstance(caught.value.code, int)
-        return Done(caught.value.code, out, err)
+        return CommandResult(caught.value.code, out, err)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def gradeschool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
 
 
 def command_lines(cases: Iterable[str]) -> list[Any]:
-    """The cases as parameters; those of commands that need torch are left to `make test-all`."""
+    """The cases as parameters; those of commands that need torch run in `make test-all`."""
     needs_torch = ("finetune", "verifier train", "eval -m transformers", "sample -m transformers")
     return [
         pytest.param(words, marks=[pytest.mark.slow] * words.startswith(needs_torch))

@@ -1,22 +1,19 @@
-"""A reverse proxy that writes down what was asked and answered, and can answer with faults."""
+"""A reverse proxy that logs requests and responses, and can inject faults."""
 
 import asyncio
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, TCPConnector, web
 
-HOST = "127.0.0.1"
-API_ROOT = "/v1"
+from tests.support.http_server import API_ROOT, serve
+
 LARGEST_BODY = 2**30
 BAD_GATEWAY = 502
-START_SECONDS = 10.0
-STOP_SECONDS = 0.01  # aiohttp takes zero to mean for ever
 EVENT_STREAM = "text/event-stream"
 # These belong to one connection, and are set anew for the next.
 CONNECTION_HEADERS = {"connection", "content-length", "host", "keep-alive", "transfer-encoding"}
@@ -29,72 +26,59 @@ Faults: TypeAlias = Callable[[int, dict[str, Any]], Answer | None]
 def counting_proxy(
     upstream: str, log: Path, delay: float = 0.0, faults: Faults | None = None
 ) -> Iterator[str]:
-    """The base URL, ending in `/v1`, of a proxy before `upstream` that lives for the block.
+    """Run a proxy in front of `upstream` for the block; yield its base URL, ending in `/v1`.
 
     Every request with a JSON object as its body gets a running number from 1 and, in `log`:
 
     - `{"event": "request", "number", "time", "path", "body"}` when it has been received;
     - `{"event": "response", "number", "time", "status", "injected", "request", "body"}`
-      before the end of its answer is sent, so what a client has read to its end is written
-      down; `injected` says that the proxy itself answered, `request` repeats the request's body;
-    - `{"event": "dropped", "number", "time"}` instead, when the client left, the block ended, or
-      upstream broke off a stream of events.
+      before the end of its response is sent, so that the log is complete once a client has read
+      it; `injected` is true for the proxy's own responses, `request` repeats the request's body;
+    - `{"event": "dropped", "number", "time"}` instead, when the client disconnected, the block
+      ended, or upstream broke off a stream of events.
 
-    `delay` seconds pass between receiving a request and answering it. `faults` is called, in
-    the proxy's thread, with the number and the body; what it returns, if anything, is the
-    answer. Where upstream cannot be reached, a 502 is. Leaving the block drops the connections
-    that are still open. Other requests pass unnumbered and unwritten.
+    delay: seconds between receiving a request and answering it. faults: called with the number and
+    the body, in the proxy's thread; what it returns, unless None, is the response. Where upstream
+    cannot be reached, the response is a 502. Leaving the block drops open connections. Other
+    requests pass without a number or an entry.
     """
     with log.open("a", encoding="utf-8") as lines:
         proxy = _Proxy(upstream.removesuffix("/").removesuffix(API_ROOT), lines, delay, faults)
-        started = threading.Event()
-        thread = threading.Thread(target=lambda: asyncio.run(proxy.run(started)), daemon=True)
-        thread.start()
-        if not started.wait(START_SECONDS):
-            raise RuntimeError(f"the proxy was not ready after {START_SECONDS:.0f} seconds")
-        try:
-            yield f"http://{HOST}:{proxy.port}{API_ROOT}"
-        finally:
-            proxy.loop.call_soon_threadsafe(proxy.ended.set)
-            thread.join()
+        with serve(proxy.application()) as url:
+            yield url
 
 
 def read_log(log: Path, event: str | None = None) -> list[dict[str, Any]]:
-    """The lines of a proxy's log, or those of one `event`; none when there is no log yet."""
+    """Return the entries of a proxy's log, or those of one `event`; none where there is no log."""
     if not log.exists():
         return []
-    written, _, _ = log.read_text(encoding="utf-8").rpartition("\n")  # the rest is not all there
+    written, _, _ = log.read_text(encoding="utf-8").rpartition("\n")  # drop an unfinished line
     entries = [json.loads(line) for line in written.splitlines()]
     return [entry for entry in entries if event in (None, entry["event"])]
 
 
 class _Proxy:
-    """The proxy's state; all but `run`'s arguments belongs to its thread's event loop."""
+    """The state of a proxy; it belongs to the event loop of the server's thread."""
 
     def __init__(self, root: str, lines: IO[str], delay: float, faults: Faults | None) -> None:
         self.root, self.lines, self.delay, self.faults = root, lines, delay, faults
         self.requests = 0
-        self.port = 0
 
-    async def run(self, started: threading.Event) -> None:
-        """Serve until `ended` is set."""
-        self.loop, self.ended = asyncio.get_running_loop(), asyncio.Event()
+    def application(self) -> web.Application:
+        """Return the application that proxies every path."""
         app = web.Application(client_max_size=LARGEST_BODY)
         app.router.add_route("*", "/{path:.*}", self.handle)
-        # Cancelled handlers close their own request, so the server stops writing as well.
-        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=STOP_SECONDS)
+        app.cleanup_ctx.append(self.open_session)
+        return app
+
+    async def open_session(self, _: web.Application) -> AsyncIterator[None]:
+        """Connect to upstream for as long as the application runs."""
         async with ClientSession(
             connector=TCPConnector(limit=0),
             timeout=ClientTimeout(total=None),
             auto_decompress=False,
         ) as self.session:
-            await runner.setup()
-            site = web.TCPSite(runner, HOST, 0)
-            await site.start()
-            self.port = runner.addresses[0][1]
-            started.set()
-            await self.ended.wait()
-            await runner.cleanup()
+            yield
 
     def write(self, event: str, number: int, **more: Any) -> None:
         """Append one line to the log."""
@@ -103,7 +87,7 @@ class _Proxy:
         self.lines.flush()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Pass one request on, or answer it with a fault."""
+        """Forward a request, or respond with a fault."""
         content = await request.read()
         body = _parse(content)
         if not isinstance(body, dict):
@@ -126,18 +110,18 @@ class _Proxy:
     def finish(
         self, number: int, body: Any, status: int, answer: bytes, injected: bool = False
     ) -> None:
-        """Write down that request `number` has been answered; 0 stands for no request."""
+        """Log the response to request `number`; 0 for a request without a number."""
         if number:
-            told = _parse(answer)
-            told = answer.decode(errors="replace") if told is None else told
+            content = _parse(answer)
+            content = answer.decode(errors="replace") if content is None else content
             self.write(
-                "response", number, status=status, injected=injected, request=body, body=told
+                "response", number, status=status, injected=injected, request=body, body=content
             )
 
     async def forward(
         self, request: web.Request, content: bytes, number: int, body: Any
     ) -> web.StreamResponse:
-        """Ask upstream and pass its answer on; 502 when there is none."""
+        """Send a request to upstream and return its response; 502 where there is none."""
         try:
             answer = await self.session.request(
                 request.method,
@@ -145,22 +129,22 @@ class _Proxy:
                 headers=_passed_on(request.headers),
                 data=content or None,
             )
-            told = None if answer.content_type == EVENT_STREAM else await answer.read()
+            response_body = None if answer.content_type == EVENT_STREAM else await answer.read()
         except ClientError as error:
             text = json.dumps({"error": {"message": f"upstream: {error}"}}).encode()
             self.finish(number, body, BAD_GATEWAY, text, injected=True)
             return web.Response(status=BAD_GATEWAY, body=text, content_type="application/json")
-        if told is None:
+        if response_body is None:
             async with answer:
                 return await self.relay(request, answer, number, body)
-        self.finish(number, body, answer.status, told)
+        self.finish(number, body, answer.status, response_body)
         headers = _passed_on(answer.headers)
-        return web.Response(status=answer.status, headers=headers, body=told)
+        return web.Response(status=answer.status, headers=headers, body=response_body)
 
     async def relay(
         self, request: web.Request, answer: ClientResponse, number: int, body: Any
     ) -> web.StreamResponse:
-        """Pass upstream's events on as they come."""
+        """Stream upstream's events as they come."""
         response = web.StreamResponse(status=answer.status, headers=_passed_on(answer.headers))
         await response.prepare(request)
         pieces = []

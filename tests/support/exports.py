@@ -20,8 +20,8 @@ TARGETS = {
 
 
 def _only(folder: Path, pattern: str) -> Path:
-    (found,) = folder.glob(pattern)
-    return found
+    (path,) = folder.glob(pattern)
+    return path
 
 
 # Formats that hold samples: their file or folder -> the file to give to `gradeschool score`.
@@ -37,8 +37,8 @@ def export(gradeschool: Command, spec: object, name: str, folder: Path, *more: o
     """Export a run of the shipped problems; return the file or folder that was written."""
     target = folder / TARGETS[name]
     dataset = () if Path(str(spec)).is_dir() else ("-d", "sample")
-    done = gradeschool("export", spec, "--to", name, "-o", target, *dataset, *more)
-    assert done.status == 0, done.err
+    result = gradeschool("export", spec, "--to", name, "-o", target, *dataset, *more)
+    assert result.status == 0, result.err
     return target
 
 
@@ -53,7 +53,8 @@ def runs_file(path: Path) -> Path:
         {"index": 29, "sample": 0, "completion": "So \\boxed{13}", "finish": "length"},
     ]
     rows += [
-        {"index": 29, "sample": at, "completion": text} for at, text in enumerate(HOSTILE, start=1)
+        {"index": 29, "sample": sample, "completion": text}
+        for sample, text in enumerate(HOSTILE, start=1)
     ]
     named = [{"run": "org/model-7b", **row} for row in rows]
     path.write_text("".join(json.dumps(row) + "\n" for row in named))
@@ -70,6 +71,6 @@ def answers(tmp_path: Path) -> Path:
 def run(gradeschool: Command, tmp_path: Path) -> Path:
     """A run folder: the shipped completions, asked for under a chat protocol."""
     folder = tmp_path / "run"
-    asked = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", folder)
-    assert gradeschool("eval", *asked).status == 0
+    options = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", folder)
+    assert gradeschool("eval", *options).status == 0
     return folder

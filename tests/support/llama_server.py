@@ -137,5 +137,5 @@ if __name__ == "__main__":
     parser.add_argument("address", type=Path, help="file that the server's address is written to")
     parser.add_argument("--slots", type=int, default=SLOTS)
     parser.add_argument("--context", type=int, default=CONTEXT)
-    given = parser.parse_args()
-    _serve(given.gguf, given.address, given.slots, given.context)
+    options = parser.parse_args()
+    _serve(options.gguf, options.address, options.slots, options.context)

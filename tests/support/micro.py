@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 from gradeschool.verifier.reproduce import ablations, presets
-from gradeschool.verifier.reproduce.stages import STAGES_FOLDER, Done, Stage, digests, mark
+from gradeschool.verifier.reproduce.stages import STAGES_FOLDER, Stage, StageResult, digests, mark
 
 SAVE_EVERY = 7
 # One-step problems, some of which a model of this size gets right by chance: a verifier needs both.
@@ -66,7 +66,7 @@ def in_one(folder: Path, figure: str) -> None:
     with chdir(folder):
         for name, stage in stages.items():
             run_here(stage)
-            mark(Path(), stage, Done(codes[name], 0.0, 0.0))
+            mark(Path(), stage, StageResult(codes[name], 0.0, 0.0))
 
 
 if __name__ == "__main__":

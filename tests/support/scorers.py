@@ -121,7 +121,7 @@ def raises(completion: str, gold: str) -> bool:
     raise RuntimeError("out of order")
 
 
-def of_three(one: str, two: str, three: str) -> bool:
+def of_three(first: str, second: str, third: str) -> bool:
     return False
 
 

@@ -134,8 +134,8 @@ def problem(rng: random.Random, gold: str) -> Row:
 def socratic(row: Row) -> Row:
     """Put a sub-question before each step."""
     *lines, last = row["answer"].split("\n")
-    asked = ("How many come or go?", "How many are there in the end?")
-    steps = [f"{ask} ** {line}" for ask, line in zip(asked, lines, strict=True)]
+    questions = ("How many come or go?", "How many are there in the end?")
+    steps = [f"{question} ** {line}" for question, line in zip(questions, lines, strict=True)]
     return {"question": row["question"], "answer": "\n".join([*steps, last])}
 
 
@@ -143,10 +143,10 @@ def as_yaml(exemplars: list[Row]) -> str:
     """Write exemplars as lm-eval's gsm8k-cot.yaml has them."""
     samples = [
         {
-            "question": one["question"],
-            "target": f"{one['rationale']} The answer is {one['answer']}.",
+            "question": exemplar["question"],
+            "target": f"{exemplar['rationale']} The answer is {exemplar['answer']}.",
         }
-        for one in exemplars
+        for exemplar in exemplars
     ]
     return json.dumps({"fewshot_config": {"sampler": "first_n", "samples": samples}})
 
@@ -154,10 +154,10 @@ def as_yaml(exemplars: list[Row]) -> str:
 def as_config(exemplars: list[Row]) -> str:
     """Write exemplars as a configuration of OpenCompass has them."""
     turns = []
-    for one in exemplars:
-        asked = f"Question: {one['question']}\nLet's think step by step\nAnswer:"
-        answered = f"{one['rationale']}\nThe answer is {one['answer']}\n"
-        turns += [("HUMAN", asked), ("BOT", answered)]
+    for exemplar in exemplars:
+        prompt = f"Question: {exemplar['question']}\nLet's think step by step\nAnswer:"
+        completion = f"{exemplar['rationale']}\nThe answer is {exemplar['answer']}\n"
+        turns += [("HUMAN", prompt), ("BOT", completion)]
     turns.append(("HUMAN", "Question: {question}\nLet's think step by step\nAnswer:"))
     listed = ",\n".join(f"    dict(role={role!r}, prompt={text!r})" for role, text in turns)
     return f"prompt_template = dict(round=[\n{listed},\n])\n"
@@ -180,14 +180,14 @@ def completions(
         gold = last.removeprefix("#### ")
         for run in runs:
             right = rng.random() < 0.67
-            said = gold if right else str(int(gold.replace(",", "")) + rng.randint(1, 9))
+            value = gold if right else str(int(gold.replace(",", "")) + rng.randint(1, 9))
             forms = {
-                "small": f"{lines[0]}\n{lines[1]}\nA: {said}",
-                "large": f"{lines[1]}\nA: {said}",
-                "read1": f"We compute:\n\\[\n{lines[1]}\n\\]\n\nThus, it is \\boxed{{{said}}}.",
-                "read2": f"**Step 1.** {lines[0]}\n\nThe answer is **{said}** (not {index}).",
-                "program": f"```python\nprint({said})\n```\n```output\n{said}\n```",
-                "base": f" {lines[0]} The answer is {said}.\n\nQ: {row['question']}\nA: {index}.",
+                "small": f"{lines[0]}\n{lines[1]}\nA: {value}",
+                "large": f"{lines[1]}\nA: {value}",
+                "read1": f"We compute:\n\\[\n{lines[1]}\n\\]\n\nThus, it is \\boxed{{{value}}}.",
+                "read2": f"**Step 1.** {lines[0]}\n\nThe answer is **{value}** (not {index}).",
+                "program": f"```python\nprint({value})\n```\n```output\n{value}\n```",
+                "base": f" {lines[0]} The answer is {value}.\n\nQ: {row['question']}\nA: {index}.",
             }
             yield {
                 "source": "stand-in", "model": run, "index": index, "sample": 0,
@@ -206,7 +206,7 @@ def installed(folder: Path) -> Iterator[None]:
     sources = {
         name: replace(source, sha256=digest(folder / source.path), alternative=None)
         for name, source in SOURCES.items()
-        if source.url
+        if source.url and (folder / source.path).is_file()
     }
     lines = (folder / "gsm8k" / "test.jsonl").read_text("ascii").splitlines()
     pairs = (

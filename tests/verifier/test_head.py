@@ -11,6 +11,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 
+from tokenizers import AddedToken  # noqa: E402
+
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.models.local import load_tokenizer  # noqa: E402
 from gradeschool.verifier.examples import (  # noqa: E402
@@ -22,7 +24,10 @@ from gradeschool.verifier.examples import (  # noqa: E402
 from gradeschool.verifier.head import (  # noqa: E402
     BIAS,
     GAIN,
-    Likelihood,
+    LIKELIHOOD_BIAS,
+    LIKELIHOOD_GAIN,
+    NO_TOKEN,
+    LikelihoodVerifier,
     Verifier,
     batches,
     logits_of,
@@ -31,16 +36,19 @@ from gradeschool.verifier.head import (  # noqa: E402
     reserve,
     score,
 )
-from gradeschool.verifier.labels import Labelled, SolutionGroup  # noqa: E402
-from gradeschool.verifier.objective import (  # noqa: E402
+from gradeschool.verifier.labels import LabelledSolution, SolutionGroup  # noqa: E402
+from gradeschool.verifier.packing import (  # noqa: E402
+    hidden_states,
+    pack_solutions,
+    take_packed,
+)
+from gradeschool.verifier.train_verifier import (  # noqa: E402
     GroupBatches,
     Level,
     batch_of,
     losses,
     tokens_of,
 )
-from gradeschool.verifier.packing import take_packed  # noqa: E402
-from gradeschool.verifier.rows import hidden_states, pack  # noqa: E402
 from tests.support.trainees import architecture, sums, tokenizer_of, trainee  # noqa: E402
 
 QUESTIONS = [(5, 6, 7, 8), (9, 5), (7,)]
@@ -78,7 +86,7 @@ def pairs() -> list[QuestionSolution]:
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "qwen2", "gpt_neox", "bloom"])
 def test_solutions_that_share_a_question_have_the_states_they_have_alone(kind: str) -> None:
     model = architecture(kind)
-    rows = pack(QUESTIONS, SOLUTIONS)
+    rows = pack_solutions(QUESTIONS, SOLUTIONS)
     whole = hidden_states(model, rows, share=False)
     with suppress(InputError):  # bloom cannot; its rows are padded
         take_packed(model)
@@ -97,14 +105,14 @@ def test_a_question_is_read_once_and_every_layer_runs_once() -> None:
     for layer in model.model.layers:
         layer.register_forward_hook(lambda module, inputs, output: sizes.append(inputs[0].shape[1]))
     many = [(0, (11, 12, 13)), (0, (11, 12, 14)), (0, (15,))]
-    hidden_states(model, pack(QUESTIONS[:1], many))
+    hidden_states(model, pack_solutions(QUESTIONS[:1], many))
     assert sizes == [3 + 4 + 4 + 2] * 2  # the question but its last token, and the bodies
 
 
 def test_rows_longer_than_a_window_are_read_row_by_row() -> None:
     model = architecture("mistral")
     model.config.sliding_window = 6
-    rows = pack(QUESTIONS, SOLUTIONS)
+    rows = pack_solutions(QUESTIONS, SOLUTIONS)
     expected = hidden_states(model, rows, share=False)
     take_packed(model)
     assert torch.equal(hidden_states(model, rows), expected)
@@ -119,7 +127,7 @@ def test_logits_are_those_of_the_models_own_forward(kind: str) -> None:
 
 
 def test_a_value_is_a_gain_and_a_bias_on_the_reserved_tokens_logit(verifier: Verifier) -> None:
-    rows = pack(QUESTIONS, SOLUTIONS)
+    rows = pack_solutions(QUESTIONS, SOLUTIONS)
     values = verifier(rows).values
     for row, (question, ids) in enumerate(SOLUTIONS):
         tokens = torch.tensor([[*QUESTIONS[question], *ids]])
@@ -152,7 +160,7 @@ def by_hand(verifier: Verifier, groups: list[SolutionGroup], level: Level) -> di
 
 
 def groups() -> list[SolutionGroup]:
-    right, wrong = Labelled((11, 12, 1), True, 3), Labelled((13, 1), False, 2)
+    right, wrong = LabelledSolution((11, 12, 1), True, 3), LabelledSolution((13, 1), False, 2)
     return [
         SolutionGroup((5, 6, 7), [right, wrong], (11, 12, 14, 1)),
         SolutionGroup((8, 9), [wrong], (15, 1)),
@@ -185,16 +193,73 @@ def test_the_likelihood_head_scores_by_the_whole_solutions_likelihood(tokenizer:
             likely = torch.sigmoid(0.15 * every.sum() + 2.3).item()
             entropy -= solution.drawn * math.log(likely if solution.right else 1 - likely)
             language -= every.sum().item() if solution.right else 0.0
-            values = likelihood(pack([group.question], [(0, solution.ids)])).values[0, 1:].detach()
+            values = (
+                likelihood(pack_solutions([group.question], [(0, solution.ids)]))
+                .values[0, 1:]
+                .detach()
+            )
             partial = torch.sigmoid(0.15 * every.cumsum(0) + 2.3)
             assert torch.allclose(values, partial, atol=1e-4)
     assert computed == pytest.approx({"verification": entropy, "language": language}, rel=1e-3)
     assert batch.counts == {"verification": 3 + 2 + 2, "language": 3}
 
 
+def test_values_in_bfloat16_passes_are_not_rounded_to_bfloat16(tokenizer: Any) -> None:
+    """bfloat16 has 63 values between 0.9 and 1.1: ranking would fall back to the sample order."""
+    generator = torch.Generator().manual_seed(0)
+    solutions = [(0, (*torch.randint(3, 299, (6,), generator=generator).tolist(), 1))
+                 for _ in range(200)]  # fmt: skip
+    for likelihood in (False, True):
+        untrained, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=likelihood)
+        if likelihood:  # as it would be for solutions that are all likely
+            untrained.gain.data.fill_(-6.0)
+        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+            values = untrained(pack_solutions(QUESTIONS[:1], solutions)).values[:, -1]
+        assert values.dtype == torch.float32
+        assert len(set(values.tolist())) > 190
+        assert len(set(values.bfloat16().tolist())) < 100
+
+
+def likelihood_verifier(tokenizer: Any) -> LikelihoodVerifier:
+    untrained, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
+    assert isinstance(untrained, LikelihoodVerifier)
+    return untrained
+
+
+def test_the_likelihood_head_starts_near_a_coins_entropy_whatever_the_model(tokenizer: Any) -> None:
+    """An untrained model gives solutions of 40 tokens a log-probability of about -230."""
+    likelihood = likelihood_verifier(tokenizer)
+    logprobs = torch.tensor([-230.0, -250.0, -180.0, -120.0, -300.0])
+    right = torch.tensor([1.0, 0.0, 1.0, 1.0, 0.0])
+    drawn = torch.tensor([1.0, 2.0, 1.0, 1.0, 1.0])
+    logits = 0.15 * logprobs + 2.3
+    entropy = torch.nn.functional.softplus(logits) - right * logits
+    assert float((drawn * entropy).sum() / drawn.sum()) > 10
+    assert likelihood.fit_start(logprobs, right, drawn) < 1
+    scaled = (likelihood.gain.exp() * logprobs + likelihood.bias).detach()
+    assert float((drawn * scaled).sum()) == pytest.approx(0, abs=1e-4)
+    assert float((drawn * scaled**2).sum() / drawn.sum()) == pytest.approx(1, abs=1e-4)
+
+
+def test_the_likelihood_head_keeps_constants_that_suit_the_model(tokenizer: Any) -> None:
+    likelihood = likelihood_verifier(tokenizer)
+    logprobs = torch.tensor([-8.0, -15.0, -22.0])
+    right, drawn = torch.tensor([1.0, 1.0, 0.0]), torch.ones(3)
+    assert likelihood.fit_start(logprobs, right, drawn) < 1
+    assert (likelihood.gain.item(), likelihood.bias.item()) == pytest.approx(
+        (LIKELIHOOD_GAIN, LIKELIHOOD_BIAS)
+    )
+
+
+def test_equal_log_probabilities_give_a_finite_start(tokenizer: Any) -> None:
+    likelihood = likelihood_verifier(tokenizer)
+    same, right = torch.full((2,), -200.0), torch.tensor([1.0, 0.0])
+    assert likelihood.fit_start(same, right, torch.ones(2)) == pytest.approx(math.log(2))
+
+
 def test_language_data_may_be_missing_from_a_pass(tokenizer: Any) -> None:
     likelihood, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
-    wrong = SolutionGroup((8, 9), [Labelled((13, 1), False)], learn_right=True)
+    wrong = SolutionGroup((8, 9), [LabelledSolution((13, 1), False)], learn_right=True)
     batch = batch_of([wrong], Level.LIKELIHOOD)
     computed = losses(likelihood, batch)
     assert batch.counts["language"] == computed["language"].item() == 0
@@ -203,7 +268,9 @@ def test_language_data_may_be_missing_from_a_pass(tokenizer: Any) -> None:
 
 
 def test_duplicates_count_as_often_as_they_were_drawn(verifier: Verifier) -> None:
-    once = SolutionGroup((5, 6, 7), [Labelled((11, 12, 1), True), Labelled((13, 1), False)])
+    once = SolutionGroup(
+        (5, 6, 7), [LabelledSolution((11, 12, 1), True), LabelledSolution((13, 1), False)]
+    )
     twice = once._replace(solutions=[*once.solutions, once.solutions[0]])
     counted = once._replace(solutions=[once.solutions[0]._replace(drawn=2), once.solutions[1]])
     several, single = batch_of([twice]), batch_of([counted])
@@ -255,10 +322,19 @@ def test_the_reserved_token_is_the_tokenizers_own(tokenizer: Any) -> None:
 
 
 class Words:
-    """A tokenizer of so many words."""
+    """A tokenizer of so many words, the last of them special tokens."""
 
-    def __init__(self, *words: str) -> None:
+    bos_token_id = unk_token_id = pad_token_id = None
+    eos_token_id = 1
+    chat_template = ""
+
+    def __init__(self, *words: str, special: int = 0) -> None:
         self.words = list(words)
+        self.special = range(len(words) - special, len(words))
+
+    @property
+    def added_tokens_decoder(self) -> dict[int, AddedToken]:
+        return {index: AddedToken(self.words[index], special=True) for index in self.special}
 
     def __len__(self) -> int:
         return len(self.words)
@@ -280,6 +356,11 @@ def test_other_models_have_or_get_a_token_to_reserve() -> None:
     kept = Words(*names[:9], "<|reserved_special_token_0|>", *names[10:])
     assert reserve(model, kept)[:2] == (9, "<|reserved_special_token_0|>")
     assert reserve(model, Words(*names[:-4]))[:2] == (size - 1, "")
+    chat = Words(*names, special=3)
+    chat.pad_token_id, chat.chat_template = size - 1, f"... {names[-2]} ..."
+    assert reserve(model, chat)[:2] == (size - 3, names[-3])
+    assert reserve(model, Words(*names), needed=False) == NO_TOKEN
+    assert model.get_output_embeddings().weight.shape[0] == size
     full = Words(*names)
     reserved = reserve(model, full)
     assert (reserved.id, reserved.text) == (size, "<ver>")
@@ -367,7 +448,7 @@ def test_a_saved_likelihood_head_is_one_again(tokenizer: Any, tmp_path: Path) ->
     likelihood, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
     likelihood.eval().save(tmp_path, tokenizer)
     loaded = Verifier.load(tmp_path)
-    assert isinstance(loaded, Likelihood)
+    assert isinstance(loaded, LikelihoodVerifier)
     before, after = (score(head, tokenizer, pairs()) for head in (likelihood, loaded))
     for result, other in zip(before, after, strict=True):
         assert result.values == pytest.approx(other.values, abs=1e-5)
@@ -390,7 +471,7 @@ def test_every_solution_is_seen_once_an_epoch_with_its_own_count() -> None:
         SolutionGroup(
             (5, number),
             [
-                Labelled((9, number, solution), solution % 2 == 0, solution + 1)
+                LabelledSolution((9, number, solution), solution % 2 == 0, solution + 1)
                 for solution in range(number + 1)
             ],
         )

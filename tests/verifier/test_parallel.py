@@ -12,11 +12,11 @@ torch = pytest.importorskip("torch", reason="needs torch, which make test-all in
 pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
-from gradeschool.verifier import checkpoints  # noqa: E402
 from gradeschool.verifier.parallel import joined  # noqa: E402
+from gradeschool.verifier.training import CHECKPOINT, checkpoint_facts  # noqa: E402
 from tests.support.command import environment  # noqa: E402
-from tests.support.pair import LAST, start, train  # noqa: E402
 from tests.support.trainees import sums, tokenizer_of, trainee, write_problems  # noqa: E402
+from tests.support.two_processes import LAST, start, train  # noqa: E402
 
 WHOLE = ("ddp-language", "fsdp-language", "ddp-likelihood", "fsdp-token", "fsdp-likelihood")
 NAMES = {"ddp": "DDP", "fsdp": "FSDP2"}
@@ -37,7 +37,7 @@ def weights(folder: Path) -> dict[str, Any]:
 
 def stored(folder: Path) -> int:
     """How many updates the checkpoint of a training holds."""
-    facts = checkpoints.facts_of(folder / "training" / checkpoints.CHECKPOINT)
+    facts = checkpoint_facts(folder / "training" / CHECKPOINT)
     assert facts is not None
     return int(facts["updates"])
 

@@ -41,7 +41,7 @@ def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     skip_without(("torch", "transformers", *NEEDS), "a verifier as a GGUF file")
     from gradeschool.models.gguf_file import write_gguf
     from gradeschool.verifier.base_model import build_tokenizer, new_model
-    from gradeschool.verifier.head import Likelihood, Verifier
+    from gradeschool.verifier.head import LikelihoodVerifier, Verifier
 
     folder: Path = tmp_path_factory.mktemp(request.param) / "model"
     tokenizer = build_tokenizer([pair.question + pair.solution for pair in PAIRS], vocabulary=300)
@@ -49,7 +49,7 @@ def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     for layer in model.model.layers:  # zero in a new model, which would leave attention out
         layer.self_attn.o_proj.weight.data.normal_(std=0.1)
         layer.mlp.down_proj.weight.data.normal_(std=0.1)
-    kind = {"logit": Verifier, "likelihood": Likelihood}[request.param]
+    kind = {"logit": Verifier, "likelihood": LikelihoodVerifier}[request.param]
     kind(model, 2, -1.5, 0.7).save(folder, tokenizer)
     write_gguf(folder, folder.with_suffix(".gguf"))
     return folder

@@ -13,16 +13,23 @@ pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError, StoreError  # noqa: E402
 from gradeschool.models.workers import keep_freed_memory  # noqa: E402
-from gradeschool.verifier import checkpoints  # noqa: E402
-from gradeschool.verifier.dropout import RESIDUAL, drop_residuals  # noqa: E402
-from gradeschool.verifier.optimizers import Optimizers, share_of  # noqa: E402
+from gradeschool.verifier.base_model import RESIDUAL, drop_residuals  # noqa: E402
 from gradeschool.verifier.packing import (  # noqa: E402
     LANGUAGE,
     ExampleBatches,
     language_loss,
     take_packed,
 )
-from gradeschool.verifier.training import LOSSES, Trained, TrainingSettings, train  # noqa: E402
+from gradeschool.verifier.training import (  # noqa: E402  # noqa: E402  # noqa: E402
+    CHECKPOINT,
+    LOSSES,
+    Optimizers,
+    TrainingResult,
+    TrainingSettings,
+    checkpoint_facts,
+    share_of,
+    train,
+)
 from tests.support.trainees import (  # noqa: E402
     architecture,
     examples_of,
@@ -44,7 +51,7 @@ def tokenizer() -> Any:
 def trained(
     tokenizer: Any, folder: Path, upto: int | None = None, *, dropout: float = 0.0,
     pass_tokens: int = 8192, **settings: Any,
-) -> tuple[Any, Trained]:  # fmt: skip
+) -> tuple[Any, TrainingResult]:  # fmt: skip
     """A model and how its training ended; a loss that is not finite stops it before `upto`."""
     folder.mkdir(exist_ok=True)
     model = trainee(tokenizer)
@@ -223,15 +230,15 @@ def test_a_training_in_bfloat16_resumes_to_its_bits_and_is_not_one_in_float32(
 
 def test_a_checkpoint_holds_no_pickle(tokenizer: Any, tmp_path: Path) -> None:
     trained(tokenizer, tmp_path, save_every=5)
-    assert {file.name for file in tmp_path.iterdir()} == {LOSSES, checkpoints.CHECKPOINT}
-    facts = checkpoints.facts_of(tmp_path / checkpoints.CHECKPOINT)
+    assert {file.name for file in tmp_path.iterdir()} == {LOSSES, CHECKPOINT}
+    facts = checkpoint_facts(tmp_path / CHECKPOINT)
     assert facts is not None
     assert facts["updates"] == UPDATES
 
 
 def test_a_damaged_checkpoint_is_said_and_left_alone(tokenizer: Any, tmp_path: Path) -> None:
     trained(tokenizer, tmp_path, save_every=5)
-    file = tmp_path / checkpoints.CHECKPOINT
+    file = tmp_path / CHECKPOINT
     cut = file.read_bytes()[:-100]
     file.write_bytes(cut)
     with pytest.raises(StoreError, match=r"cannot be read .*remove it to begin again"):
@@ -246,7 +253,7 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(
 
     with pytest.raises(KeyboardInterrupt):
         trained(tokenizer, tmp_path, 6, save_every=5)
-    before = (tmp_path / checkpoints.CHECKPOINT).read_bytes()
+    before = (tmp_path / CHECKPOINT).read_bytes()
 
     def full(tensors: Any, path: Path, metadata: Any) -> None:
         Path(path).write_bytes(b"half")
@@ -255,5 +262,5 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(
     monkeypatch.setattr(safetensors.torch, "save_file", full)
     with pytest.raises(StoreError, match=r"No space left.*free the disk"):
         trained(tokenizer, tmp_path, save_every=5)
-    assert (tmp_path / checkpoints.CHECKPOINT).read_bytes() == before
+    assert (tmp_path / CHECKPOINT).read_bytes() == before
     assert not list(tmp_path.glob(".tmp-*"))

@@ -11,6 +11,7 @@ import re
 from itertools import chain, islice
 
 from gradeschool.answers.quantities import (
+    WORD_NUMBER,
     WrittenNumber,
     canonical,
     quantities,
@@ -40,16 +41,22 @@ AFTER_EQUALS = re.compile(
 )
 AFTER_RESULT_WORD = re.compile(
     r"(?i)\b(?:which\s(?:is|equals|gives|makes|means)|equals?|equal\sto|gives(?:\s\w+)?|comes\sto"
-    r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|totals|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
+    r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|\ba\stotal\s\w+\sof|totals|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
     r"|leaves(?:\s\w+){0,2}|(?:left|ends\sup)\swith)[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 AFTER_VERB = re.compile(
-    r"(?i)\b(?:is|are|was|were|be|been|has|have|had|costs?|earn(?:s|ed)?|make[s]?|made|pa(?:y|ys|id)"
+    r"(?i)\b(?:is(?:\sworth)?|are|was|were|be|been|has|have|had|costs?|earn(?:s|ed)?|make[s]?|made|pa(?:y|ys|id)"
     r"|needs?|needed|spen[dt]s?|gets?|got|sold|sells?|takes?|took|lasts?|receives?|received|saves?"
     r"|saved|owes?|owed|buys?|bought|eats?|ate|gives?|gave|weighs?|contains?|drinks?|drove|ran|runs?"
     r"|will\s\w+|can\s\w+|must\s\w+|should\s\w+|did\s\w+|reads?|walks?|travel(?:s|ed)|uses?|used|keeps?)"
     r"(?:\s(?:now|still|only|exactly|about|approximately|then|also|just|her|him|them|all|over"
     r"|at\sleast|at\smost|up\sto))?[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
+)
+# Any other word may be a verb too: "covers 300 miles".
+AFTER_WORD = re.compile(
+    r"\b(?!(?:and|or|but|then|so|of|for|a|an|plus|minus|times|versus|vs|about|as|to|only|since|because"
+    r"|with|that|than|if|also|both|around|roughly|approximately|almost|nearly|exactly)\b)[a-z]{2,20}"
+    r"[\s*_]{1,3}\$?$"
 )
 OPERAND_BEFORE = re.compile(
     r"(?:[\w)}%¢\]]\s{0,3}\\?[$)]?\s?(?:[+×÷·/^]|\\times|\\div|\\cdot|[−–-]|\*)"
@@ -77,8 +84,8 @@ FOR = re.compile(
 )
 BULLET = re.compile(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
 ITEM = re.compile(
-    r"[\s*>#(-]{0,8}(?:(?:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):](?:\*\*)?(?=\s|\*|$)",
-    re.I,
+    r"[\s*>#(-]{0,8}(?:(?:(?i:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):]"
+    r"|[A-Z][a-z]{2,9}\s\d{1,3}:)(?:\*\*)?(?=\s|\*|$)"
 )
 BOLD = re.compile(
     r"\*\*((?:[^*\n]|\*(?!\*)){1,200})\*\*|__([^_\n]{1,200})__|\\textbf\{([^{}\n]{1,200})\}"
@@ -91,11 +98,17 @@ EXCLUDED = re.compile(
     r"|compared\s(?:to|with)|exceed(?:s|ing)?)$"
 )
 REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare|as(?=\s\d))\s")
+# "Since there are 4 schools, 44 people came."
+LEADING = re.compile(
+    r"(?i)[\s*]{0,6}(?:(?:so|and|but|now|then|thus|therefore|hence|finally),?\s)?"
+    r"(?:since|because|as|if|given|assuming|when|while|although)\b[^,:=\n]{1,160}"
+    r"(?:,\d{3}[^,:=\n]{1,80})?,\s"
+)
 PART = re.compile(r"\sof\s(?:which|whom)\b")
 TOTAL_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,3}\s(?:left(?:\sover)?|remain(?:ing|s)?|in\s(?:total|all)|altogether|total)\b"
 )
-ALTERNATIVE = re.compile(r"(?i)(?:\(|\bor\b|\bi\.e\.|\bthat\sis\b)[\s~$(,*]{0,4}$")
+ALTERNATIVE = re.compile(r"(?i)(?:(?<!\\)\(|\bor\b|\bi\.e\.|\bthat\sis\b)[\s~$(,*]{0,4}$")
 APPROXIMATION = re.compile(r"(?:≈|\\approx)\s{0,2}\\?\$?$")
 AFTER_ROUNDING = re.compile(
     r"(?i)\bround(?:s|ed|ing)?\s(?:(?:it|this|that|up|down|off)\s){0,2}to\s(?:get\s)?[*_$]{0,3}$"
@@ -104,8 +117,9 @@ NOT_ROUNDED = re.compile(r"\s(?:decimal|significant|place|digit)")
 # What follows one of these tells more about a number before it.
 CLAUSE = re.compile(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose"
-    r"|(?:by|from|for|of)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
+    r"|i\.e\.,?(?=\s[a-z])|in\sother\swords,?|(?:by|from|for|of)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
 )
+WORD_BEFORE = re.compile(rf"{WORD_NUMBER.pattern.removeprefix('(?i)')}\s$", re.I)
 # "4 of the 24 slices"
 WHOLE = re.compile(
     r"\s(?:out\s)?of\s(?:the\s|these\s|those\s|his\s|her\s|their\s|all\s)?(?:\w+\s)?"
@@ -117,6 +131,11 @@ BELOW_ZERO = re.compile(
 NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
+UNNUMBERED = re.compile(r"(?i)\b(?:(?:once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
+MONEY = ("money", "change", "profit", "cash")
+TIMES_VALUES = {"once": "1", "twice": "2", "thrice": "3"}
+PERCENT_OF = re.compile(r"\s?\\?%\sof\s")
+MORE_THAN = re.compile(r"(?i)(?:\s\w+){0,2}\s(?:more|less|fewer)\sthan\b")
 NEGATED_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b"
 )
@@ -145,6 +164,8 @@ MEASURES = frozenset(
     """.split()  # noqa: SIM905
 )
 
+# Behind a number with one of these, another in parentheses is not the same amount once more.
+TELLING = frozenset(("unit asked", "given"))
 WEIGHTS = {
     "result": 3.3, "result word": 2.5, "verb": 1.0, "operand": -4.0, "defined": 2.0,
     "unit asked": 2.0, "other unit": -1.5, "bold": 4.0, "boxed": 4.0, "given": -2.0,
@@ -153,15 +174,44 @@ WEIGHTS = {
     "alternative": -1.0, "given value": -0.5, "left of equals": -2.0, "rounded": 4.0,
     "approximation": -8.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0,
     "drawn": 2.5, "whole": -4.0, "asked name": 1.5, "direct": 3.0,
+    "leading": -3.0, "word": 0.5, "compared": -2.5, "share": -2.5,
 }  # fmt: skip
 
 
 def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
     """Return the number that a sentence states as its result, None where it holds none."""
     numbers = sentence_numbers(text, start, end, question)
-    if len(numbers) < 2:
-        return numbers[0] if numbers else None
-    return best_number(text, start, end, numbers, question)
+    if not numbers:
+        return _unnumbered(text, start, end, question)
+    if len(numbers) > 1:
+        number = best_number(text, start, end, numbers, question)
+        if number.value == UNRESOLVED:  # "He has seventeen apples (3 x 4 + 5)."
+            words = islice(word_quantities(text, start, numbers[0].start), MOST_NUMBERS)
+            return next((word for word in words if _follows_verb(text, start, word)), number)
+        return number
+    number = numbers[0]
+    if number.value in question_hints(question).values and SETTING.search(
+        text[max(start, number.start - CONTEXT) : number.start]
+    ):  # "After 4 hours it is minus seven degrees."
+        words = islice(word_quantities(text, number.end, end), MOST_NUMBERS)
+        return next((word for word in words if _follows_verb(text, number.end, word)), number)
+    return number
+
+
+def _follows_verb(text: str, start: int, number: WrittenNumber) -> bool:
+    return AFTER_VERB.search(text[max(start, number.start - CONTEXT) : number.start]) is not None
+
+
+def _unnumbered(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
+    """Return 2 for "twice" where a number of times is asked, 0 for "no quarters" of quarters."""
+    units = question_hints(question).units
+    for match in UNNUMBERED.finditer(text, start, end) if units else ():
+        value = TIMES_VALUES.get(match[0].lower())
+        if value is None and (stem(match[1]) in units or ("dollar" in units and match[1] in MONEY)):
+            return WrittenNumber("0", *match.span())
+        if value is not None and "time" in units:
+            return WrittenNumber(value, *match.span())
+    return None
 
 
 def best_number(
@@ -242,8 +292,9 @@ def features(
     reason = REASON.search(text, numbers[0].end, numbers[-1].start)
     workings = [match.span() for match in WORKING.finditer(text, start, end)]
     last = len(numbers) - 1
+    leading = LEADING.match(text, start, numbers[-1].start)
     rows: list[list[str]] = []
-    name = question_hints(question).name
+    name, units = question_hints(question).name, question_hints(question).units
     drawn = DRAWN.search(text, numbers[0].end, numbers[-1].start)
     clause = CLAUSE.search(text, numbers[0].end, numbers[-1].start)
     for index, number in enumerate(numbers):
@@ -261,6 +312,8 @@ def features(
             and " is " not in text[reason.start() : number.start]
         ):
             names.append("reason")
+        elif leading is not None and number.start < leading.end():
+            names.append("leading")
         elif clause is not None and number.start > clause.start() and "result" not in names:
             names.append("clause")
         if index and WHOLE.fullmatch(text, numbers[index - 1].end, number.start):
@@ -268,10 +321,10 @@ def features(
             if "unit asked" in names:
                 rows[-1].append("unit asked")
         if ALTERNATIVE.search(before):
-            better = "unit asked" in names and not (rows and "unit asked" in rows[-1])
+            better = "unit asked" in names and rows and not TELLING.intersection(rows[-1])
             names.append("asked alternative" if better else "alternative")
-        if drawn is not None and number.start > drawn.start() and "unit asked" in names:
-            names.append("drawn")
+        if drawn is not None and number.start > drawn.start():
+            names += ["drawn"] if "unit asked" in names or not units else []
         if index and _is_rest(text, numbers[index - 1], number, end):
             names.append("rest")
         if APPROXIMATION.search(before) and index and "/" in numbers[index - 1].value:
@@ -365,12 +418,18 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
         names.append("for")
     elif AFTER_VERB.search(before):
         names.append("verb")
+    elif AFTER_WORD.search(before):
+        names.append("word")
     if before.endswith("boxed{"):
         names.append("boxed")
     if TOTAL_AFTER.match(text, number.end, end):
         names.append("total")
     if NEGATED_AFTER.match(text, number.end, end):
         names.append("negated")
+    if "percent" not in hints.units and PERCENT_OF.match(text, number.end, end):
+        names.append("share")
+    if MORE_THAN.match(text, number.end, end) and not hints.compares:
+        names.append("compared")
     return names
 
 
@@ -510,6 +569,6 @@ def _in_parentheses(text: str, start: int, number: WrittenNumber) -> bool:
     opened = text.rfind("(", start, number.start)
     if opened < 0 or text[opened - 1] == "\\":
         return False
-    if text[opened + 1 : number.start].strip() == "" and text.startswith(")", number.end):
+    if text.startswith(")", number.end) and WORD_BEFORE.search(text[:opened][-30:]):
         return False  # "twenty-four (24)"
     return opened > text.rfind(")", start, number.start)

@@ -16,6 +16,7 @@ from gradeschool.answers.candidates import (
     has_equals,
     is_given,
     offers_value,
+    sentence_numbers,
     skip_lead,
     stated_number,
 )
@@ -27,7 +28,13 @@ from gradeschool.answers.quantities import (
     same_value,
     shifted,
 )
-from gradeschool.answers.question import question_hints, restates_question
+from gradeschool.answers.question import (
+    FEWEST_WORDS,
+    MOST_OF,
+    question_hints,
+    restated_share,
+    restates_question,
+)
 from gradeschool.answers.regions import Region, committed_region
 from gradeschool.answers.sentences import (
     CONCLUSION,
@@ -35,11 +42,11 @@ from gradeschool.answers.sentences import (
     Sentence,
     before_check,
     breaks_off,
+    first_sentence_end,
     goes_round,
     is_aside,
     is_next_item,
     last_sentences,
-    restates,
 )
 from gradeschool.answers.statements import (
     AnswerSection,
@@ -53,6 +60,10 @@ __all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer", "rests_on_gu
 # A statement with more text than this behind it is not looked at again.
 LONGEST_TAIL = 20_000
 DRAWN = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
+# Behind one of these a text still works something out.
+DERIVED = re.compile(
+    r"(?i)\b(?:therefore|thus|hence|so|if|to\s(?:find|calculate|determine|get)|first,|need\sto|let)\b"
+)
 # In the very sentence of another number.
 RETRACTION = re.compile(r"(?i)\b(?:wait|correction|oops|should\s(?:actually\s)?be)\b")
 CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm)\b")
@@ -65,9 +76,17 @@ TOTAL = re.compile(
 )
 # A text that says so gives no answer.
 UNKNOWN = re.compile(
-    r"(?i)\b(?:(?:cannot|can\snot|can['’]t|impossible\sto)\s(?:be\s)?"
-    r"(?:determine|answer|solve|calculate|tell|say|know)[dn]?"
-    r"|not\s(?:enough|what)|insufficient|unknown)\b"
+    r"(?i)\b(?:(?:cannot|can\snot|can['’]t|(?:im|not\s)possible\sto|unable\sto)\s(?:be\s)?"
+    r"(?:\w+ly\s)?(?:determine|answer|solve|calculate|tell|say|know|find|compute|give|provide)[dn]?"
+    r"|(?:not|n['’]t(?:\s\w+)?)\s(?:enough|sufficient|what)|insufficient|unknown)\b"
+)
+# The number alone, on a line below the sentence that announces it.
+BELOW = re.compile(
+    r"(?:[:=≈]|\b(?:is|are|was|be|equals|to))[\s*]{0,4}\n\s{0,20}(?:\\[\[(]|\$\$|\*\*){0,2}\s{0,9}"
+    r"(?=\\?[\d$€£¥₹.−–-])"
+)
+BELOW_END = re.compile(
+    r"(?:[\s.*$!]|\\[\])!,; ]|\\text\{[^{}\n]{0,30}\}|%|\\%|(?<=[\s\d])[A-Za-z]{1,12}){0,12}\Z"
 )
 OUTPUT = re.compile(
     r"(?:```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```(?:\s{0,3}[^\n\d`]{0,80})?"
@@ -77,8 +96,10 @@ HEADLINE = re.compile(
     r" ?(?:[A-Za-z%°]{1,14} ?){0,3}[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n| (?:[A-Za-z%°]{1,14} ?){1,3}\. "
 )
 PROGRAM = re.compile(r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)")
+# A sentence that is repeated over and over is an answer if it holds so much of what was asked.
+ANSWERED = 0.4
 DIGIT = re.compile(r"\d")
-MOST_STRONGER, SHORTEST_REPEATED = 6, 25
+MOST_STRONGER, SHORTEST_REPEATED = 6, 15
 # "5.600" is a number of thousands in a text of these languages.
 THOUSANDS_POINT = re.compile(r"-?\d{1,3}\.\d{3}")
 POINT_LANGUAGES = re.compile(
@@ -163,7 +184,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         and offers_value(text, last.start, last.end, stated.value)
     ):
         return stated
-    if breaks_off(text, last, number):
+    if breaks_off(text, last, number, question):
         return stated
     taken_back = RETRACTION.search(text, last.start, number.start) or (
         REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end)
@@ -201,32 +222,66 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         return None
     if PROGRAM.match(text, start, end):
         return None
+    below = _below(text, start, end)
+    if below is not None:
+        return below
     limit = end
     end = _before_parts(text, start, before_check(text, start, end))
     sentences = list(last_sentences(text, start, end))
+    repeats = False
     for index, sentence in enumerate(sentences):
-        number = stated_number(text, sentence.start, sentence.end, question)
-        if index == 0 and not whole and end == limit and breaks_off(text, sentence, number):
-            if number is None and restates(text, sentence):
-                continue
+        span = sentence.start, sentence.end
+        number = stated_number(text, *span, question)
+        last = index == 0 and end == limit
+        if last and not whole and breaks_off(text, sentence, number, question):
             return None
-        if number is None or is_aside(text, sentence) or _is_asked(text, sentence, question):
+        if UNKNOWN.search(text, *span) or is_next_item(text, sentence, end):
+            return None
+        if number is None or is_aside(text, sentence):
+            if last and number and text[slice(*span)].strip() in question:
+                return None  # it ends in what it was asked
             continue
-        if is_next_item(text, sentence, end) or UNKNOWN.search(text, sentence.start, sentence.end):
+        if _goes_round(region, sentence, number, question):
             return None
-        if goes_round(text, sentence, region.start, region.end):
-            return None
-        head = _headline(text, start, end, sentence, number, question)
+        head = _headline(text, start, end, sentence, number, question) or _opening(
+            text, start, sentence, number, question
+        )
         if head is not None:
             return ExtractedAnswer(*head, "in the opening line", Confidence.GUESSED)
+        asked = _is_asked(text, sentence, question)
+        if asked or (repeats and _is_given(text, sentence, question)):
+            repeats = True
+            continue
         stronger = _stronger(text, sentences[index:], question)
         if stronger is not None:
             return ExtractedAnswer(*stronger, "in the conclusion", Confidence.CONCLUDED)
-        concludes = CONCLUSION.match(text, sentence.start, sentence.end) is not None
+        concludes = CONCLUSION.match(text, *span) is not None
         sure = concludes and (whole or not sentence.cut)
         confidence = Confidence.CONCLUDED if sure else Confidence.GUESSED
         return ExtractedAnswer(*number, "in the closing sentence", confidence)
     return None
+
+
+def _goes_round(region: Region, sentence: Sentence, number: WrittenNumber, question: str) -> bool:
+    """Tell whether a text repeats a sentence over and over that is no finished answer."""
+    if not goes_round(region.text, sentence, region.start, region.end):
+        return False
+    share = restated_share(region.text[sentence.start : sentence.end], question)
+    return sentence.cut or share < ANSWERED or number.value in question_hints(question).values
+
+
+def _below(text: str, start: int, end: int) -> ExtractedAnswer | None:
+    """Return the number that stands alone on the last line, below the words that announce it."""
+    begin = max(start, end - 120)
+    last = None
+    for last in BELOW.finditer(text, begin, end):  # noqa: B007
+        pass
+    if last is None:
+        return None
+    number = quantity_at(text, last.end(), end)
+    if number is None or BELOW_END.match(text, number.end, end) is None:
+        return None
+    return ExtractedAnswer(*number, "on the closing line", Confidence.CONCLUDED)
 
 
 def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
@@ -252,9 +307,16 @@ def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNum
 
 
 def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
-    """Tell whether a sentence only repeats a part of the question."""
-    written = text[sentence.start : sentence.end].strip()
-    return len(written) > SHORTEST_REPEATED and written in question
+    """Tell whether a sentence only repeats a part of the question, but for a pronoun or two."""
+    words = text[sentence.start : sentence.end].split()
+    written = " ".join(words)
+    if len(written) <= SHORTEST_REPEATED:
+        return False
+    asked = " ".join(question.split())
+    if written in asked:
+        return True
+    rest = " ".join(words[1:])
+    return rest in asked and len(rest) > SHORTEST_REPEATED and not DIGIT.search(words[0])
 
 
 def _is_given(text: str, sentence: Sentence, question: str) -> bool:
@@ -301,6 +363,32 @@ def _headline(
     if has_equals(text, head.end, end) and number.value not in values:
         return None
     return None if head.value in values or head.start >= sentence.start else head
+
+
+def _opening(
+    text: str, start: int, closing: Sentence, number: WrittenNumber, question: str
+) -> WrittenNumber | None:
+    """Return what the first sentence answers, where the closing one only explains it.
+
+    "The difference is $200. The first costs $450, while the second costs $250."
+    """
+    end = first_sentence_end(text, start, closing.start)
+    if end is None or has_equals(text, start, end) or DERIVED.search(text, start, closing.end):
+        return None
+    if len(text[closing.start : closing.end].split()) < FEWEST_WORDS:
+        return None
+    share = restated_share(text[start:end], question)
+    if share < MOST_OF or restated_share(text[closing.start : closing.end], question) >= share:
+        return None
+    parentheses = text.rfind("(", closing.start, number.start)
+    inside = parentheses > text.rfind(")", closing.start, number.start)
+    if has_equals(text, closing.start, number.start) and not inside:
+        return None
+    numbers = sentence_numbers(text, start, end, question)
+    opening = numbers[0] if len(numbers) == 1 else None
+    if opening is None or opening.value in question_hints(question).values:
+        return None
+    return None if offers_value(text, end, closing.start, opening.value) else opening
 
 
 def _printed(text: str, region: Region) -> ExtractedAnswer | None:

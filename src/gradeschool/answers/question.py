@@ -31,6 +31,7 @@ TIME_OF = re.compile(
     r"(?i)\bhow\s+(?:many\s+|much\s+)?(?:more\s+)?(?:long(?:er)?|time)\b|\bhow\s+much\s+longer\b"
 )
 SHARE = re.compile(r"(?i)fraction|\bpart\b|portion|percent|probability|chance|ratio|share")
+COMPARES = re.compile(r"(?i)\b(?:more|less|fewer|differ(?:ence|s)?|further|\w{3,}er|than)\b")
 SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trillion)s?\b")
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 LONG_WORD = re.compile(r"[A-Za-z]{4,}")
@@ -67,8 +68,8 @@ class QuestionHints(NamedTuple):
 
     givens: (digits, stem of the next word) as they stand in the question; values: the digits alone.
     scale: the power of ten in which it asks ("in millions of dollars" is 6), else 0. share: whether
-    it may ask for a fraction. words: the longer words of the sentence that asks.
-    name: the only name in it, else "".
+    it may ask for a fraction. compares: whether it may ask how much more. words: the longer words
+    of the sentence that asks. name: the only name in it, else "".
     """
 
     units: frozenset[str]
@@ -76,12 +77,13 @@ class QuestionHints(NamedTuple):
     values: frozenset[str]
     scale: int
     share: bool
+    compares: bool
     words: frozenset[str]
     name: str
 
 
 NOTHING = QuestionHints(
-    frozenset(), frozenset(), frozenset(), 0, share=True, words=frozenset(), name=""
+    frozenset(), frozenset(), frozenset(), 0, share=True, compares=True, words=frozenset(), name=""
 )
 
 
@@ -99,20 +101,27 @@ def question_hints(question: str) -> QuestionHints:
         units = frozenset(["dollar"])
     scaled = SCALED.search(asking)
     scale = SCALES[scaled[1].lower()] if scaled else 0
-    share = SHARE.search(asking) is not None
+    share, compares = SHARE.search(asking) is not None, COMPARES.search(asking) is not None
     words = frozenset(map(stem, LONG_WORD.findall(asking)))
     names = set(NAME.findall(asking)) - NO_NAMES
     name = names.pop() if len(names) == 1 else ""
-    return QuestionHints(units, givens, values, scale, share, words, name)
+    return QuestionHints(units, givens, values, scale, share, compares, words, name)
 
 
 def restates_question(text: str, question: str) -> bool:
     """Tell whether a sentence holds most of the longer words of what the question asks."""
+    return restated_share(text, question) >= MOST_OF
+
+
+def restated_share(text: str, question: str) -> float:
+    """Return the share of the longer words of what the question asks that a sentence holds.
+
+    0 where the question has too few of them to tell.
+    """
     expected = question_hints(question).words
     if len(expected) < FEWEST_WORDS:
-        return False
-    present = expected.intersection(map(stem, LONG_WORD.findall(text)))
-    return len(present) >= MOST_OF * len(expected)
+        return 0.0
+    return len(expected.intersection(map(stem, LONG_WORD.findall(text)))) / len(expected)
 
 
 def stem(word: str) -> str:

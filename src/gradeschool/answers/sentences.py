@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradeschool.answers.candidates import SETTING
+from gradeschool.answers.candidates import SETTING, has_unit
 from gradeschool.answers.quantities import WrittenNumber
+from gradeschool.answers.question import restates_question
 
 # A text is read from its end; so many characters of it hold its closing sentences.
 WINDOW = 1_500
@@ -41,6 +42,7 @@ CHECK = re.compile(
     r"(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s|i(?:['’]ll|\swill|\scan)?)\s)?"
     r"(?:just\s|quickly\s|also\s)?(?:double[-\s]?)?"
     r"(?:check(?:ing)?|verif(?:y|ication|ying)|confirm(?:ing)?|sanity\scheck)\b"
+    r"|\n[\s*#]{0,6}(?:references?|sources?|citations?)[*_]{0,2}:"
 )
 NEW_CONCLUSION = re.compile(
     r"(?i)(?:\n|[.!?]\s)[\s*]{0,4}(?:so|therefore|thus|hence)\b[^\n.]{0,90}\d"
@@ -60,7 +62,18 @@ INSTRUCTION = re.compile(
     r"(?i)[\s*#\d.)-]{0,8}(?:now|then|next|first|finally)?,?\s?(?:we\s(?:need\sto|can|must|have\sto)\s)?"
     r"(?:add|subtract|multiply|divide|calculate|find)\s"
 )
-OPERAND = re.compile(r"[\w)}%][\s$]{0,3}[+×÷/][\s$]{0,3}$|[\d)][\s$]{0,3}[−–*-]\s[$]?$")
+OPERAND = re.compile(
+    r"[\w)}%][\s$]{0,3}[+×÷/][\s$]{0,3}$|[\d)][\s$]{0,3}(?:[−–-]\s|\*(?!\*)\s?)[$]?$"
+)
+# A word that may stand alone at the end of a finished text.
+CLOSER = re.compile(r"(?i)(?:done|thanks?|good|great|correct|true|yes|cheers|end)\b")
+# More words behind the number of an unfinished sentence are no unit.
+LONGEST_UNIT = 4
+# A model that writes more goes round in them.
+MOST_DIGITS = 50
+# What a text that goes round repeats is so long at least; of short sentences, so many characters.
+SHORTEST_PERIOD, LONGEST_PERIOD = 20, 60
+LABEL = re.compile(r"([A-Z][a-z]{2,9}) (\d{1,3}):")
 DIGIT = re.compile(r"\d")
 
 
@@ -86,6 +99,15 @@ def last_sentences(text: str, start: int, end: int) -> Iterator[Sentence]:
         stop = edge
 
 
+def first_sentence_end(text: str, start: int, end: int) -> int | None:
+    """Return where the first sentence of a piece of text ends, None where it reaches to the end."""
+    while (boundary := BOUNDARY.search(text, start, end)) is not None:
+        if text[start : boundary.end()].strip():
+            return boundary.end()
+        start = boundary.end()
+    return None
+
+
 def is_aside(text: str, sentence: Sentence) -> bool:
     """Tell whether a sentence asks something, or adds a note to what was said."""
     if ASIDE.match(text, sentence.start, sentence.end):
@@ -104,7 +126,7 @@ def before_check(text: str, start: int, end: int) -> int:
     return check.start() if DIGIT.search(text, start, check.start()) else end
 
 
-def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None) -> bool:
+def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, question: str) -> bool:
     """Tell whether an unfinished last sentence is on its way to a figure that it does not have."""
     written = text[sentence.start : sentence.end].rstrip()
     if DANGLING.search(written[-40:]) and (
@@ -113,36 +135,51 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None) -> b
         return True
     if not sentence.cut:
         return False
-    if number is not None and "," in text[number.end : sentence.end]:
+    words = written.split()
+    if number is None:
+        return len(words) > 2 or (written[:1].isupper() and CLOSER.match(written) is None)
+    stop = sentence.start + len(written)
+    if number.end - number.start > MOST_DIGITS:  # 0.3333333333333...
+        return True
+    if "," in text[number.end : stop]:
         before = text[max(sentence.start, number.start - 40) : number.start]
         if SETTING.search(before) and "=" not in written:  # "Therefore, in 48 hours, the pool"
             return True
     if INSTRUCTION.match(written) and "=" not in written:
         return True
-    ends_in_it = number is not None and number.end >= sentence.start + len(written)
-    if number is not None and ends_in_it and OPERAND.search(text, sentence.start, number.start):
+    if number.end >= stop and OPERAND.search(text, sentence.start, number.start):
         return True
-    figure = number is not None and DIGIT.search(text, number.start, number.end)
-    return not ends_in_it and not figure and len(written.split()) > 2
-
-
-def restates(text: str, sentence: Sentence) -> bool:
-    """Tell whether an unfinished sentence only says again what was worked out before it."""
-    if DIGIT.search(text, sentence.start, sentence.end):
-        return False
-    concludes = CONCLUSION.match(text, sentence.start, sentence.end) is not None
-    return concludes or "answer is" in text[sentence.start : sentence.end]
+    if number.end < stop and len(words) > 2 and not DIGIT.search(text, number.start, number.end):
+        return True
+    before = text[max(0, sentence.start - 8) : sentence.start]
+    if "\n" in before or not before.rstrip().endswith((".", "!", "?")):
+        return False  # a line needs no period
+    if number.start == sentence.start and len(words) <= LONGEST_UNIT:
+        return False  # "Therefore, it takes 3 hours. 3"
+    if len(text[number.end : stop].split()) > LONGEST_UNIT:
+        return True
+    return not (
+        CONCLUSION.match(written)
+        or "=" in written
+        or restates_question(written, question)
+        or has_unit(text, number, stop, question)
+    )
 
 
 def is_next_item(text: str, sentence: Sentence, end: int) -> bool:
     """Tell whether a text breaks off behind the number of a list's next item."""
     written = text[sentence.start : sentence.end].strip().rstrip(".)")
+    if label := LABEL.fullmatch(written):
+        return f"\n{label[1]} {int(label[2]) - 1}:" in text[: sentence.start]
     if len(written) > 3 or not written.isdecimal() or text[sentence.end : end].strip():
         return False
     return any(f"\n{int(written) - 1}{mark} " in text[: sentence.start] for mark in ".)")
 
 
 def goes_round(text: str, sentence: Sentence, start: int, end: int) -> bool:
-    """Tell whether a text repeats its last sentence over and over."""
-    written = text[sentence.start : sentence.end].strip()
-    return len(written) > 20 and text.count(written, start, end) >= 4
+    """Tell whether a text repeats its last sentence, or its last words, over and over."""
+    written = text[sentence.start : sentence.end].strip().lstrip("0123456789. ")
+    if len(written) < SHORTEST_PERIOD:
+        stop = sentence.start + len(text[sentence.start : sentence.end].rstrip())
+        written = text[max(start, stop - LONGEST_PERIOD) : stop]
+    return len(written) >= SHORTEST_PERIOD and text.count(written, start, end) >= 4

@@ -63,6 +63,11 @@ SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|[。！？]|(?<![=
 MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s")
 
 
+SAME_AMOUNT = re.compile(
+    r"[^\n=≈\d]{0,40}?\}[\s$\\)*]{0,6}(?:=|≈|or|\(|i\.e\.)[\s$*\\(]{0,6}(?=[\d.])"
+)
+
+
 class Confidence(StrEnum):
     """How sure an extracted answer is."""
 
@@ -139,7 +144,9 @@ def _in_box(text: str, start: int, end: int, question: str) -> ExtractedAnswer |
             number = _boxed(text, place + len(marker), end, question)
             if number is None:
                 continue
-            other = _box_beside(text, place, number, start, end, question)
+            other = _box_beside(text, place, number, start, end, question) or _asked_behind(
+                text, number, end, question
+            )
             return _stated(other or number, "in the last box")
     return None
 
@@ -174,6 +181,17 @@ def _box_beside(
             return box
     fits = has_unit(text, number, end, question)
     return number if fits and not has_unit(text, other, place, question) else other
+
+
+def _asked_behind(
+    text: str, number: WrittenNumber, end: int, question: str
+) -> WrittenNumber | None:
+    """Return the 180 of "[3 hours] = 180 minutes" where minutes are asked, [] a box."""
+    equals = SAME_AMOUNT.match(text, number.end, end)
+    if equals is None or has_unit(text, number, equals.end(), question):
+        return None
+    other = quantity_at(text, equals.end(), end)
+    return other if other is not None and has_unit(text, other, end, question) else None
 
 
 def _closing_brace(text: str, start: int, end: int) -> int:

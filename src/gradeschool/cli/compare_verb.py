@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradeschool.cli.options import (
+    FileVerb,
     FiniteRange,
-    Verb,
     check_scorers,
     dataset_option,
     json_option,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 
 
-@click.command(cls=Verb)
+@click.command(cls=FileVerb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @scorer_option("Scorer for all runs; by default that of their protocol.")
 @click.option("--common", is_flag=True,
@@ -81,11 +81,8 @@ def command(
     if common and unpaired:
         raise InputError("--common and --unpaired exclude each other; give one")
     check_scorers(scorer)
-    chosen = choose_runs((reference, *runs) if reference is not None else runs, dataset, warn)
-    if len(chosen) < 2 and at_least is None:
-        raise InputError(
-            f"only one run is given: {chosen[0].run.name!r}; give another, or --at-least"
-        )
+    specs = (reference, *runs) if reference is not None else runs
+    chosen = choose_runs(specs, dataset, warn, None if at_least is not None else _check_two)
     judge = _scorer(scorer, [run.manifest for run in chosen])
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
     if common:
@@ -105,6 +102,11 @@ def command(
     if any(not threshold.met for threshold in thresholds):
         sys.exit(1)
     warn_of_faults(sum(run.run.faults for run in chosen))
+
+
+def _check_two(runs: Sequence[str]) -> None:
+    if len(runs) < 2:
+        raise InputError(f"only one run is given: {runs[0]!r}; give another, or --at-least")
 
 
 def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:

@@ -48,12 +48,14 @@ def list_command(as_json: bool) -> None:
     for source in SOURCES.values():
         try:
             file = find_file(source)
-            where = file.where if file else "to be fetched"
+            absent = "to be fetched" if source.sha256 else "to be given"
+            where = file.where if file else absent
             path = str(file.path) if file else None
         except DataError:
             where, path = "wrong digest", None
         rows.append({"name": source.name, "rows": source.rows, "where": where, "path": path,
                      "sha256": source.sha256, "url": source.url, "licence": source.licence,
+                     "language": source.language, "golds": source.golds,
                      "summary": source.summary})  # fmt: skip
     if as_json:
         print_json({"datasets": rows})
@@ -61,11 +63,16 @@ def list_command(as_json: bool) -> None:
     from rich import box
     from rich.table import Table
 
-    table = Table("dataset", "problems", "found", "description", box=box.SIMPLE_HEAD)
+    table = Table(
+        *("dataset", "problems", "language", "licence", "found", "description"),
+        box=box.SIMPLE_HEAD,
+    )
     table.caption = "fresh:SEED generates new problems: `gradeschool data generate --help`"
     table.caption_justify = "left"
     for row in rows:
-        table.add_row(*(str(row[name]) for name in ("name", "rows", "where", "summary")))
+        shown = (row[name] for name in ("name", "rows", "language", "licence", "where"))
+        golds = "" if row["golds"] == "integers" else f"; golds: {row['golds']}"
+        table.add_row(*map(str, shown), f"{row['summary']}{golds}")
     stdout_console().print(table)
 
 
@@ -74,13 +81,17 @@ def list_command(as_json: bool) -> None:
 def fetch_command(names: tuple[str, ...]) -> None:
     """Fetch datasets from their origin and verify them.
 
-    Fetches all of them if none is named; skips those that are on this machine.
+    Fetches all of them if none is named; skips those that are on this machine. A dataset whose
+    digest is not known is not fetched: `gradeschool data list` calls it "to be given".
     """
-    from gradeschool.datasets.files import locate
+    from gradeschool.datasets.files import find_file, locate
     from gradeschool.datasets.load import source_named
     from gradeschool.datasets.sources import SOURCES
 
     for source in [source_named(name) for name in names] or SOURCES.values():
+        if not names and source.url and not source.sha256 and find_file(source) is None:
+            click.echo(f"{source.name}: to be given; get it from {source.url}")
+            continue
         file = locate(source)
         click.echo(f"{source.name}: {file.where}, {file.path}")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from gradeschool.cli.options import (
-    Verb,
+    FileVerb,
     check_scorers,
     dataset_option,
     json_option,
@@ -20,10 +21,12 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradeschool.runs.diff.sides import DiffSide
 
 
-@click.command(cls=Verb)
+@click.command(cls=FileVerb)
 @click.argument("a")
 @click.argument("b")
 @renamed_option("--scorer-a", aliases=("--rule-a",), metavar="NAME",
@@ -50,12 +53,8 @@ def command(
     from gradeschool.scoring.sources import choose_runs
 
     check_scorers(scorer_a, scorer_b)
-    chosen = choose_runs((a, b), dataset, warn)
-    chosen = chosen * 2 if a == b and len(chosen) == 1 else chosen
-    if len(chosen) != 2:
-        names = ", ".join(repr(run.run.name) for run in chosen)
-        raise InputError(f"diff compares two results, and these are {len(chosen)}: {names}; "
-                         "select one run of a file with FILE#NAME")  # fmt: skip
+    chosen = choose_runs((a, b), dataset, warn, partial(_check_two, same=a == b))
+    chosen = chosen * 2 if len(chosen) == 1 else chosen
     sides = (read_side(chosen[0]), read_side(chosen[1]))
     scorers = _scorers(sides, (scorer_a, scorer_b))
     result = difference(*sides, (get_usable_scorer(scorers[0]), get_usable_scorer(scorers[1])))
@@ -64,6 +63,14 @@ def command(
     else:
         print_difference(result, stdout_console())
     warn_of_faults(sum(run.run.faults for run in chosen))
+
+
+def _check_two(runs: Sequence[str], same: bool) -> None:
+    """Raise InputError unless these are two runs, or the one run that is named twice."""
+    if len(runs) != 2 and not (same and len(runs) == 1):
+        names = ", ".join(map(repr, runs))
+        raise InputError(f"diff compares two results, and these are {len(runs)}: {names}; "
+                         "select one run of a file with FILE#NAME")  # fmt: skip
 
 
 def _scorers(

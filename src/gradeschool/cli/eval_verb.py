@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gradeschool.cli.config import config_options, write_config
 from gradeschool.cli.options import (
     FiniteRange,
     Verb,
@@ -21,19 +22,11 @@ from gradeschool.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from gradeschool.completion import Decoding
     from gradeschool.models.base import Model
-    from gradeschool.models.transformers_model import Workers
-    from gradeschool.protocol import Protocol
-    from gradeschool.runs.cost import Estimate, Price
-    from gradeschool.runs.evaluate import Evaluation, RequestOptions
-    from gradeschool.runs.plan import RunPlan
+    from gradeschool.runs.evaluate import Evaluation
+    from gradeschool.runs.job import PreparedJob
 
 Decorated = TypeVar("Decorated", bound=Callable[..., None])
-
-PROTOCOL = "zero-shot/chat"
-# The model of the package was trained only on questions and annotated solutions.
-BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
 
 
 def worker_options(command: Decorated) -> Decorated:
@@ -49,35 +42,21 @@ def worker_options(command: Decorated) -> Decorated:
     )(command)  # fmt: skip
 
 
-def workers_of(engine: str, processes: int | None) -> Workers | None:
-    """Return the processes that run a model, or None for this process."""
-    from functools import partial
-
-    if engine == "ray":
-        from gradeschool.models.workers import on_ray
-
-        return partial(on_ray, actors=processes)
-    if processes is None or processes == 1:
-        return None
-    from gradeschool.models.workers import in_processes
-
-    return partial(in_processes, processes=processes)
-
-
 @click.command(cls=Verb)
-@click.option("-m", "--model", required=True, metavar="PROVIDER/NAME",
+@click.option("-m", "--model", "models", multiple=True, required=True, metavar="PROVIDER/NAME",
               help="openai/NAME, http://HOST:PORT/v1[/NAME], transformers/FOLDER, vllm/FOLDER, "
                    "llama.cpp/FILE.gguf, recorded/FILE; or tiny, which comes with the "
-                   "package.")  # fmt: skip
-@click.option("-p", "--protocol",
+                   "package. Repeat it to evaluate several models.")  # fmt: skip
+@click.option("-p", "--protocol", "protocols", multiple=True, metavar="NAME",
               help="A name from `gradeschool protocols list`; by default zero-shot/chat, for tiny "
-                   "openai/2021.")  # fmt: skip
+                   "openai/2021. Repeat it to use several protocols.")  # fmt: skip
 @dataset_option
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="Use only the first N problems.")
 @click.option("-k", "--samples", type=click.IntRange(min=1), default=1, show_default=True,
               help="Completions for each problem; several are voted on.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False),
-              help="Run folder; by default runs/MODEL-PROTOCOL-DATASET.")  # fmt: skip
+              help="Run folder; by default runs/MODEL_PROTOCOL_DATASET. With several models or "
+                   "protocols, the folder of the run folders.")  # fmt: skip
 @click.option(
     "--temperature", type=FiniteRange(0, 2), help="Temperature; by default that of the protocol."
 )
@@ -103,219 +82,319 @@ def workers_of(engine: str, processes: int | None) -> Workers | None:
 @click.option("--max-cost", type=FiniteRange(min=0), metavar="DOLLARS",
               help="Stop before the run costs more; it can be resumed. Needs --price.")  # fmt: skip
 @click.option(
-    "--dry-run", is_flag=True, help="Print the number of requests and the cost, and ask nothing."
+    "--dry-run", is_flag=True, help="Print the number of requests and the cost; send nothing."
 )
 @worker_options
+@config_options
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @json_option
+@click.pass_context
 def command(
-    model: str,
-    protocol: str | None,
-    dataset: str | None,
-    limit: int | None,
-    samples: int,
-    output: Path | None,
-    temperature: float | None,
-    max_tokens: int | None,
-    seed: int | None,
-    calculator: bool | None,
-    connections: int | None,
-    choices: int,
-    batch: bool,
-    timeout: float,
-    price: str | None,
-    max_cost: float | None,
+    context: click.Context,
+    /,
+    models: tuple[str, ...],
+    protocols: tuple[str, ...],
     dry_run: bool,
-    engine: str,
-    processes: int | None,
     quiet: bool,
     as_json: bool,
+    save_config: Path | None,
+    **settings: Any,
 ) -> None:
-    """Ask a model, store its completions, score them.
+    """Evaluate models: store their completions and score them.
 
     Stores completions as they arrive. Running the same command again requests only what is missing,
     and with a larger -k or -n only what is new. Exit status 3: some samples failed, or --max-cost
     was reached.
-    """
-    from gradeschool.datasets.load import is_here, load_dataset
-    from gradeschool.models.choose import choose_model
-    from gradeschool.protocols.registry import get_protocol
-    from gradeschool.runs.evaluate import RequestOptions, default_folder
-    from gradeschool.runs.plan import make_plan
 
-    built_in = model == BUILT_IN
-    chosen = get_protocol(protocol or (BUILT_IN_PROTOCOL if built_in else PROTOCOL))
-    calculating = built_in if calculator is None else calculator
-    _check(chosen, calculating, batch, choices, max_cost, price)
-    decoding = decoding_of(chosen, samples, temperature, max_tokens, seed)
-    workers, name = workers_of(engine, processes), dataset or chosen.dataset
-    if not is_here(name):  # raises what is wrong with the model or the price before it is fetched
-        answering = choose_model(model, (), name, timeout, calculating, workers)
-        _price(price, answering)
-    plan = make_plan(chosen, load_dataset(name), decoding, limit, samples)
-    answering = choose_model(model, plan.problems, plan.dataset.name, timeout, calculating, workers)
-    cost = _price(price, answering)
-    options = RequestOptions(connections, choices, batch, cost, max_cost)
-    folder = output or default_folder(model, chosen.name, plan.dataset.name)
+    Several models or protocols make one leaderboard: every model under every protocol.
+
+    Example: gradeschool eval -m http://localhost:8080/v1 -p lm-eval/gsm8k -p olmes/gsm8k-tulu
+    """
+    prepared = prepared_jobs(models, protocols, settings)
+    if save_config is not None:
+        write_config(context, save_config)
     if dry_run:
-        _print_estimate(plan, answering, folder, options, as_json)
-    else:
-        evaluation = run_plan(plan, answering, folder, options, quiet)
-        _print(evaluation, plan.protocol, as_json)
-        exit_as_ended(evaluation)
+        _print_estimates(prepared, as_json)
+        return
+    if len(prepared) == 1:
+        evaluation = run_plan(prepared[0], quiet)
+        _print(prepared[0], evaluation, as_json)
+        warn_of_end(evaluation)
+        sys.exit(exit_status(evaluation))
+    finished, status = _run_all(prepared, quiet)
+    if finished:
+        _print_leaderboard(finished, as_json)
+    sys.exit(status)
 
 
-def decoding_of(
-    protocol: Protocol,
-    samples: int,
-    temperature: float | None,
-    max_tokens: int | None,
-    seed: int | None,
-) -> Decoding:
-    """Return the protocol's decoding with the settings of the command line.
+def prepared_jobs(
+    models: Sequence[str], protocols: Sequence[str], settings: dict[str, Any]
+) -> list[PreparedJob]:
+    """Return a checked job for every model under every protocol, without repetitions.
 
-    Raises InputError for several samples at temperature 0.
+    settings: the other fields of `EvalJob`; with several jobs `output` is the folder of theirs.
+    Raises InputError where two jobs would share a folder, and what `prepare` raises.
     """
-    from gradeschool.runs.plan import check_samples
-
-    usual = protocol.decoding
-    decoding = replace(
-        usual,
-        temperature=usual.temperature if temperature is None else temperature,
-        max_tokens=max_tokens or usual.max_tokens,
-        seed=seed,
-    )
-    check_samples(decoding, samples)
-    return decoding
-
-
-def _price(price: str | None, model: Model) -> Price | None:
-    from gradeschool.runs.cost import parse_price
-
-    return parse_price(price, model.name) if price else None
-
-
-def _check(
-    protocol: Protocol,
-    calculator: bool,
-    batch: bool,
-    choices: int,
-    max_cost: float | None,
-    price: str | None,
-) -> None:
-    """Raise InputError if options contradict each other."""
     from gradeschool.errors import InputError
+    from gradeschool.runs.job import EvalJob, prepare
 
-    if max_cost is not None and price is None:
-        raise InputError(f"--max-cost {max_cost} needs the price of tokens; give --price")
-    if batch and (choices > 1 or max_cost is not None):
-        raise InputError("--batch excludes --choices and --max-cost; leave one of them out")
-    if calculator and (batch or choices > 1 or protocol.is_chat):
-        cause = "--batch" if batch else "--choices" if choices > 1 else f"the chat {protocol.name}"
-        raise InputError(
-            f"the calculator cannot be used with {cause}; give --no-calculator, or a completion "
-            "protocol"
-        )
+    pairs = [(model, protocol) for model in dict.fromkeys(models)
+             for protocol in dict.fromkeys(protocols or ("",))]  # fmt: skip
+    fields = {**settings, "dataset": settings["dataset"] or ""}
+    parent = fields.pop("output")
+    if len(pairs) == 1:
+        return [prepare(EvalJob(*pairs[0], **fields, output=parent))]
+    prepared: dict[Path, PreparedJob] = {}
+    for model, protocol in pairs:
+        work = prepare(EvalJob(model, protocol, **fields))
+        folder = work.folder if parent is None else parent / work.folder.name
+        if folder in prepared:
+            raise InputError(
+                f"{prepared[folder].job.model!r} and {model!r} would share the folder "
+                f"{str(folder)!r}; evaluate them one at a time with -o"
+            )
+        prepared[folder] = replace(work, folder=folder)
+    return list(prepared.values())
 
 
-def run_plan(
-    plan: RunPlan, model: Model, folder: Path, options: RequestOptions, quiet: bool
-) -> Evaluation:
-    """Run a plan with a progress display; exits with 130 at a second Ctrl-C."""
+Finished = Sequence[tuple["PreparedJob", "Evaluation"]]
+
+
+def _run_all(prepared: Sequence[PreparedJob], quiet: bool) -> tuple[Finished, int]:
+    """Run jobs one behind the other; return those that have results, and the exit status.
+
+    A job that cannot run is reported and the others go on; after an interruption none is begun.
+    --max-cost limits what all of them cost.
+    """
+    from gradeschool.errors import GradeschoolError
+
+    finished, status, cost = [], 0, 0.0
+    for work in prepared:
+        most = work.options.max_cost
+        if most is not None:
+            work = replace(work, options=replace(work.options, max_cost=max(0.0, most - cost)))
+        warn(f"{work.model.name or work.job.model} under {work.plan.protocol.name}")
+        try:
+            evaluation = run_plan(work, quiet)
+        except GradeschoolError as error:
+            warn(f"{work.folder}: {error}")
+            status = max(status, 2)
+            continue
+        finished.append((work, evaluation))
+        cost += evaluation.cost or 0.0
+        warn_of_end(evaluation, f"{work.folder}: ")
+        status = max(status, exit_status(evaluation))
+        if evaluation.interrupted:
+            break
+    return finished, status
+
+
+def run_plan(work: PreparedJob, quiet: bool) -> Evaluation:
+    """Run a job with a progress display; exits with 130 at a second Ctrl-C."""
     import asyncio
 
     from gradeschool import __version__
     from gradeschool.reports.progress import EvaluationDisplay
     from gradeschool.runs.evaluate import evaluate
 
+    model = work.model
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// for another machine")
     with EvaluationDisplay(quiet) as progress:
-        work = evaluate(
-            plan, model, folder, options=options, progress=progress, version=__version__
+        session = evaluate(
+            work.plan,
+            model,
+            work.folder,
+            options=work.options,
+            progress=progress,
+            version=__version__,
         )
         try:
-            return asyncio.run(work)
+            return asyncio.run(session)
         except (KeyboardInterrupt, asyncio.CancelledError):
-            warn(f"stopped at once; completions stay in {folder}")
+            warn(f"stopped at once; completions stay in {work.folder}")
             sys.exit(130)
 
 
-def exit_as_ended(evaluation: Evaluation) -> None:
-    """Warn and exit with 2, 130 or 3 if the run is not complete."""
+def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
+    """Warn if a run is not complete, or if another model answered; run: begins each message."""
+    if evaluation.other_models:
+        warn(f"{run}the server says that another model answered: {evaluation.other_models}; "
+             "check the model's name")  # fmt: skip
     if evaluation.fatal is not None:
-        warn(f"the run stopped: {evaluation.fatal}; the same command resumes it")
-        sys.exit(2)
-    if evaluation.interrupted:
+        warn(f"{run}the run stopped: {evaluation.fatal}; the same command resumes it")
+    elif evaluation.interrupted:
         missing = evaluation.requested - evaluation.answered
-        warn(f"interrupted with {missing} samples left; the same command requests them")
-        sys.exit(130)
-    if evaluation.over_budget:
+        warn(f"{run}interrupted with {missing} samples left; the same command requests them")
+    elif evaluation.over_budget:
         missing = evaluation.requested - evaluation.answered - evaluation.failed
-        warn(f"{missing} samples were not requested, because of --max-cost; "
+        warn(f"{run}{missing} samples were not requested, because of --max-cost; "
              "the same command with a larger one resumes the run")  # fmt: skip
-        sys.exit(3)
-    if evaluation.failed:
+    elif evaluation.failed:
         warn(
-            f"{evaluation.failed} samples failed (results.json counts the causes); "
+            f"{run}{evaluation.failed} samples failed (results.json counts the causes); "
             "the same command requests them again"
         )
-        sys.exit(3)
 
 
-def _print(evaluation: Evaluation, protocol: Protocol, as_json: bool) -> None:
-    """Print the score and the run folder."""
+def exit_status(evaluation: Evaluation) -> int:
+    """Return the exit status of a run: 0, or 2, 130 or 3 if it is not complete."""
+    if evaluation.fatal is not None:
+        return 2
+    if evaluation.interrupted:
+        return 130
+    return 3 if evaluation.over_budget or evaluation.failed else 0
+
+
+def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
+    """Print what was measured, the score and the run folder."""
     if as_json:
-        curve = [point.as_json() for point in evaluation.curve]
-        fields = {"folder": str(evaluation.folder), "runs": [evaluation.score.as_json()]}
-        print_json({**fields, "at_k": curve, "cost": evaluation.cost})
+        fields = _result_fields(work, evaluation)
+        print_json({"folder": fields["folder"], "runs": [fields], "at_k": fields.pop("at_k"),
+                    "cost": fields.pop("cost")})  # fmt: skip
         return
+    from gradeschool.formats.own_run import manifest_of
+    from gradeschool.reports.measured import measured
+    from gradeschool.reports.printable import printable
     from gradeschool.reports.terminal import curve_table, quoted, score_table
 
     console = stdout_console()
+    manifest = manifest_of(evaluation.folder)
+    for name, value in measured(manifest).lines():
+        click.echo(printable(f"{name:9}{value}"))
+    click.echo()
     score_table([evaluation.score], console)
     if evaluation.curve:
-        curve_table(evaluation.curve, f"maj@k and pass@k by {protocol.scorers[0]}", console)
+        curve_table(
+            evaluation.curve, f"maj@k and pass@k by {work.plan.protocol.scorers[0]}", console
+        )
         click.echo()
+    if advice := _advice(evaluation):
+        click.echo(f"{advice}\n")
     cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
     click.echo(f"{evaluation.answered} of {evaluation.requested} samples in "
                f"{evaluation.folder}{cost}; to apply every scorer:\n"
                f"  gradeschool score {quoted(str(evaluation.folder))}")  # fmt: skip
 
 
-def _print_estimate(
-    plan: RunPlan, model: Model, folder: Path, options: RequestOptions, as_json: bool
-) -> None:
-    """Print the requests that are missing and their cost; asks at most for the model's name."""
+def _advice(evaluation: Evaluation) -> str:
+    from gradeschool.formats.own_run import manifest_of
+    from gradeschool.reports.measured import truncation_advice
+
+    forms = evaluation.score.forms
+    if forms is None:
+        return ""
+    counts = (forms.n, forms.truncated, forms.run_on)
+    return truncation_advice(manifest_of(evaluation.folder), *counts)
+
+
+def _result_fields(work: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
+    """Return the result of a run as JSON values, with what was measured."""
+    from gradeschool.formats.own_run import manifest_of
+    from gradeschool.reports.measured import changes_of
+
+    return {
+        **evaluation.score.as_json(),
+        "folder": str(evaluation.folder),
+        "model": work.model.identity,
+        "protocol": work.plan.protocol.name,
+        "dataset": work.plan.dataset.name,
+        "changes": changes_of(manifest_of(evaluation.folder)),
+        "at_k": [point.as_json() for point in evaluation.curve],
+        "cost": evaluation.cost,
+    }
+
+
+def _print_leaderboard(finished: Finished, as_json: bool) -> None:
+    """Print a row for each run, the most accurate first."""
+    if as_json:
+        print_json({"runs": [_result_fields(work, evaluation) for work, evaluation in finished]})
+        return
+    from gradeschool.formats.own_run import manifest_of
+    from gradeschool.reports.leaderboard import LeaderboardRow, print_leaderboard
+    from gradeschool.reports.measured import changes_of
+    from gradeschool.reports.terminal import quoted
+    from gradeschool.runs.job import model_label
+
+    works = [work for work, _ in finished]
+    names = {work.job.model: work.model.name for work in works}
+    if len(set(names.values())) < len(names):  # the same model at two addresses
+        names = {model: model_label(model) for model in names}
+    several = len({work.plan.dataset.name for work in works}) > 1
+    heads = ("model", "protocol", *(("dataset",) if several else ()))
+    rows = []
+    for work, evaluation in finished:
+        dataset = (work.plan.dataset.name,) if several else ()
+        name = (names[work.job.model], work.plan.protocol.name, *dataset)
+        rows.append(LeaderboardRow(name, evaluation.score))
+    click.echo(f"dataset  {works[0].plan.dataset.name}" if not several else "")
+    changes = changes_of(manifest_of(finished[0][1].folder))
+    click.echo(f"changed  {', '.join(changes)}\n" if changes else "")
+    print_leaderboard(rows, heads, stdout_console())
+    click.echo("\nEach run by the first scorer of its protocol; intervals: 95 %.")
+    for work, evaluation in finished:
+        if advice := _advice(evaluation):
+            click.echo(f"{names[work.job.model]} under {work.plan.protocol.name}: {advice}")
+    folders = " ".join(quoted(str(evaluation.folder)) for _, evaluation in finished)
+    click.echo(f"To compare them: gradeschool compare {folders}")
+
+
+def _print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
+    """Print the requests that are missing and their cost; asks at most for a model's name."""
+    fields = [_estimate(work) for work in prepared]
+    if as_json:
+        print_json(fields[0] if len(fields) == 1 else {"runs": fields})
+        return
+    for index, (work, cost) in enumerate(zip(prepared, fields, strict=True)):
+        click.echo("\n" * bool(index), nl=False)
+        _print_estimate(work, cost)
+
+
+def _estimate(work: PreparedJob) -> dict[str, Any]:
+    """Return what a run would send and cost, as JSON values."""
     import asyncio
 
     from gradeschool.formats.own_run import COMPLETIONS_FILE, read_completions
     from gradeschool.runs.cost import estimate
     from gradeschool.runs.plan import missing
 
-    rows = read_completions(folder / COMPLETIONS_FILE)
+    rows = read_completions(work.folder / COMPLETIONS_FILE)
     stored = {row.key: row for _, row in rows if row is not None and not row.error}
-    requests = plan.requests(asyncio.run(_identity(model)))
+    requests = work.plan.requests(asyncio.run(_identity(work.model)))
     todo = missing(requests, set(stored))
     pairs = [(request, stored[request.key]) for request in requests if request.key in stored]
-    cost = estimate(todo, pairs, options.choices)
-    fields = _cost_fields(cost, options)
-    if as_json:
-        stored_now = len(requests) - len(todo)
-        print_json({"model": model.identity, "folder": str(folder), "samples": len(requests),
-                    "stored": stored_now, **fields})  # fmt: skip
-        return
-    click.echo(f"model    {model.identity}\nprotocol {plan.protocol.name}\nfolder   {folder}")
-    click.echo(f"samples  {len(requests):,}, {len(requests) - len(todo):,} of them stored")
-    click.echo(f"missing  {cost.requests:,} requests for {cost.samples:,} samples")
-    source = "from the completions so far" if cost.measured else "estimated from characters"
-    click.echo(f"tokens   about {cost.prompt_tokens:,} of prompts and {cost.completion_tokens:,} "
-               f"of completions, {source}{_at_most(cost)}")  # fmt: skip
-    if options.price is None:
+    cost, price = estimate(todo, pairs, work.options.choices), work.options.price
+    return {
+        "model": work.model.identity,
+        "folder": str(work.folder),
+        "samples": len(requests),
+        "stored": len(requests) - len(todo),
+        "requests": cost.requests,
+        "missing": cost.samples,
+        "prompt_tokens": cost.prompt_tokens,
+        "completion_tokens": cost.completion_tokens,
+        "most_completion_tokens": cost.most_completion_tokens,
+        "measured": cost.measured,
+        "cost": None if price is None else cost.cost(price),
+        "most_cost": None if price is None else cost.most_cost(price),
+    }
+
+
+def _print_estimate(work: PreparedJob, fields: dict[str, Any]) -> None:
+    click.echo(f"model    {fields['model']}\nprotocol {work.plan.protocol.name}\n"
+               f"folder   {work.folder}")  # fmt: skip
+    click.echo(f"samples  {fields['samples']:,}, {fields['stored']:,} of them stored")
+    click.echo(f"missing  {fields['requests']:,} requests for {fields['missing']:,} samples")
+    source = "from the completions so far" if fields["measured"] else "estimated from characters"
+    most = fields["most_completion_tokens"]
+    bound = "completions have no limit" if most is None else f"at most {most:,} of completions"
+    click.echo(f"tokens   about {fields['prompt_tokens']:,} of prompts and "
+               f"{fields['completion_tokens']:,} of completions, {source}; {bound}")  # fmt: skip
+    if fields["cost"] is None:
         click.echo("cost     unknown; give --price IN/OUT")
         return
-    most = fields["most_cost"]
-    at_most = "" if most is None else f", at most ${most:,.2f}"
+    most_cost = fields["most_cost"]
+    at_most = "" if most_cost is None else f", at most ${most_cost:,.2f}"
     click.echo(f"cost     about ${fields['cost']:,.2f}{at_most}")
 
 
@@ -324,21 +403,3 @@ async def _identity(model: Model) -> str:
         return model.identity
     async with model:
         return model.identity
-
-
-def _cost_fields(cost: Estimate, options: RequestOptions) -> dict[str, Any]:
-    return {
-        "requests": cost.requests,
-        "missing": cost.samples,
-        "prompt_tokens": cost.prompt_tokens,
-        "completion_tokens": cost.completion_tokens,
-        "most_completion_tokens": cost.most_completion_tokens,
-        "cost": None if options.price is None else cost.cost(options.price),
-        "most_cost": None if options.price is None else cost.most_cost(options.price),
-    }
-
-
-def _at_most(cost: Estimate) -> str:
-    if cost.most_completion_tokens is None:
-        return "; completions have no limit"
-    return f"; at most {cost.most_completion_tokens:,} of completions"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gradeschool.cli.options import (
-    Verb,
+    FileVerb,
     dataset_option,
     files_and_scorers,
     json_option,
@@ -23,15 +23,15 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
-    from gradeschool.problem import Problem
     from gradeschool.scorer import Scorer
+    from gradeschool.scoring.causes import LabelChanges
     from gradeschool.scoring.explain import Case
     from gradeschool.scoring.samples import Run
 
 READER = "gradeschool/reader"
 
 
-@click.command(cls=Verb)
+@click.command(cls=FileVerb)
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
 @scorers_option("the run's own scorer, else gradeschool/reader")
 @click.option(
@@ -66,6 +66,7 @@ def command(
     """
     from gradeschool.datasets.platinum import disputed
     from gradeschool.reports.explanation import print_cases
+    from gradeschool.scoring.causes import label_changes
     from gradeschool.scoring.explain import cases
     from gradeschool.scoring.sources import choose_runs, parted, relabelled, sources
 
@@ -77,11 +78,13 @@ def command(
     chosen = _scorers(path, names, every=problem is not None)
     selected = choose_runs(files, dataset, warn)
     [source] = sources([str(path)], dataset)
-    runs = _with_problem([selection.run for selection in selected], problem)
+    every_run = [selection.run for selection in selected]
+    runs = _with_problem(every_run, problem)
     faults = sum(selection.run.faults for selection in selected)
     if labels:
         runs = relabelled(runs, source.dataset)
-    changes = {} if labels else disputed(source.dataset.problems)
+    every_change = {} if labels else disputed(source.dataset.problems)
+    changes = {run.name: label_changes(run, every_change) for run in every_run}
     if problem is not None:
         every = _with(list(cases(runs, chosen, changes)), cause)
         if as_json:
@@ -102,11 +105,11 @@ class _Output(NamedTuple):
 def _explain(
     runs: Sequence[Run],
     scorers: Sequence[Scorer],
-    changes: Mapping[str, Problem | None],
+    changes: Mapping[str, LabelChanges],
     output: _Output,
 ) -> None:
     """Explain one scorer, or the differences of several."""
-    from gradeschool.reports.explanation import Tally, print_causes, print_disagreements
+    from gradeschool.reports.explanation import OutcomeCounts, print_causes, print_disagreements
     from gradeschool.scoring.explain import cases, counts
 
     total = sum(len(run.samples) for run in runs)
@@ -131,8 +134,8 @@ def _explain(
         }
         _print_json({**fields, "causes": counts(selected)}, "cases", selected)
     else:
-        tally = Tally(right, total, errors)
-        print_causes(selected, scorers[0], tally, output.limit, stdout_console())
+        totals = OutcomeCounts(right, total, errors)
+        print_causes(selected, scorers[0], totals, output.limit, stdout_console())
 
 
 def _scorers(path: Path, names: Sequence[str], every: bool) -> list[Scorer]:

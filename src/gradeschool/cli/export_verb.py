@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradeschool.cli.options import (
-    Verb,
+    FileVerb,
     dataset_option,
     files_and_scorers,
     scorers_option,
@@ -27,7 +27,7 @@ NAMES = ("lm-eval", "inspect", "eval-results", "model-index", "every-eval-ever",
 READER = "gradeschool/reader"
 
 
-@click.command(cls=Verb)
+@click.command(cls=FileVerb)
 @click.argument("arguments", nargs=-1, required=True, metavar="RUN")
 @click.option("--to", "name", type=click.Choice(NAMES), required=True, help="Format to write.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True,

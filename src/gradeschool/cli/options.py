@@ -35,6 +35,32 @@ class Verb(click.Command):
         return super().parse_args(ctx, args)
 
 
+class FileVerb(Verb):
+    """A command that reads sample files: it has the options that say how."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params += [
+            click.Option(
+                ["--columns"], multiple=True, metavar="ROLE=COLUMN,...",
+                help="Columns of question, response, gold, id, run, sample; by default guessed.",
+            ),
+            click.Option(
+                ["--id-base"], type=int, metavar="N",
+                help="Number of the first problem in ids and indexes; by default found out.",
+            ),
+        ]  # fmt: skip
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; every file that it reads is read as the options say."""
+        from gradeschool.formats.layout import parse_columns
+        from gradeschool.formats.read import ReadOptions, read_options
+
+        columns = parse_columns(ctx.params.pop("columns"))
+        with read_options(ReadOptions(columns, ctx.params.pop("id_base"), warn)):
+            return super().invoke(ctx)
+
+
 class VerbGroup(click.Group):
     """A verb with verbs of its own."""
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradeschool.cli.options import (
+    FileVerb,
     FiniteRange,
-    Verb,
     check_scorers,
     dataset_option,
     json_option,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gradeschool.verifier.rank import Ranking
 
 
-@click.command(cls=Verb)
+@click.command(cls=FileVerb)
 @click.argument("run", metavar="RUN")
 @click.option("--verifier", metavar="FOLDER|FILE.gguf|tiny|SCORES",
               help="Verifier, which scores what has no score yet; or a file of scores; or the "

@@ -15,7 +15,7 @@ from gradeschool.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from gradeschool.verifier.reproduce.presets import Preset
-    from gradeschool.verifier.reproduce.stages import Done
+    from gradeschool.verifier.reproduce.stages import StageResult
 
 
 @click.command(cls=Verb)
@@ -82,7 +82,7 @@ def _require(preset: Preset) -> None:
         raise MissingExtraError("writing GGUF", "llama-cpp")
 
 
-def _report(root: Path, preset: Preset, done: Mapping[str, Done]) -> None:
+def _report(root: Path, preset: Preset, done: Mapping[str, StageResult]) -> None:
     from gradeschool.reports.reproduction import write_report
     from gradeschool.verifier.reproduce.findings import findings, read_seed
     from gradeschool.verifier.reproduce.presets import SPLITS

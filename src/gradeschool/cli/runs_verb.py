@@ -40,9 +40,9 @@ def list_command(folder: Path, as_json: bool) -> None:
     for run in find_runs(folder):
         try:
             summaries.append(summary_of(run))
-        except InputError as error:
+        except (InputError, OSError) as error:
             broken += 1
-            warn(str(error))
+            warn(f"{run}: {error}")
     if as_json:
         print_json({"runs": [summary.as_json() for summary in summaries]})
     elif summaries:

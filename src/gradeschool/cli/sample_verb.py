@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.eval_verb import (
-    decoding_of,
-    exit_as_ended,
-    run_plan,
-    worker_options,
-    workers_of,
-)
+from gradeschool.cli.eval_verb import exit_status, run_plan, warn_of_end, worker_options
 from gradeschool.cli.options import FiniteRange, Verb, dataset_option, json_option, print_json, warn
 from gradeschool.cli.training import MOST_SEED
 from gradeschool.errors import InputError
@@ -89,6 +84,7 @@ def command(
     from gradeschool.datasets.load import is_here, load_dataset
     from gradeschool.protocols.registry import get_protocol
     from gradeschool.runs.evaluate import RequestOptions
+    from gradeschool.runs.job import EvalJob, PreparedJob, decoding_of, workers_of
     from gradeschool.runs.plan import make_plan
 
     chosen = get_protocol(protocol)
@@ -103,10 +99,13 @@ def command(
         _model(models, (), name, timeout, calculator, workers)
     plan = make_plan(chosen, load_dataset(name), decoding, limit, samples)
     model = _model(models, plan.problems, plan.dataset.name, timeout, calculator, workers)
-    evaluation = run_plan(plan, model, output, RequestOptions(connections), quiet)
+    job = EvalJob(models[0], protocol, samples=samples, output=output)
+    work = PreparedJob(job, plan, model, output, RequestOptions(connections))
+    evaluation = run_plan(work, quiet)
     if evaluation.fatal is None:
         _labels(output, as_json)
-    exit_as_ended(evaluation)
+    warn_of_end(evaluation)
+    sys.exit(exit_status(evaluation))
 
 
 def _model(

@@ -11,7 +11,7 @@ import click
 
 from gradeschool.cli.options import (
     STANDARD_INPUT,
-    Verb,
+    FileVerb,
     dataset_option,
     files_and_scorers,
     json_option,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SHARD_ALONE = "--shard needs -o FILE, and excludes --engine ray, --vote, --labels and --causes"
 
 
-@click.command(cls=Verb)
+@click.command(cls=FileVerb)
 @click.argument("files", nargs=-1, required=True)
 @scorers_option("all that call no library")
 @click.option("--vote", "votes", multiple=True, metavar="NAME",
@@ -88,7 +88,7 @@ def command(
         totals, counted, by_origin = merged([Path(name) for name in files], output, warn), [], {}
     else:
         paths, names = files_and_scorers(files, scorers)
-        chosen = _scorers(names, votes)
+        chosen = _scorers(names, votes, dataset)
         work = ScoreOptions(paths, dataset, chosen, output, jobs, engine)
         if shard is not None:
             if output is None or engine != "local" or votes or labels or causes:
@@ -118,14 +118,14 @@ def _check_labels(names: Sequence[str], dataset: str | None) -> None:
     check_labels([source.dataset for source in sources(names, dataset)])
 
 
-def _scorers(names: Sequence[str], votes: Sequence[str]) -> list[Scorer]:
+def _scorers(names: Sequence[str], votes: Sequence[str], dataset: str | None) -> list[Scorer]:
     """Return the scorers of these names; warn of what "all" leaves out. Checks votes' names too."""
     from gradeschool.protocols.registry import all_scorers, get_vote
     from gradeschool.scoring.sources import ALL, choose_scorers
 
     for vote in votes:
         get_vote(vote)
-    chosen = choose_scorers(names)
+    chosen = choose_scorers(names, dataset)
     if ALL in names and (left_out := all_scorers().keys() - {scorer.name for scorer in chosen}):
         extras = ", ".join(sorted({all_scorers()[name].extra for name in left_out}))
         hint = f"pip install 'gradeschool[{extras}]'"

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import lru_cache
 from math import isfinite
 from pathlib import Path
@@ -15,9 +16,9 @@ from typing import Any
 from gradeschool.answers.numbers import normalize
 from gradeschool.datasets.files import find_file, locate
 from gradeschool.datasets.platinum import platinum_problems
-from gradeschool.datasets.sources import ALIASES, SOURCES, DatasetSource
+from gradeschool.datasets.sources import ALIASES, ROW, SOURCES, DatasetSource
 from gradeschool.errors import DataError, InputError, UnknownNameError
-from gradeschool.formats.tables import Row, read_rows
+from gradeschool.formats.tables import Row, array_rows, read_rows, read_whole
 from gradeschool.problem import MARKER, Problem
 
 FRESH = "fresh"
@@ -104,14 +105,10 @@ def source_named(name: str) -> DatasetSource:
 def _load_source(name: str) -> Dataset:
     source = SOURCES[name]
     file = locate(source)
-    if file.layout == "lm-eval-yaml":
-        problems = _built(_exemplar, _yaml_samples(file.path), name)
-    elif file.layout == "opencompass-config":
-        problems = _built(_exemplar, config_shots(file.path), name)
-    else:
-        build = _exemplar if file.layout == "exemplars" else _row
-        with closing(read_rows(file.path)) as rows:
-            problems = _built(build, rows, name)
+    read, build = LAYOUTS[file.layout]
+    problems = tuple(
+        build(source, str(index), row) for index, row in enumerate(read(source, file.path))
+    )
     if file.layout == "platinum":
         kept = platinum_problems(problems, name)
         problems = tuple(
@@ -124,7 +121,7 @@ def _load_source(name: str) -> Dataset:
 
 def _load_file(path: Path) -> Dataset:
     with closing(read_rows(path)) as rows:
-        problems = _built(_row, rows, str(path))
+        problems = tuple(_row(str(path), str(index), row) for index, row in enumerate(rows))
     if not problems:
         raise InputError(f"{str(path)!r} holds no problems; give one row for each problem")
     ids: set[str] = set()
@@ -135,11 +132,14 @@ def _load_file(path: Path) -> Dataset:
     return Dataset(str(path), problems, _digest(path))
 
 
-def _built(
-    build: Callable[[str, Row, str], Problem], rows: Iterable[Row], dataset: str
-) -> tuple[Problem, ...]:
-    """Build a problem of each row; its place is its id where the row gives none."""
-    return tuple(build(str(place), row, dataset) for place, row in enumerate(rows))
+def _rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of a table, or of a file that is one JSON array."""
+    value = read_whole(path)
+    if value is not None:
+        yield from array_rows(value, path)
+        return
+    with closing(read_rows(path)) as rows:
+        yield from rows
 
 
 def _digest(path: Path) -> str:
@@ -147,10 +147,8 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _row(default_id: str, row: Row, dataset: str) -> Problem:
-    where = f"row {row.number} of {dataset!r}"
-    if row.fault:
-        raise InputError(f"{where} {row.fault}; mend or remove it")
+def _row(dataset: str, default_id: str, row: Row) -> Problem:
+    where = _place(dataset, row)
     question = _field(row.fields, QUESTION_COLUMNS, "question", where)
     answer = _field(row.fields, ANSWER_COLUMNS, "answer", where)
     if MARKER not in answer:
@@ -179,11 +177,47 @@ def _field(fields: Mapping[str, Any], names: tuple[str, ...], what: str, where: 
 def _written(value: object) -> str:
     """Write a cell as text: 18.0 is "18"; what is no text and no finite number is ""."""
     if isinstance(value, float):
-        return normalize(repr(value)) if isfinite(value) else ""
+        return normalize(f"{Decimal(repr(value)):f}") if isfinite(value) else ""
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
-def _exemplar(default_id: str, row: Row, dataset: str) -> Problem:
+def _place(dataset: str, row: Row) -> str:
+    """Return what messages call a row; raises InputError where it could not be read."""
+    where = f"row {row.number} of {dataset!r}"
+    if row.fault:
+        raise InputError(f"{where} {row.fault}; mend or remove it")
+    return where
+
+
+def _column_problem(source: DatasetSource, default_id: str, row: Row) -> Problem:
+    """Build a problem of the columns that a source names."""
+    columns, fields = source.columns, row.fields
+    where = _place(source.name, row)
+    question = " ".join(_field(fields, (name,), "question", where) for name in columns.question)
+    solution = _written(fields.get(columns.solution))
+    if columns.gold:
+        gold = _field(fields, (columns.gold,), "answer", where)
+        gold = normalize(gold) if columns.writes_floats else gold
+        if solution.rpartition(MARKER)[2].strip() != gold:
+            solution = f"{solution}\n{MARKER} {gold}".lstrip("\n")
+    meta = {name: _written(fields.get(column)) for name, column in columns.meta.items()}
+    if source.language != "en":
+        meta["language"] = source.language
+    if columns.seed == ROW:
+        meta["seed"] = default_id
+    elif columns.seed:
+        meta["seed"] = _seed_question(_written(fields.get(columns.seed)))
+    id = _written(fields.get(columns.id)) or default_id
+    return Problem.from_row(id, question, solution, meta)
+
+
+def _seed_question(text: str) -> str:
+    """Return the problem that a program quotes in its docstring; any other text as it is."""
+    _, quotes, behind = text.partition('"""')
+    return behind.partition('"""')[0] if quotes else text
+
+
+def _exemplar(source: DatasetSource, default_id: str, row: Row) -> Problem:
     """Build an exemplar: question, rationale, answer."""
     fields = row.fields
     solution = f"{fields['rationale']}\n{MARKER} {fields['answer']}"
@@ -234,3 +268,51 @@ def _turns(tree: ast.AST) -> Iterator[tuple[str, str]]:
             texts = [value.value for value in values if isinstance(value, ast.Constant)]
             if len(texts) == 2 and all(isinstance(text, str) for text in texts):
                 yield str(texts[0]), str(texts[1])
+
+
+def _tab_rows(path: Path) -> Iterator[Row]:
+    """Yield the lines of a file without quotes or header; columns are named "0", "1", ..."""
+    lines = path.read_text("utf-8").removesuffix("\n").split("\n")
+    for number, line in enumerate(lines, start=1):
+        yield Row(number, {str(column): cell for column, cell in enumerate(line.split("\t"))})
+
+
+def _mgsm_exemplars(path: Path, language: str) -> Iterator[Row]:
+    """Yield MGSM's exemplars in one language, with the labels that the file writes before them.
+
+    Two assignments of literals are read, nothing is run.
+    """
+    values = {
+        target.id: ast.literal_eval(node.value)
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    golds = values["EXEMPLAR_NUMBER_ANSWERS"]
+    for number, exemplar in values["MGSM_EXEMPLARS"][language].items():
+        fields = {"question": exemplar["q"], "rationale": exemplar["a"]}
+        yield Row(int(number), {**fields, "answer": golds[int(number) - 1]})
+
+
+Reader = Callable[[DatasetSource, Path], Iterable[Row]]
+Builder = Callable[[DatasetSource, str, Row], Problem]
+
+
+def _gsm8k_row(source: DatasetSource, default_id: str, row: Row) -> Problem:
+    return _row(source.name, default_id, row)
+
+
+def _column_rows(source: DatasetSource, path: Path) -> Iterator[Row]:
+    return _tab_rows(path) if path.suffix == ".tsv" else _rows(path)
+
+
+LAYOUTS: dict[str, tuple[Reader, Builder]] = {
+    "gsm8k": (lambda _, path: _rows(path), _gsm8k_row),
+    "platinum": (lambda _, path: _rows(path), _gsm8k_row),
+    "columns": (_column_rows, _column_problem),
+    "exemplars": (lambda _, path: _rows(path), _exemplar),
+    "lm-eval-yaml": (lambda _, path: _yaml_samples(path), _exemplar),
+    "opencompass-config": (lambda _, path: config_shots(path), _exemplar),
+    "mgsm-exemplars": (lambda source, path: _mgsm_exemplars(path, source.language), _exemplar),
+}

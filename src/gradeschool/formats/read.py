@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import replace
-from itertools import islice
+import logging
+import math
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.formats.every_eval_ever import EveryEvalEverSamples, is_every_eval_ever
 from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
+from gradeschool.formats.layout import HEAD, Layout, is_plain, layout_of, rows_in
 from gradeschool.formats.lm_eval import LmEvalSamples, is_lm_eval
 from gradeschool.formats.openai_batch import batch, is_batch
 from gradeschool.formats.openai_solutions import is_openai_solutions, openai_solutions
 from gradeschool.formats.own_run import counting_rows, is_own
 from gradeschool.formats.plain import plain
-from gradeschool.formats.samples import UNNAMED, FileSample, faulty
+from gradeschool.formats.samples import UNNAMED, FileSample, Reference, faulty
 from gradeschool.formats.tables import (
     BATCH_ROWS,
     ParsedBatch,
@@ -29,32 +33,148 @@ from gradeschool.formats.tables import (
     read_batches,
     read_rows,
     read_whole,
+    spread_rows,
 )
 
 COMPLETIONS_FILE = "completions.jsonl"
 MANIFEST_FILE = "run.json"
 LOG_BATCH = 256  # samples of a log, which may be long
+TELLING_SAMPLES = 64  # that are looked at to find out how a file names problems
+
+
+class Naming(NamedTuple):
+    """How a file's rows name their problems.
+
+    base: the number of the first problem in ids. by_order: rows stand in the order of the dataset.
+    by_gold: rows are problems of their own, with the gold that they hold. notes: what to tell the
+    user.
+    """
+
+    base: int = 0
+    by_order: bool = False
+    by_gold: bool = False
+    notes: tuple[str, ...] = ()
+
+    def of(self, sample: FileSample, first: int) -> FileSample:
+        """Return a sample with its reference as the dataset names problems.
+
+        first: the number of the file's first row.
+        """
+        reference = sample.reference
+        if self.base:
+            reference = reference.counted_from(self.base)
+        if self.by_order and reference.order is not None:
+            reference = Reference(position=reference.order - first)
+        if self.by_gold and reference.gold is not None:
+            question = reference.question or ""
+            reference = reference._replace(position=None, question=question, answer=reference.gold)
+        return replace(sample, reference=reference)
+
+
+# Of some samples of a file, and whether its columns were guessed.
+Examine = Callable[[Sequence[FileSample], bool], Naming]
+AS_NAMED = Naming()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How files are read in this context, for every file that a command is given.
+
+    columns: the column of each role (`layout.NAMES`) that the user named. id_base: the number of
+    the first problem in ids and indexes, None to find it out. note: receives sentences about how a
+    file was read.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    id_base: int | None = None
+    note: Callable[[str], None] = logging.getLogger("gradeschool").warning
+
+
+DEFAULTS = ReadOptions()
+_options: ContextVar[ReadOptions] = ContextVar("read_options", default=DEFAULTS)
+
+
+@contextmanager
+def read_options(options: ReadOptions) -> Iterator[None]:
+    """Read files with these options inside the `with` statement."""
+    token = _options.set(options)
+    try:
+        yield
+    finally:
+        _options.reset(token)
 
 
 class SampleReader:
     """Reads the rows of one file; small, so that a copy of it can go to another process."""
 
     def __init__(self, path: Path, default_run: str) -> None:
+        self.path = path
         self.default_run = default_run
         self.samples = LmEvalSamples(path, default_run)
         self.instances = EveryEvalEverSamples(path)
+        self.layout: Layout | None = None
+        self.naming = AS_NAMED
+        self.first = 1
 
-    def begin(self, first: Row) -> None:
-        """Take from the first readable row which of a file's rows to read."""
+    def begin(self, rows: Iterator[Row], examine: Examine | None = None) -> Row | None:
+        """Find out from a file's rows how to read them; return the first that can be read.
+
+        examine: finds out how they name their problems.
+        """
+        head = list(islice((row for row in rows if not row.fault), HEAD))
+        if not head:
+            return None
+        first, options = head[0], _options.get()
+        self.first = first.number
         if is_lm_eval(first.fields):
             list(self.samples.read(first))  # which of lm-eval's filters is the first
         elif is_every_eval_ever(first.fields):
             list(self.instances.read(first))  # which of the results
+        elif options.columns or not any(
+            is_plain(row.fields) or self._is_known(row) for row in head
+        ):
+            layout = layout_of([row.fields for row in head], options.columns)
+            self.layout = layout if "response" in layout.columns or options.columns else None
+        if options.id_base is not None:
+            self.naming = Naming(options.id_base)
+        elif examine is not None and not is_own(first.fields):
+            guessed = self.layout is not None and not self.layout.named
+            self.naming = examine(self._telling(chain(head, rows)), guessed)
+            self._tell(options.note)
+        return first
+
+    def _is_known(self, row: Row) -> bool:
+        return is_own(row.fields) or is_openai_solutions(row.fields) or is_batch(row.fields)
+
+    def _tell(self, note: Callable[[str], None]) -> None:
+        if self.layout is not None and self.naming.notes:
+            note(f"read {str(self.path)!r} as {self.layout} (--columns ROLE=COLUMN says otherwise)")
+        for line in self.naming.notes:
+            note(line)
+
+    def _telling(self, rows: Iterator[Row]) -> list[FileSample]:
+        """Return samples from all over a file, of problems that are named in different ways."""
+        samples: dict[Reference, FileSample] = {}
+        for row in chain(spread_rows(self.path), islice(rows, BATCH_ROWS)):
+            for sample in self.read(row):
+                samples.setdefault(sample.reference, sample)
+            if len(samples) >= TELLING_SAMPLES:
+                break
+        return sorted(samples.values(), key=lambda sample: sample.row or math.inf)
 
     def read(self, row: Row) -> Iterator[FileSample]:
         """Yield the completions of a row: one, several, or none."""
+        if self.naming is AS_NAMED:
+            yield from self._read(row)
+            return
+        for sample in self._read(row):
+            yield self.naming.of(sample, self.first)
+
+    def _read(self, row: Row) -> Iterator[FileSample]:
         if row.fault:
             yield faulty(row.number, UNNAMED, row.fault)
+        elif self.layout is not None:
+            yield from self.layout.samples(row, self.default_run)
         elif is_lm_eval(row.fields):
             yield from self.samples.read(row)
         elif is_every_eval_ever(row.fields):
@@ -92,17 +212,20 @@ class LogBatch(NamedTuple):
 SampleBatch = RowBatch | LogBatch
 
 
-def read_samples(path: Path, default_run: str | None = None) -> list[FileSample]:
+def read_samples(
+    path: Path, default_run: str | None = None, examine: Examine | None = None
+) -> list[FileSample]:
     """Return the completions of a file or run folder, in order.
 
-    default_run: the run of rows that name none, else the name of the file.
+    default_run: the run of rows that name none, else the name of the file. examine: see
+    `sample_batches`.
 
     Formats: a run folder, plain rows (JSONL, a JSON array, CSV, Parquet), lm-eval
     `samples_*.jsonl`, inspect logs (`.json`, `.eval`), samples of Every Eval Ever, OpenAI batch
     output, OpenAI's example_model_solutions. Rows that cannot be used come with their `fault`.
     Raises InputError where the file as a whole cannot be read or is empty.
     """
-    batches = sample_batches(path, default_run=default_run)
+    batches = sample_batches(path, default_run=default_run, examine=examine)
     samples = [sample for batch in batches for sample in batch.samples()]
     if not samples:
         raise nothing_in(path)
@@ -111,11 +234,15 @@ def read_samples(path: Path, default_run: str | None = None) -> list[FileSample]
 
 
 def sample_batches(
-    path: Path, selected: RowSelection = every_row, default_run: str | None = None
+    path: Path,
+    selected: RowSelection = every_row,
+    default_run: str | None = None,
+    examine: Examine | None = None,
 ) -> Generator[SampleBatch, None, None]:
     """Yield the completions of a file or run folder in batches; see `read_samples`.
 
-    selected: which rows, by number. Completions of rows that cannot be read are of the run UNNAMED.
+    selected: which rows, by number. examine: called with some samples of a file made of rows.
+    Completions of rows that cannot be read are of the run UNNAMED.
     """
     require(path)
     path = _completions_of(path) if path.is_dir() else path
@@ -125,14 +252,13 @@ def sample_batches(
         return
     value = read_whole(path)
     if value is None:
-        yield from _tabular(path, selected, run)
+        yield from _tabular(path, selected, run, examine)
     elif is_inspect(value):
         yield from _logged(inspect_json(value, path), selected)
     else:
         reader = SampleReader(path, run)
-        rows = tuple(array_rows(value, path))
-        if first := next((row for row in rows if not row.fault), None):
-            reader.begin(first)
+        rows = tuple(array_rows(rows_in(value), path))
+        reader.begin(iter(rows), examine)
         for start in range(0, len(rows), BATCH_ROWS):
             part = rows[start : start + BATCH_ROWS]
             yield RowBatch(reader, ParsedBatch([row for row in part if selected(row.number)]))
@@ -176,12 +302,12 @@ def _completions_of(folder: Path) -> Path:
     return file
 
 
-def _tabular(path: Path, selected: RowSelection, run: str) -> Iterator[RowBatch]:
+def _tabular(
+    path: Path, selected: RowSelection, run: str, examine: Examine | None
+) -> Iterator[RowBatch]:
     reader = SampleReader(path, run)
     with closing(read_rows(path)) as rows:
-        first = next((row for row in rows if not row.fault), None)
-    if first is not None:
-        reader.begin(first)
+        first = reader.begin(rows, examine)
     if first is not None and is_own(first.fields):
         selected = _counting(path, selected)
     for part in read_batches(path, selected):

@@ -12,6 +12,7 @@ from gradeschool.scorer import clip
 
 UNNAMED = ""  # the run of a row that names none, until the whole file is read
 WHOLE = re.compile(r"\s*(-?\d{1,18})\s*\Z")
+NUMBER_AT_END = re.compile(r"(?:^|[-_:/# ])0*(\d{1,15})\Z")
 FINISHES = {
     "stop": Finish.STOP,
     "eos": Finish.STOP,
@@ -23,12 +24,39 @@ FINISHES = {
 
 
 class Reference(NamedTuple):
-    """How a row names its problem; what it does not say is None."""
+    """How a row names its problem; what it does not say is None.
+
+    question: may be a prompt with the question inside. answer: of a log that carries its problems
+    with it. gold: the row's own, for problems that the dataset does not hold. order: the number of
+    the row, for files that name no problems. prompted: the question stands in the text itself.
+    """
 
     position: int | None = None
     id: str | None = None
     question: str | None = None
     answer: str | None = None
+    gold: str | None = None
+    order: int | None = None
+    prompted: bool = False
+
+    @property
+    def number(self) -> int | None:
+        """The row of the dataset that the position, or the number at the end of the id, means."""
+        if self.position is not None or self.id is None:
+            return self.position
+        match = NUMBER_AT_END.search(self.id)
+        return None if match is None else int(match[1])
+
+    def counted_from(self, base: int) -> Reference:
+        """Return this reference with its number lowered by `base`, from which a file counts."""
+        number = self.number
+        if number is None or not base:
+            return self
+        if self.position is not None:
+            return self._replace(position=number - base)
+        match = NUMBER_AT_END.search(self.id or "")
+        stem = (self.id or "")[: match.start(1)].rstrip("0") if match else ""
+        return self._replace(id=f"{stem}{number - base}") if number >= base else self
 
 
 @dataclass(frozen=True, slots=True)

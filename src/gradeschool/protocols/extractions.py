@@ -63,7 +63,7 @@ class Number(NamedTuple):
     """A number in a word: what the pattern matches, the value that is compared, and its place."""
 
     text: str
-    value: str
+    value: str | None
     start: int
     end: int
 
@@ -126,12 +126,13 @@ def last_word(text: str) -> Word | None:
 
 
 def last_number(
-    pattern: re.Pattern[str], how: str = LAST_NUMBER, clean: Callable[[str], str] = str
+    pattern: re.Pattern[str], how: str = LAST_NUMBER, clean: Callable[[str], str | None] = str
 ) -> Extract:
     """Return an extraction of the last match of a pattern.
 
     pattern: matches no space and no line break, and every match holds a digit, a comma, a currency
-    sign or two periods. how: its description in an answer. clean: makes the value of a match.
+    sign or two periods. how: its description in an answer. clean: makes the value of a match, None
+    where that is no answer after all.
     """
 
     @lru_cache(MOST_WORDS)
@@ -141,11 +142,15 @@ def last_number(
 
     def extract(text: str, reference: str = "") -> Answer | None:
         word = last_word(text)
-        if word is not None and (number := in_word(word.text)) is not None:
-            span = (word.start + number.start, word.start + number.end)
-            return Answer(number.text, number.value, span, how)
-        match = last_match_in_words(pattern, text)
-        return None if match is None else Answer(match[0], clean(match[0]), match.span(), how)
+        number, offset = (None, 0) if word is None else (in_word(word.text), word.start)
+        if number is None:
+            match, offset = last_match_in_words(pattern, text), 0
+            if match is None:
+                return None
+            number = Number(match[0], clean(match[0]), *match.span())
+        if number.value is None:
+            return None
+        return Answer(number.text, number.value, (offset + number.start, offset + number.end), how)
 
     return extract
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.causes import Explained, Side
+from gradeschool.scoring.causes import Side, VerdictCause
 from gradeschool.scoring.explain import LETTERS, Case, by_group
 from gradeschool.verdict import Outcome, Verdict
 
@@ -92,7 +92,7 @@ def print_disagreements(
     _print_groups(cases, len(cases), limit, console)
 
 
-class Tally(NamedTuple):
+class OutcomeCounts(NamedTuple):
     """Completions that are right, all of them, and those of which there is nothing to judge."""
 
     right: int
@@ -101,16 +101,16 @@ class Tally(NamedTuple):
 
 
 def print_causes(
-    cases: Sequence[Case], scorer: Scorer, tally: Tally, limit: int, console: Console
+    cases: Sequence[Case], scorer: Scorer, counts: OutcomeCounts, limit: int, console: Console
 ) -> None:
     """Print how many completions a scorer has right, why it misses the others, and examples."""
-    judged = tally.total - tally.errors
-    share = f" ({100 * tally.right / judged:.2f} %)" if judged else ""
-    errors = f", {tally.errors} errors" if tally.errors else ""
+    judged = counts.total - counts.errors
+    share = f" ({100 * counts.right / judged:.2f} %)" if judged else ""
+    errors = f", {counts.errors} errors" if counts.errors else ""
     console.print(
-        f"{scorer.name}: {tally.right} of {judged} correct{share}{errors}", soft_wrap=True
+        f"{scorer.name}: {counts.right} of {judged} correct{share}{errors}", soft_wrap=True
     )
-    _print_groups(cases, tally.total, limit, console)
+    _print_groups(cases, counts.total, limit, console)
 
 
 def print_cases(cases: Sequence[Case], limit: int, console: Console) -> None:
@@ -180,7 +180,7 @@ class _Line(NamedTuple):
     style: str
     names: tuple[str, ...]
     verdict: Verdict
-    causes: tuple[Explained | None, ...]
+    causes: tuple[VerdictCause | None, ...]
 
 
 def _print_one(case: Case, console: Console) -> None:
@@ -210,7 +210,7 @@ def _indented(names: Sequence[str], width: int) -> str:
                 break_long_words=False, break_on_hyphens=False)  # fmt: skip
 
 
-def _because(case: Case, cause: Explained, lines: Sequence[_Line]) -> Text:
+def _because(case: Case, cause: VerdictCause, lines: Sequence[_Line]) -> Text:
     """Return the line that tells a cause; of several scorers, with the letters that it is about."""
     alone = len(case.causes) == 1 or cause.side is Side.TEXT
     letters = [line.letter for line in lines if cause in line.causes]
@@ -282,7 +282,7 @@ def _verdict_json(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _cause_json(explained: Explained | None) -> dict[str, Any] | None:
+def _cause_json(explained: VerdictCause | None) -> dict[str, Any] | None:
     if explained is None:
         return None
     cause = explained.cause

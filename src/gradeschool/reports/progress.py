@@ -67,11 +67,11 @@ class ProgressDisplay:
             self._bar.refresh()
             self._bar.stop()
 
-    def message(self, text: str) -> None:
-        """Show a line of text above the bar, or as a line of the log."""
+    def message(self, text: str, always: bool = False) -> None:
+        """Show a line of text above the bar, or as a line of the log; `always`: also if quiet."""
         if self.console is not None:
             self.console.print(text, markup=False, highlight=False)
-        elif not self.quiet:
+        elif always or not self.quiet:
             print(text, file=sys.stderr, flush=True)
 
     def update(
@@ -202,11 +202,14 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
                 f"the last session here ({died}) did not end in order; going on from what it stored"
             )
 
-    def begin(self, total: int, stored: int, quarantined: int) -> None:
+    def begin(self, total: int, stored: int, repairs: Sequence[str]) -> None:
         """Show the size of the run."""
         self.tally.begin(total, stored)
-        if quarantined:
-            self.message(f"{quarantined} unreadable rows moved to quarantine.jsonl")
+        for repair in repairs:
+            self.message(
+                f"{repair}; quarantine.jsonl keeps it, what is missing is requested",
+                always=True,
+            )
         if self.console is None:
             already = f", {stored} stored already" if stored else ""
             self.message(f"{total} samples{already}")

@@ -16,7 +16,7 @@ from gradeschool.verifier.rank import AccuracyGain
 from gradeschool.verifier.reproduce.ablations import (
     AblationPlan,
     ContrastResult,
-    Measured,
+    MeasuredPoint,
     measure,
     over_completions,
     over_voters,
@@ -32,7 +32,7 @@ from gradeschool.verifier.reproduce.findings import (
     read_seed,
 )
 from gradeschool.verifier.reproduce.presets import SPLITS, Preset
-from gradeschool.verifier.reproduce.stages import Done
+from gradeschool.verifier.reproduce.stages import StageResult
 from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
 
 POINTS = 0.05  # the gain that the claim is held to
@@ -48,7 +48,7 @@ SPLIT_TITLES = {
 
 
 def write_report(
-    root: Path, preset: Preset, found: Mapping[str, Findings], done: Mapping[str, Done]
+    root: Path, preset: Preset, found: Mapping[str, Findings], done: Mapping[str, StageResult]
 ) -> Path:
     """Write report.md and its figures into a recipe's folder; return the report's path."""
     (root / "figures").mkdir(exist_ok=True)
@@ -64,7 +64,7 @@ def write_report(
 def _lines(
     preset: Preset,
     found: Mapping[str, Findings],
-    done: Mapping[str, Done],
+    done: Mapping[str, StageResult],
     figures: Mapping[str, Sequence[ContrastResult]],
 ) -> Iterator[str]:
     yield f"# Training verifiers, reproduced: `{preset.name}`"
@@ -85,7 +85,7 @@ def _lines(
     yield from (f"![Figure {name}](figures/{name}.svg)" for name in figures)
 
 
-def _setting(preset: Preset, done: Mapping[str, Done]) -> Iterator[str]:
+def _setting(preset: Preset, done: Mapping[str, StageResult]) -> Iterator[str]:
     seconds = sum(one.cpu_seconds for one in done.values())
     families = ", ".join(preset.families) or "all families"
     replayed = " and the first ones" if preset.replay else ""
@@ -173,7 +173,7 @@ def _separations(one: Findings) -> Iterator[str]:
              "sum": "generator's summed logprob"}  # fmt: skip
     yield "| right from wrong (AUC) | all completions | within problems |"
     yield "|---|---:|---:|"
-    for row in one.separations:
+    for row in one.mean_aucs:
         yield f"| {names[row.score]} | {row.overall:.3f} | {row.within:.3f} |"
     yield ""
 
@@ -271,15 +271,15 @@ def draw_split(folder: Path, split: str, one: Findings) -> None:
         )
 
 
-def _of_recipe(root: Path, preset: Preset, name: str) -> list[Measured]:
-    measured: list[Measured] = []
+def _of_recipe(root: Path, preset: Preset, name: str) -> list[MeasuredPoint]:
+    measured: list[MeasuredPoint] = []
     for panel, split in enumerate(SPLITS):
         one = findings([read_seed(root, preset, seed, split) for seed in preset.seeds])
         measured += OVER[name](panel, one)
     return measured
 
 
-def _figure(name: str, plan: AblationPlan, measured: Sequence[Measured]) -> Figure:
+def _figure(name: str, plan: AblationPlan, measured: Sequence[MeasuredPoint]) -> Figure:
     panels = [
         _series([one for one in measured if one.panel == panel])
         for panel in sorted({one.panel for one in measured})
@@ -287,7 +287,7 @@ def _figure(name: str, plan: AblationPlan, measured: Sequence[Measured]) -> Figu
     return paper_figure(name, panels, x=plan.x, titles=plan.titles, scale=plan.scale)
 
 
-def _series(measured: Sequence[Measured]) -> list[Series]:
+def _series(measured: Sequence[MeasuredPoint]) -> list[Series]:
     results: dict[tuple[str, bool], list[Point]] = {}
     for one in measured:
         interval = None if one.baseline else one.ci95
@@ -296,7 +296,7 @@ def _series(measured: Sequence[Measured]) -> list[Series]:
 
 
 def _fields(
-    name: str, preset: Preset, measured: Sequence[Measured], results: Sequence[ContrastResult]
+    name: str, preset: Preset, measured: Sequence[MeasuredPoint], results: Sequence[ContrastResult]
 ) -> dict[str, Any]:
     points = [
         {"panel": one.panel, "series": one.series, "x": one.x, "share": one.share,
@@ -314,7 +314,10 @@ def _fields(
 
 
 def _figure_lines(
-    name: str, plan: AblationPlan, measured: Sequence[Measured], results: Sequence[ContrastResult]
+    name: str,
+    plan: AblationPlan,
+    measured: Sequence[MeasuredPoint],
+    results: Sequence[ContrastResult],
 ) -> Iterator[str]:
     frames = FIGURES[name].frames
     titles = plan.titles or tuple(frame.title for frame in frames)

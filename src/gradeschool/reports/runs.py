@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from gradeschool.reports.measured import changes_of, measured
 from gradeschool.reports.printable import printable
 from gradeschool.runs.summary import RunSummary
 
@@ -59,7 +60,7 @@ def _figures(run: RunSummary) -> tuple[str, ...]:
     return (
         str(done),
         str(run.failed),
-        "-" if headline is None else f"{100 * float(headline['accuracy']):.2f} %",
+        "-" if headline is None else f"{100 * headline['accuracy']:.2f} %",
         printable(str(run.manifest.get("updated", "")), keep="")[:16].replace("T", " "),
     )
 
@@ -67,14 +68,18 @@ def _figures(run: RunSummary) -> tuple[str, ...]:
 def print_run(run: RunSummary, console: Console) -> None:
     """Print what a run is and its figures, one fact a line."""
     manifest, results = run.manifest, run.results or {}
+    settings = measured(manifest)
     protocol = manifest.get("protocol")
     digest = protocol.get("digest") if isinstance(protocol, Mapping) else None
     lines = [
         ("folder", run.folder),
         ("model", manifest.get("model")),
+        ("answered by", run.other_models or None),
         ("protocol", f"{_name(protocol)} ({digest})"),
         ("dataset", _name(manifest.get("dataset"))),
         ("decoding", _decoding(manifest.get("decoding"))),
+        ("changed", ", ".join(changes_of(manifest)) or None),
+        ("engine", ", ".join(filter(None, (settings.engine, settings.precision))) or None),
         ("created", manifest.get("created")),
         ("updated", manifest.get("updated")),
         ("samples", f"{manifest.get('problems')} problems x {manifest.get('samples')}: "
@@ -86,7 +91,7 @@ def print_run(run: RunSummary, console: Console) -> None:
     for name, value in lines:
         if value is not None:
             console.print(f"{name:18} {printable(str(value))}", soft_wrap=True)
-    for scorer, figures in (results.get("scorers") or {}).items():
+    for scorer, figures in run.figures.items():
         low, high = figures["ci95"]
         accuracy = f"{100 * figures['accuracy']:.2f} % [{100 * low:.2f}, {100 * high:.2f}]"
         console.print(f"{printable(scorer):34} {accuracy}", soft_wrap=True)

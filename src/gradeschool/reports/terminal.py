@@ -31,6 +31,8 @@ OTHER_WIDTH = 26
 # Where a scorer's name is folded; a part that is still too long is folded at its hyphens.
 SEAM, HYPHEN = re.compile(r"(?<=/)|(?=[@#])"), re.compile(r"(?<=-)")
 INDENT = "  "
+# Where a run's name is folded: behind a blank or a mark between two words.
+RUN_SEAM = re.compile(r"(?<=[ /_:#@+=-])")
 
 
 def score_table(scores: Sequence[RunScore], console: Console) -> None:
@@ -77,6 +79,16 @@ def folded(name: str, width: int) -> str:
     return "\n".join(lines)
 
 
+def fold_name(name: str, width: int) -> str:
+    """Return a run's name in lines of this width, broken between its words only."""
+    lines = [""]
+    for part in RUN_SEAM.split(name):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(line.strip() for line in lines)
+
+
 def _run_name(score: RunScore) -> str:
     return clip(printable(score.run, keep=""), NAME_WIDTH)
 
@@ -94,12 +106,16 @@ def _single(score: RunScore, names: int) -> Table:
         table.add_row(
             folded(scorer.scorer, names),
             str(scorer.correct),
-            _accuracy(scorer),
-            _interval(scorer),
+            accuracy_text(scorer),
+            interval_text(scorer.ci95) if scorer.judged else "-",
             str(scorer.wrong),
             str(scorer.no_answer),
             str(scorer.error),
-            *((_accuracy(other.scorers[index]), _interval(other.scorers[index])) if other else ()),
+            *(
+                (accuracy_text(other.scorers[index]), interval_text(other.scorers[index].ci95))
+                if other
+                else ()
+            ),
         )
     return table
 
@@ -107,7 +123,11 @@ def _single(score: RunScore, names: int) -> Table:
 def _forms(score: RunScore) -> list[str]:
     """Return how many completions are empty, cut off or run on: "12.5 % truncated"."""
     forms = score.forms
-    return [f"{100 * n / forms.n:.1f} % {name}" for name, n in forms.named()] if forms else []
+    parts = [f"{100 * n / forms.n:.1f} % {name}" for name, n in forms.named()] if forms else []
+    if score.samples:  # each completion counts once, so some problems count more than others
+        fewest, most = score.samples
+        parts.append(f"{fewest} to {most} samples a problem")
+    return parts
 
 
 def _heading(score: RunScore) -> list[str]:
@@ -121,15 +141,17 @@ def _width(score: RunScore) -> int:
         line for index in range(len(score.scorers)) for line in _cell(score, index).split("\n")
     )
     figures = max(map(len, (*cells, *_heading(score))))
-    return max(figures, min(FOLDED_WIDTH, len(_run_name(score))))
+    name = fold_name(_run_name(score), max(FOLDED_WIDTH, figures))
+    return max(figures, *map(len, name.split("\n")))
 
 
 def _several(scores: Sequence[RunScore], names: int) -> Table:
     table = _table()
     table.add_column("scorer", no_wrap=True)
     for score in scores:
-        heading = "\n".join([_run_name(score), *_heading(score)])
-        table.add_column(heading, justify="right", overflow="fold", width=_width(score))
+        width = _width(score)
+        heading = "\n".join([fold_name(_run_name(score), width), *_heading(score)])
+        table.add_column(heading, justify="right", overflow="fold", width=width)
     for index, scorer in enumerate(scores[0].scorers):
         table.add_row(folded(scorer.scorer, names), *(_cell(score, index) for score in scores))
     return table
@@ -140,18 +162,19 @@ def _cell(score: RunScore, index: int) -> str:
     counts = ((scorer.no_answer, "no answer"), (scorer.error, "error"))
     silent = [f"{count} {name}" for count, name in counts if count]
     read_nothing = scorer.correct == scorer.wrong == 0
-    interval = [] if read_nothing and silent else [_interval(scorer)]
-    other = [f"Platinum  {_accuracy(score.platinum.scorers[index])}"] if score.platinum else []
-    return "\n".join([f"{scorer.correct}  {_accuracy(scorer)}", *interval, *other, *silent])
+    interval = [] if read_nothing and silent else [interval_text(scorer.ci95)]
+    other = [f"Platinum  {accuracy_text(score.platinum.scorers[index])}"] if score.platinum else []
+    return "\n".join([f"{scorer.correct}  {accuracy_text(scorer)}", *interval, *other, *silent])
 
 
-def _accuracy(scorer: ScorerResult) -> str:
-    judged = scorer.correct + scorer.wrong + scorer.no_answer
-    return f"{100 * scorer.accuracy:.2f} %" if judged else "-"
+def accuracy_text(scorer: ScorerResult) -> str:
+    """Return the accuracy in per cent, "-" where nothing was judged."""
+    return f"{100 * scorer.accuracy:.2f} %" if scorer.judged else "-"
 
 
-def _interval(scorer: ScorerResult) -> str:
-    low, high = scorer.ci95
+def interval_text(interval: Interval) -> str:
+    """Return an interval in per cent: "71.23 - 80.10"."""
+    low, high = interval
     return f"{100 * low:.2f} - {100 * high:.2f}"
 
 
@@ -199,7 +222,7 @@ def spread_lines(
     names = f"'{gap.high.scorer}' '{gap.low.scorer}'"
     return [
         f"{where} {scorers} are up to {100 * gap.points:.1f} points apart: {gap.high.scorer} "
-        f"{_accuracy(gap.high)}, {gap.low.scorer} {_accuracy(gap.low)}. Why:",
+        f"{accuracy_text(gap.high)}, {gap.low.scorer} {accuracy_text(gap.low)}. Why:",
         f"  gradeschool explain {file}{chosen} --scorer {names}",
     ]
 
@@ -269,9 +292,9 @@ def curve_table(
         table.add_row(
             str(point.k),
             f"{100 * point.maj:.2f} %",
-            _interval_text(point.maj_ci95),
+            interval_text(point.maj_ci95),
             f"{100 * point.pass_any:.2f} %",
-            _interval_text(point.pass_ci95),
+            interval_text(point.pass_ci95),
             str(point.problems),
             f"{100 * point.ties:.1f} %",
         )
@@ -282,8 +305,3 @@ def curve_table(
         f"sample without\nan answer {silent}. pass@k: unbiased. Intervals: 95 %, by problem.",
         soft_wrap=True,
     )
-
-
-def _interval_text(interval: Interval) -> str:
-    low, high = interval
-    return f"{100 * low:.2f} - {100 * high:.2f}"

@@ -12,8 +12,9 @@ from time import monotonic
 
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
-from gradeschool.formats.own_run import MANIFEST_FILE, slug, to_line
+from gradeschool.formats.own_run import MANIFEST_FILE, to_line
 from gradeschool.models.base import BulkModel, Model, Request
+from gradeschool.models.engine_facts import engine_facts
 from gradeschool.models.requirements import check
 from gradeschool.runs.cost import Budget, Price, estimate
 from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
@@ -94,7 +95,10 @@ async def evaluate(
     async with model:
         requests = plan.requests(model.identity)
         with RunStore(folder) as store:
-            fields = make_manifest(plan, model, version, store.read_json(MANIFEST_FILE))
+            earlier = store.read_json(MANIFEST_FILE)
+            fields = make_manifest(plan, model, version, earlier, folder, store.repairs)
+            if facts := await engine_facts(model):
+                fields["engine"] = facts
             session = _Session(plan, model, store, requests, scorers, options, progress)
             store.write_json(MANIFEST_FILE, fields)
             with on_interrupt(session.interrupt):
@@ -140,7 +144,7 @@ class _Session:
         self.todo = missing(requests, answered)
         self._task = asyncio.current_task()
         progress.watch(self.dispatcher.in_flight, self.budget, store.died)
-        progress.begin(len(requests), len(requests) - len(self.todo), store.quarantined)
+        progress.begin(len(requests), len(requests) - len(self.todo), store.repairs)
 
     def _record(self, request: Request, completion: Completion) -> None:
         """Queue a completion to be stored, and to be scored once the next requests are sent."""
@@ -267,8 +271,3 @@ class DeferredQueue:
                 while self._queue and monotonic() < end:
                     self._handle(*self._queue.popleft())
                 await asyncio.sleep(0)
-
-
-def default_folder(model: str, protocol: str, dataset: str) -> Path:
-    """Return the run folder where none is given; the same command finds it again."""
-    return Path("runs") / f"{slug(model)}-{slug(protocol)}-{slug(dataset)}"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from gradeschool.completion import Decoding
 from gradeschool.datasets.load import load_dataset
-from gradeschool.errors import StoreError
+from gradeschool.errors import InputError, StoreError
 from gradeschool.models.base import Model
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.plan import RunPlan
@@ -21,11 +22,17 @@ FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 
 
 def make_manifest(
-    plan: RunPlan, model: Model, version: str, earlier: Mapping[str, Any] | None
+    plan: RunPlan,
+    model: Model,
+    version: str,
+    earlier: Mapping[str, Any] | None,
+    folder: Path,
+    repairs: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the fields of run.json; they hold no API key, and no path but the dataset's.
 
-    Raises StoreError where `earlier`, the folder's present run.json, is of another run.
+    repairs: what this session mended in the folder; all of them stay in run.json. Raises StoreError
+    where `earlier`, the present run.json of `folder`, is of another run.
     """
     schema = (earlier or {}).get("schema", SCHEMA)
     if schema != SCHEMA:
@@ -46,14 +53,17 @@ def make_manifest(
         "samples": plan.samples,
     }
     if earlier is not None:
-        name = differing(earlier, fields)
-        if name is not None:
+        difference = differing(earlier, fields)
+        if difference is not None:
+            name, before, now_value = difference
             raise StoreError(
-                f"the run folder holds another run: its {name} is "
-                f"{earlier.get(name)!r}, asked for is {fields[name]!r}; "
+                f"{str(folder)!r} holds another run: its {name} is {before}, not {now_value}; "
                 "give another folder with -o"
             )
-    return fields
+    stored = (earlier or {}).get("repairs")
+    listed = [*(stored if isinstance(stored, list) else ())]
+    listed += [{"time": now, "what": text} for text in repairs]
+    return {**fields, "repairs": listed} if listed else fields
 
 
 def facts_of(plan: RunPlan) -> dict[str, Any]:
@@ -71,9 +81,35 @@ def facts_of(plan: RunPlan) -> dict[str, Any]:
     }
 
 
-def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> str | None:
-    """Return the first field that makes two run.json those of different runs, or None."""
-    return next((name for name in FIXED if first.get(name) != second.get(name)), None)
+class ChangedSetting(NamedTuple):
+    """A setting by which two runs differ, and its value in each, in words."""
+
+    name: str
+    first: str
+    second: str
+
+
+def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> ChangedSetting | None:
+    """Return the first setting that makes two run.json those of different runs, or None.
+
+    Of a setting of several fields, such as decoding, the field alone that differs.
+    """
+    for name in FIXED:
+        before, after = first.get(name), second.get(name)
+        if before == after:
+            continue
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+            inner = "" if name == "decoding" else f"{name} "
+            key = "" if keys[0] == "name" else keys[0].replace("_", " ")
+            words = f"{inner}{key}".strip()
+            return ChangedSetting(words, _words(before.get(keys[0])), _words(after.get(keys[0])))
+        return ChangedSetting(name, _words(before), _words(after))
+    return None
+
+
+def _words(value: object) -> str:
+    return "none" if value in (None, [], "") else repr(value)
 
 
 def plan_of(fields: Mapping[str, Any]) -> RunPlan:
@@ -89,7 +125,9 @@ def plan_of(fields: Mapping[str, Any]) -> RunPlan:
         problems = dataset.problems[: fields["problems"]]
         samples = int(fields["samples"])
         return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples)
-    except (KeyError, TypeError) as error:
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise StoreError(
             f"run.json is not as gradeschool wrote it ({error!s} is missing or of another kind); "
             "restore it, or run the evaluation again"

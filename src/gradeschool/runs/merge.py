@@ -39,11 +39,12 @@ def merge(folders: Sequence[Path], output: Path) -> MergedRun:
         raise InputError(f"{str(output)!r} is not empty; give a new folder with -o")
     manifests = [read_manifest(folder) for folder in folders]
     for folder, other in zip(folders[1:], manifests[1:], strict=True):
-        name = differing(manifests[0], other)
-        if name is not None:
+        difference = differing(manifests[0], other)
+        if difference is not None:
+            name, before, after = difference
             raise StoreError(
                 f"{str(folders[0])!r} and {str(folder)!r} are not one run: the {name} is "
-                f"{manifests[0].get(name)!r} and {other.get(name)!r}; merge runs that are alike"
+                f"{before} and {after}; merge runs that are alike"
             )
     rows, count, torn = _rows(folders)
     fields = _joined(manifests)
@@ -73,11 +74,20 @@ def _rows(folders: Sequence[Path]) -> tuple[dict[str, tuple[bytes, Completion]],
     return kept, count, torn
 
 
+def _count(fields: dict[str, Any], name: str) -> int:
+    count = fields.get(name, 0)
+    if type(count) is not int:
+        raise StoreError(
+            f"run.json is not as gradeschool wrote it: {name} is {count!r}; restore it"
+        )
+    return count
+
+
 def _joined(manifests: Sequence[dict[str, Any]]) -> dict[str, Any]:
     last = max(manifests, key=lambda fields: str(fields.get("updated")))
     return {
         **last,
         "created": min(str(fields.get("created")) for fields in manifests),
-        "problems": max(int(fields.get("problems", 0)) for fields in manifests),
-        "samples": max(int(fields.get("samples", 0)) for fields in manifests),
+        "problems": max(_count(fields, "problems") for fields in manifests),
+        "samples": max(_count(fields, "samples") for fields in manifests),
     }

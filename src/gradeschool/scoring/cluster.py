@@ -27,6 +27,7 @@ from gradeschool.formats.read import RowBatch, SampleReader
 from gradeschool.formats.tables import BATCH_ROWS, CellBatch
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
+from gradeschool.scoring.matching import examined
 from gradeschool.scoring.shards import FilePlace
 from gradeschool.scoring.sources import DEFAULT_DATASET, sources
 from gradeschool.scoring.stream import FileScorer, Part
@@ -38,7 +39,7 @@ FOOTERS_AT_ONCE = 16
 STRETCH, LAST, PACKED = "stretch", "last", "packed"  # the columns that tasks answer with
 
 
-class Stretch(NamedTuple):
+class RowGroupRange(NamedTuple):
     """Row groups of a file that one task reads; first: the number of their first row, from 1."""
 
     part: int
@@ -55,7 +56,7 @@ class Chunk(NamedTuple):
     packed: bytes
 
 
-def stretches(parts: Sequence[str], size: int = STRETCH_ROWS) -> list[Stretch]:
+def stretches(parts: Sequence[str], size: int = STRETCH_ROWS) -> list[RowGroupRange]:
     """Divide files into stretches of about `size` rows, in the order of the files.
 
     Reads the footers alone. Raises InputError for a file that is no Parquet file.
@@ -63,7 +64,7 @@ def stretches(parts: Sequence[str], size: int = STRETCH_ROWS) -> list[Stretch]:
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
         found = list(pool.map(_group_sizes, parts))
     return [
-        Stretch(at, path, first, groups)
+        RowGroupRange(at, path, first, groups)
         for at, (path, sizes) in enumerate(zip(parts, found, strict=True))
         for first, groups in _divided(sizes, size)
     ]
@@ -109,7 +110,11 @@ class OnRay:
     """Scores stretches of files; each of Ray's processes makes the scorers ready once."""
 
     def __init__(
-        self, dataset: Dataset, scorers: tuple[str, ...], run: str, stretches: Sequence[Stretch]
+        self,
+        dataset: Dataset,
+        scorers: tuple[str, ...],
+        run: str,
+        stretches: Sequence[RowGroupRange],
     ) -> None:
         self.dataset = dataset
         self.scorers = scorers
@@ -126,7 +131,7 @@ class OnRay:
                 columns = [arrow.array([value]) for value in chunk]
                 yield arrow.table(columns, names=[STRETCH, LAST, PACKED])
 
-    def _chunks(self, stretch: Stretch) -> Iterator[list[ScoredRow]]:
+    def _chunks(self, stretch: RowGroupRange) -> Iterator[list[ScoredRow]]:
         scorer = _file_scorer(self.dataset, self.scorers)
         rows: list[ScoredRow] = []
         for batch in self._read(stretch):
@@ -136,12 +141,13 @@ class OnRay:
                 rows = []
         yield rows
 
-    def _read(self, stretch: Stretch) -> Iterator[RowBatch]:
+    def _read(self, stretch: RowGroupRange) -> Iterator[RowBatch]:
         reader = SampleReader(Path(stretch.path), self.run)
         with opened(stretch.path) as file:
-            head = next(file.iter_batches(batch_size=1), None)
-            if head is not None and (row := next(CellBatch([1], head).rows(), None)) is not None:
-                reader.begin(row)
+            head = next(file.iter_batches(batch_size=BATCH_ROWS), None)
+            if head is not None:
+                first = CellBatch(range(1, 1 + head.num_rows), head)
+                reader.begin(first.rows(), examined(self.dataset, stretch.path))
             rows = count(stretch.first)
             for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=stretch.groups):
                 numbers = [next(rows) for _ in range(batch.num_rows)]
@@ -381,7 +387,7 @@ def in_order(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
 
 
 def parts_of(
-    chunks: Iterable[Chunk], source: ClusterSource, found: Sequence[Stretch], number: int
+    chunks: Iterable[Chunk], source: ClusterSource, found: Sequence[RowGroupRange], number: int
 ) -> Iterator[Part]:
     """Yield the completions of chunks in order; number: of the source's first file among all."""
     for chunk in chunks:

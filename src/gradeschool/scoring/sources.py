@@ -6,7 +6,9 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,16 +16,23 @@ from gradeschool.datasets.load import Dataset, is_here, load_datasets
 from gradeschool.datasets.platinum import platinum_changes
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import dataset_of, manifest_of, scorer_of
-from gradeschool.formats.read import COMPLETIONS_FILE, name_of, read_samples, require
+from gradeschool.formats.read import (
+    COMPLETIONS_FILE,
+    name_of,
+    read_samples,
+    require,
+    sample_batches,
+)
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.matching import Matcher
+from gradeschool.scoring.matching import Matcher, examined
 from gradeschool.scoring.samples import Run, Sample, collect
 
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
-PARTS = "*.parquet"
+PARTS = ("*.parquet", "*.arrow")  # of a folder that is one table
+TEST_SPLIT = "test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,7 @@ class Source:
 
     name: as the user gave it. parts: its files in order, one for all but tables in several files.
     run: the name of the run of rows that name none. only: the one run that is meant, "" for all.
+    is_chosen: whether the user chose the dataset.
     """
 
     name: str
@@ -39,6 +49,7 @@ class Source:
     run: str
     dataset: Dataset
     only: str = ""
+    is_chosen: bool = False
 
 
 def sources(names: Sequence[str], dataset: str | None) -> list[Source]:
@@ -50,9 +61,26 @@ def sources(names: Sequence[str], dataset: str | None) -> list[Source]:
     """
     tables = [(name, parted(name)[1], *files_of(name, dataset)) for name in names]
     check_sources(names, dataset)
-    loaded = load_datasets(used for *_, used in tables)
-    return [Source(name, parts, run_of(name), loaded[used], only)
-            for name, only, parts, used in tables]  # fmt: skip
+    own = {name for name, _, parts, used in tables if dataset is None and _brings(parts, used)}
+    loaded = load_datasets(used for name, *_, used in tables if name not in own)
+    return [
+        Source(name, parts, run_of(name), OWN_GOLDS if name in own else loaded[used], only,
+               is_chosen=dataset is not None)
+        for name, only, parts, used in tables
+    ]  # fmt: skip
+
+
+OWN_GOLDS = Dataset("the file's own golds", (), "")
+
+
+def _brings(parts: Sequence[Path], dataset: str) -> bool:
+    """Tell whether files hold a gold for every row, so that nothing need be fetched."""
+    if is_here(dataset):
+        return False
+    with closing(sample_batches(parts[0])) as batches:
+        samples = [sample for batch in islice(batches, 1) for sample in batch.samples()]
+    usable = [sample.reference for sample in samples if not sample.fault]
+    return bool(usable) and all(reference.gold is not None for reference in usable)
 
 
 def files_of(name: str, dataset: str | None) -> tuple[tuple[Path, ...], str]:
@@ -61,15 +89,23 @@ def files_of(name: str, dataset: str | None) -> tuple[tuple[Path, ...], str]:
     return parts, dataset or dataset_of(parts[0]) or DEFAULT_DATASET
 
 
-def check_sources(names: Iterable[str], dataset: str | None) -> None:
+CheckRuns = Callable[[Sequence[str]], None]
+
+
+def check_sources(
+    names: Iterable[str], dataset: str | None, check_runs: CheckRuns | None = None
+) -> None:
     """Raise InputError for a table that cannot be read, before a dataset is fetched for it.
 
     Files are looked into only where their dataset has to be fetched; elsewhere reading them says
-    the same a moment later.
+    the same a moment later. check_runs raises InputError for run names that do not do; it is called
+    if every file was looked into.
     """
     tables = [(name, *files_of(name, dataset)) for name in names]
+    chosen: list[str] = []
     for name, parts, used in tables:
         if is_here(used):
+            check_runs = None
             continue
         file, only = parted(name)
         recorded = [one for part in parts for one in read_samples(part, run_of(name))]
@@ -79,6 +115,9 @@ def check_sources(names: Iterable[str], dataset: str | None) -> None:
         runs = dict.fromkeys(one.run for one in recorded)
         if only and only not in runs:
             raise no_such_run(file, only, runs)
+        chosen += [only] if only else runs
+    if check_runs:
+        check_runs(chosen)
 
 
 def parted(spec: str) -> tuple[str, str]:
@@ -121,10 +160,25 @@ def _parts(name: str) -> tuple[Path, ...]:
             raise InputError(f"no file matches the pattern {name!r}; correct it")
         return parts
     require(path)
-    is_run = (path / COMPLETIONS_FILE).is_file()
-    if path.is_dir() and not is_run and (parts := tuple(sorted(path.glob(PARTS)))):
-        return parts
+    if path.is_dir() and not (path / COMPLETIONS_FILE).is_file():
+        return _table_in(path) or (path,)
     return (path,)
+
+
+def _table_in(folder: Path) -> tuple[Path, ...]:
+    """Return the Parquet or Arrow files of a folder, or of the split inside that it must mean.
+
+    `datasets` saves a folder of Arrow files, or one such folder for each split.
+    """
+    for pattern in PARTS:
+        if parts := tuple(sorted(folder.glob(pattern))):
+            return parts
+    inside = {path: _table_in(path) for path in sorted(folder.iterdir()) if path.is_dir()}
+    tables = {path: parts for path, parts in inside.items() if parts}
+    if len(tables) > 1 and folder / TEST_SPLIT not in tables:
+        names = ", ".join(repr(str(path)) for path in tables)
+        raise InputError(f"{str(folder)!r} holds several tables; give one of {names}")
+    return next((tables[path] for path in (folder / TEST_SPLIT, *tables) if path in tables), ())
 
 
 ALL = "all"
@@ -139,22 +193,28 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
     """
     [source] = sources([str(path)], dataset)
     matcher = Matcher(source.dataset.problems, source.dataset.name)
-    recorded = (one for part in source.parts for one in read_samples(part, source.run))
-    runs = collect(recorded, matcher, source.name, warn)
+    examine = examined(source.dataset, source.name, source.is_chosen)
+    samples = (
+        sample for part in source.parts for sample in read_samples(part, source.run, examine)
+    )
+    runs = collect(samples, matcher, source.name, warn)
     if source.only and source.only not in [run.name for run in runs]:
         raise no_such_run(parted(source.name)[0], source.only, [run.name for run in runs])
     return [run for run in runs if source.only in ("", run.name)]
 
 
-def choose_scorers(names: Sequence[str]) -> list[Scorer]:
+def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Scorer]:
     """Return the scorers of these names.
 
-    None stands for every scorer that reads a text by itself, in microseconds; "all" for those that
-    call a library too (milliseconds a completion), where its extra is installed. Raises
-    UnknownNameError, and MissingExtraError for a scorer by name whose extra is not installed.
+    None stands for every scorer that reads a text of this dataset by itself, in microseconds; "all"
+    for those of other datasets too, and those that call a library (milliseconds a completion) where
+    its extra is installed. Raises UnknownNameError, and MissingExtraError for a scorer by name
+    whose extra is not installed.
     """
     if not names:
-        return [scorer for scorer in all_scorers().values() if not scorer.extra]
+        known = all_scorers().values()
+        here = dataset or ""
+        return [scorer for scorer in known if not scorer.extra and here.startswith(scorer.dataset)]
     if ALL in names:
         return [scorer for scorer in all_scorers().values() if available(scorer)]
     return [get_usable_scorer(name) for name in dict.fromkeys(names)]
@@ -163,7 +223,7 @@ def choose_scorers(names: Sequence[str]) -> list[Scorer]:
 DEFAULT_SCORERS = ("gradeschool/reader", "gradeschool/parse-answer")
 
 
-class Chosen(NamedTuple):
+class SourceRun(NamedTuple):
     """A run with the file or folder it stands in and what its run.json says, {} where none."""
 
     run: Run
@@ -172,17 +232,22 @@ class Chosen(NamedTuple):
 
 
 def choose_runs(
-    specs: Sequence[str], dataset: str | None, warn: Callable[[str], None]
-) -> list[Chosen]:
+    specs: Sequence[str],
+    dataset: str | None,
+    warn: Callable[[str], None],
+    check_runs: CheckRuns | None = None,
+) -> list[SourceRun]:
     """Return the runs that FILE or FILE#RUN arguments mean, under names that differ.
 
-    A file is read once, however many of its runs are named. Raises InputError for a run that a
-    file does not hold.
+    A file is read once, however many of its runs are named. check_runs raises InputError for run
+    names that do not do, where possible before a dataset is fetched. Raises InputError for a run
+    that a file does not hold.
     """
-    check_sources(specs, dataset)
+    specs = list(dict.fromkeys(specs))
+    check_sources(specs, dataset, check_runs)
     loaded: dict[Path, list[Run]] = {}
-    chosen: list[Chosen] = []
-    for spec in dict.fromkeys(specs):
+    chosen: list[SourceRun] = []
+    for spec in specs:
         file, name = parted(spec)
         path = Path(file)
         if path not in loaded:
@@ -191,12 +256,14 @@ def choose_runs(
         if not found:
             raise no_such_run(str(path), name, (run.name for run in loaded[path]))
         manifest = manifest_of(path)
-        chosen += [Chosen(run, path, manifest) for run in found]
+        chosen += [SourceRun(run, path, manifest) for run in found]
+    if check_runs:
+        check_runs([each.run.name for each in chosen])
     _name_apart(chosen)
     return chosen
 
 
-def _name_apart(chosen: Sequence[Chosen]) -> None:
+def _name_apart(chosen: Sequence[SourceRun]) -> None:
     """Put the path behind names that several runs share."""
     names = [one.run.name for one in chosen]
     for one, name in zip(chosen, names, strict=True):

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 Pair = tuple[str, Problem]
 
 
-class Comparison(NamedTuple):
+class AnswerComparison(NamedTuple):
     """How an extracted answer is compared, the scorers that compare it so, and outcomes so far."""
 
     compare: Callable[[str, str], bool]
@@ -38,7 +38,7 @@ class Extraction(NamedTuple):
 
     extract: Callable[[str, str], Answer | None]
     reference: str
-    comparisons: list[Comparison]
+    comparisons: list[AnswerComparison]
 
 
 class ProblemScorers:
@@ -69,7 +69,7 @@ class ProblemScorers:
                     comparison.scorers.append(index)
                     break
             else:
-                extraction.comparisons.append(Comparison(scorer.compare, [index], {}))
+                extraction.comparisons.append(AnswerComparison(scorer.compare, [index], {}))
         self.initial = bytes(initial)
 
     def forget(self) -> None:

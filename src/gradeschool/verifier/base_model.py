@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.errors import InputError, MissingExtraError, StoreError, UnknownNameError
+from gradeschool.verifier.parallel import layers_of
 
 if TYPE_CHECKING:
     from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
@@ -17,7 +18,7 @@ PACKAGES = ("safetensors", "torch", "transformers")
 WEIGHTS = ("*.safetensors", "config.json", "tokenizer.json")
 
 
-class Base(NamedTuple):
+class BaseModel(NamedTuple):
     """A model with its tokenizer, and the dtype that it is stored in."""
 
     model: Any
@@ -54,7 +55,9 @@ def identity_of(model: str) -> dict[str, str]:
     return {file.name: _sha256(file) for file in files}
 
 
-def load_base(model: str, texts: Callable[[], Sequence[str]], vocabulary: int, seed: int) -> Base:
+def load_base(
+    model: str, texts: Callable[[], Sequence[str]], vocabulary: int, seed: int
+) -> BaseModel:
     """Return a folder's model in float32, or a new one with a tokenizer trained on the texts.
 
     Raises InputError where the folder's files cannot be used.
@@ -63,11 +66,11 @@ def load_base(model: str, texts: Callable[[], Sequence[str]], vocabulary: int, s
 
     if model.startswith(PREFIX):
         tokenizer: Any = build_tokenizer(texts(), vocabulary=vocabulary)
-        return Base(new_model(tokenizer, model, seed), tokenizer, torch.float32)
+        return BaseModel(new_model(tokenizer, model, seed), tokenizer, torch.float32)
     return load_folder(Path(model))
 
 
-def load_folder(folder: Path) -> Base:
+def load_folder(folder: Path) -> BaseModel:
     """Return a folder's model in float32 with its tokenizer; code that comes with it is not run.
 
     Raises InputError where its files cannot be used.
@@ -92,14 +95,16 @@ def load_folder(folder: Path) -> Base:
         ) from error
     if tokenizer.eos_token_id is None:
         raise InputError(f"the tokenizer in {str(folder)!r} has no end token; give it an eos_token")
-    return Base(model, tokenizer, config.dtype or torch.float32)
+    return BaseModel(model, tokenizer, config.dtype or torch.float32)
 
 
-def save_folder(base: Base, model: Any, folder: Path) -> None:
+def save_folder(base: BaseModel, model: Any, folder: Path, dtype: str | None = None) -> None:
     """Write model and tokenizer as a folder that from_pretrained reads; raises StoreError.
 
-    The weights are stored as the base model's are; generation ends at the tokenizer's end token.
+    dtype: of the weights, None for the base model's: small updates are lost in bfloat16. Generation
+    ends at the tokenizer's end token.
     """
+    import torch
     from safetensors import SafetensorError
     from transformers.utils import logging
 
@@ -112,7 +117,7 @@ def save_folder(base: Base, model: Any, folder: Path) -> None:
         pad = base.tokenizer.pad_token_id
         model.generation_config.pad_token_id = ends[0] if pad is None else pad
     try:
-        model.to(base.stored).save_pretrained(folder)
+        model.to(getattr(torch, dtype) if dtype else base.stored).save_pretrained(folder)
         base.tokenizer.save_pretrained(folder)
         readable = (folder / "config.json").stat().st_mode
         for file in folder.glob("*.safetensors"):
@@ -251,3 +256,58 @@ def build_tokenizer(
     if folder is not None:
         wrapped.save_pretrained(folder)
     return wrapped
+
+
+# The modules of a block whose output is added to the residual stream, by config.model_type. The
+# paper drops 20 % along these paths (section 4.3).
+RESIDUAL = {
+    **dict.fromkeys(
+        ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3", "smollm3", "olmo"),
+        ("self_attn", "mlp"),
+    ),
+    "gpt2": ("attn", "mlp"),
+    "gpt_neox": ("attention", "mlp"),
+}
+
+
+def drop_residuals(model: Any, share: float) -> None:
+    """Drop a share of every block's outputs in training, instead of any dropout the model has.
+
+    A share of 0 turns the model's own dropout off too. Raises InputError for an architecture whose
+    blocks are not known.
+    """
+    from torch import nn
+
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+        if isinstance(getattr(module, "attention_dropout", None), float):
+            module.attention_dropout = 0.0
+    if not share:
+        return
+    kind = model.config.model_type
+    if kind not in RESIDUAL:
+        raise InputError(
+            f"--dropout does not know where the residual paths of {kind!r} are; leave it out, or "
+            f"use one of {', '.join(sorted(RESIDUAL))}"
+        )
+    for block in layers_of(model):
+        for name in RESIDUAL[kind]:
+            getattr(block, name).register_forward_hook(ResidualDropout(share))
+
+
+class ResidualDropout:
+    """A forward hook that drops a share of a module's first output while it trains."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def __call__(self, module: Any, inputs: Any, output: Any) -> Any:
+        """Return the output with dropout."""
+        from torch.nn.functional import dropout
+
+        if not module.training:
+            return output
+        if isinstance(output, tuple):
+            return (dropout(output[0], self.share), *output[1:])
+        return dropout(output, self.share)

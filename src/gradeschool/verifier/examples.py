@@ -16,7 +16,7 @@ class TrainingExample(NamedTuple):
     start: int
 
 
-class Encoded(NamedTuple):
+class EncodedExamples(NamedTuple):
     """The examples of problems, and the ids of the problems that are longer than the context."""
 
     examples: list[TrainingExample]
@@ -45,7 +45,7 @@ def encode(tokenizer: Any, question: str, solution: str) -> TrainingExample:
 
 def encode_problems(
     tokenizer: Any, problems: Iterable[Problem], context: int | None = None
-) -> Encoded:
+) -> EncodedExamples:
     """Encode problems; those that do not fit into the context are named, and left out.
 
     Raises InputError where no problem is left.
@@ -63,7 +63,7 @@ def encode_problems(
             f"there is no example to train on: the longest of {len(too_long)} has {most} tokens, "
             f"the model's context {context!r}; give another dataset or a model of more context"
         )
-    return Encoded(kept, too_long)
+    return EncodedExamples(kept, too_long)
 
 
 def training_texts(problems: Sequence[Problem]) -> list[str]:

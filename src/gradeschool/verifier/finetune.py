@@ -9,9 +9,14 @@ from typing import Any, Literal, NamedTuple
 
 from gradeschool.datasets.load import Dataset, load_datasets
 from gradeschool.problem import Problem
-from gradeschool.verifier import checkpoints
-from gradeschool.verifier.base_model import VOCABULARY, Base, identity_of, load_base, save_folder
-from gradeschool.verifier.dropout import drop_residuals
+from gradeschool.verifier.base_model import (
+    VOCABULARY,
+    BaseModel,
+    drop_residuals,
+    identity_of,
+    load_base,
+    save_folder,
+)
 from gradeschool.verifier.examples import TrainingExample, encode_problems, training_texts
 from gradeschool.verifier.packing import (
     LANGUAGE,
@@ -27,11 +32,17 @@ from gradeschool.verifier.parallel import ALONE, World
 from gradeschool.verifier.session import (
     QUIET,
     Listener,
-    Prepared,
+    PreparedTraining,
     Session,
     run,
 )
-from gradeschool.verifier.training import RowsLog, Trained, TrainingSettings
+from gradeschool.verifier.training import (
+    CHECKPOINT,
+    RowsLog,
+    TrainingResult,
+    TrainingSettings,
+    checkpoint_facts,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +113,7 @@ class FinetuningData(NamedTuple):
         return facts
 
 
-def _prepare(job: FinetuningData, session: Session) -> Prepared:
+def _prepare(job: FinetuningData, session: Session) -> PreparedTraining:
     settings, problems = job.settings, job.problems
     base = load_base(
         settings.model, lambda: training_texts(problems), settings.vocabulary, settings.seed
@@ -118,12 +129,12 @@ def _prepare(job: FinetuningData, session: Session) -> Prepared:
     _announce(session, base, batches, encoded.too_long)
     curves = _curves(job, session, base, batches)
 
-    def save(trained: Trained, files: Path) -> None:
-        save_folder(base, trained.model, files)
+    def save(trained: TrainingResult, files: Path) -> None:
+        save_folder(base, trained.model, files, settings.save_dtype)
         if curves is not None:
             curves.log.path.replace(files / CURVES)
 
-    return Prepared(
+    return PreparedTraining(
         base.model,
         batches,
         language_loss,
@@ -136,7 +147,7 @@ def _prepare(job: FinetuningData, session: Session) -> Prepared:
 
 
 def _announce(
-    session: Session, base: Base, batches: ExampleBatches, left_out: Sequence[str]
+    session: Session, base: BaseModel, batches: ExampleBatches, left_out: Sequence[str]
 ) -> None:
     weights = sum(weight.numel() for weight in base.model.parameters())
     session.note(
@@ -152,15 +163,15 @@ def _announce(
 
 
 def _curves(
-    job: FinetuningData, session: Session, base: Base, batches: ExampleBatches
-) -> Curves | None:
+    job: FinetuningData, session: Session, base: BaseModel, batches: ExampleBatches
+) -> DevCurves | None:
     """Return what measures the model at the end of every epoch, None without dev problems."""
     settings = job.settings
     if job.dev is None or not session.world.first:
         return None
-    facts = checkpoints.facts_of(session.work / checkpoints.CHECKPOINT)
+    facts = checkpoint_facts(session.work / CHECKPOINT)
     problems = job.dev.problems[: settings.dev_problems]
-    return Curves(
+    return DevCurves(
         session.work,
         int(facts["updates"]) if facts else 0,
         make_dev(base.tokenizer, problems, base.context, settings.dev_samples, settings.seed),
@@ -175,7 +186,7 @@ SCORER = "openai/2021"
 TEMPERATURE, MAX_TOKENS = 0.7, 400  # the paper's
 
 
-class Dev(NamedTuple):
+class DevSet(NamedTuple):
     """Problems to look at: their examples, how many samples each, the seed of the samples."""
 
     problems: Sequence[Problem]
@@ -185,15 +196,15 @@ class Dev(NamedTuple):
 
 
 def make_dev(tokenizer: Any, problems: Sequence[Problem], context: int | None, samples: int,
-             seed: int) -> Dev:  # fmt: skip
+             seed: int) -> DevSet:  # fmt: skip
     """Return the problems that fit into the context; raises InputError where there are none."""
     encoded = encode_problems(tokenizer, problems, context)
     long = set(encoded.too_long)
     kept = [problem for problem in problems if problem.id not in long]
-    return Dev(kept, encoded.examples, samples, seed)
+    return DevSet(kept, encoded.examples, samples, seed)
 
 
-class Curves:
+class DevCurves:
     """Writes a row of curves.jsonl when called with an update's number and the model after it.
 
     Rows after the update `upto` are dropped: a resumed training makes them again.
@@ -203,7 +214,7 @@ class Curves:
         self,
         folder: Path,
         upto: int,
-        dev: Dev,
+        dev: DevSet,
         tokenizer: Any,
         updates_an_epoch: float,
         tell: Callable[[dict[str, Any]], None] | None,

@@ -77,7 +77,7 @@ def write_labels(sampled: CandidateRun) -> None:
     write_file(sampled.path / LABELS_FILE, body.encode())
 
 
-class Labelled(NamedTuple):
+class LabelledSolution(NamedTuple):
     """A sampled solution: its tokens, whether its final answer is right, how often it was drawn."""
 
     ids: Sequence[int]
@@ -93,12 +93,12 @@ class SolutionGroup(NamedTuple):
     """
 
     question: Sequence[int]
-    solutions: Sequence[Labelled]
+    solutions: Sequence[LabelledSolution]
     reference: Sequence[int] | None = None
     learn_right: bool = False
 
 
-class Data(NamedTuple):
+class LabelledGroups(NamedTuple):
     """The groups of all problems, and the ids of problems that have none within the context."""
 
     groups: Sequence[SolutionGroup]
@@ -107,7 +107,7 @@ class Data(NamedTuple):
 
 def groups_of(
     sampled: CandidateRun, tokenizer: Any, context: int | None, language: Language | None
-) -> Data:
+) -> LabelledGroups:
     """Return a group for each problem: its different solutions, counted, and the language data.
 
     Solutions longer than the context are left out, and problems of which nothing remains. Raises
@@ -128,7 +128,7 @@ def groups_of(
             f"the completions of {str(sampled.path)!r} are {labelled}; a verifier learns from "
             "right and wrong ones: sample more, at a higher temperature, or from another generator"
         )
-    return Data(groups, too_long)
+    return LabelledGroups(groups, too_long)
 
 
 def _group(
@@ -142,7 +142,7 @@ def _group(
     question = texts[0].question
     most = None if context is None else context - len(question)
     solutions = [
-        Labelled(text.solution, right[pair.solution], drawn[pair.solution, pair.finished])
+        LabelledSolution(text.solution, right[pair.solution], drawn[pair.solution, pair.finished])
         for pair, text in zip(pairs, texts, strict=True)
         if most is None or len(text.solution) <= most
     ]

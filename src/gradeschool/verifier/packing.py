@@ -1,14 +1,17 @@
-"""Several examples in one row, computed as if each were alone.
+"""Several texts in one row of tokens, computed as if each were alone.
 
-A row concatenates its examples, positions counted from 0 in each; no place is spent
-on padding in the layers that see one token at a time. Attention, which sees many, takes the row
-apart into its examples: no token can see another example's.
+A row concatenates examples without padding, positions counted from 0 in each; attention takes the
+row apart into its examples, so that no token sees another example's (`pack`). Solutions of several
+questions share a row too: each question is read once, k samples of a problem cost one question and
+k solutions (`pack_solutions`). Every layer runs once in a pass, as FSDP needs it. Models whose
+attention cannot do that read question and solution together, row by row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from inspect import signature
 from itertools import accumulate, pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +29,7 @@ LANGUAGE = "language"  # the name of the loss
 PASS_TOKENS = 8192
 
 
-class Places(NamedTuple):
+class AttentionTables(NamedTuple):
     """Where the tokens of a packed row lie in tables of one example a line, and back.
 
     `tables`: for each place of a table, [lines, width], the token that it holds (a place behind an
@@ -37,17 +40,19 @@ class Places(NamedTuple):
     tables: tuple[Tensor, ...]
     row: Tensor
 
-    def to(self, device: Any) -> Places:
+    def to(self, device: Any) -> AttentionTables:
         """Return the places on a device."""
-        return Places(tuple(table.to(device) for table in self.tables), self.row.to(device))
+        return AttentionTables(
+            tuple(table.to(device) for table in self.tables), self.row.to(device)
+        )
 
 
-class Packed(NamedTuple):
+class PackedExamples(NamedTuple):
     """Examples in one row of tokens; the tokens at `scored` predict `targets`, the next ones."""
 
     ids: Tensor
     positions: Tensor
-    places: Places
+    places: AttentionTables
     scored: Tensor
     targets: Tensor
 
@@ -61,15 +66,15 @@ class Packed(NamedTuple):
         """How many tokens the row has."""
         return len(self.ids)
 
-    def to(self, device: Any) -> Packed:
+    def to(self, device: Any) -> PackedExamples:
         """Return the row on a device."""
         ids, positions, scored, targets = (
             tensor.to(device) for tensor in (self.ids, self.positions, self.scored, self.targets)
         )
-        return Packed(ids, positions, self.places.to(device), scored, targets)
+        return PackedExamples(ids, positions, self.places.to(device), scored, targets)
 
 
-def pack(examples: Sequence[TrainingExample], whole: bool = False) -> Packed:
+def pack(examples: Sequence[TrainingExample], whole: bool = False) -> PackedExamples:
     """Return examples as one row; the solutions are scored, or all tokens where `whole`."""
     import torch
 
@@ -84,10 +89,10 @@ def pack(examples: Sequence[TrainingExample], whole: bool = False) -> Packed:
         ]
     )
     lines = [torch.arange(begin, end) for begin, end in pairwise(begins)]
-    return Packed(ids, positions, places_of(lines, len(ids)), scored, ids[scored + 1])
+    return PackedExamples(ids, positions, places_of(lines, len(ids)), scored, ids[scored + 1])
 
 
-def places_of(lines: Sequence[Tensor], tokens: int) -> Places:
+def places_of(lines: Sequence[Tensor], tokens: int) -> AttentionTables:
     """Lay out lines, each the numbers of its tokens in the row; those of like length in one table.
 
     A token may stand in several lines, behind the same tokens in each; a row has `tokens`.
@@ -106,7 +111,7 @@ def places_of(lines: Sequence[Tensor], tokens: int) -> Places:
             row[line] = torch.arange(len(line)) + (offset + turn * width)
         offset += table.numel()
         tables.append(table)
-    return Places(tuple(tables), row)
+    return AttentionTables(tuple(tables), row)
 
 
 def _alike(lengths: Sequence[int]) -> Iterator[list[int]]:
@@ -120,7 +125,7 @@ def _alike(lengths: Sequence[int]) -> Iterator[list[int]]:
     yield group
 
 
-def language_loss(model: Any, batch: Packed) -> dict[str, Tensor]:
+def language_loss(model: Any, batch: PackedExamples) -> dict[str, Tensor]:
     """Return the cross-entropy of the scored tokens, summed."""
     from torch.nn.functional import cross_entropy
 
@@ -128,7 +133,7 @@ def language_loss(model: Any, batch: Packed) -> dict[str, Tensor]:
     return {LANGUAGE: cross_entropy(logits.float(), batch.targets, reduction="sum")}
 
 
-def scored_logits(model: Any, batch: Packed) -> Tensor:
+def scored_logits(model: Any, batch: PackedExamples) -> Tensor:
     """Return the logits of the scored tokens: [scored, vocabulary]; the model takes packed rows."""
     logits: Tensor = model(
         input_ids=batch.ids[None],
@@ -208,7 +213,7 @@ def _register() -> None:
     def attend(
         module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Any, **more: Any
     ) -> tuple[Tensor, None]:
-        places: Places | None = more.pop("places", None)
+        places: AttentionTables | None = more.pop("places", None)
         if places is None:
             result: tuple[Tensor, None] = sdpa_attention_forward(
                 module, query, key, value, mask, **more
@@ -221,7 +226,7 @@ def _register() -> None:
 
 
 def _attend_apart(
-    query: Tensor, key: Tensor, value: Tensor, places: Places, scale: float | None
+    query: Tensor, key: Tensor, value: Tensor, places: AttentionTables, scale: float | None
 ) -> Tensor:
     """Causal attention within each example; query and the rest are [1, heads, tokens, size]."""
     import torch
@@ -279,7 +284,7 @@ class ExampleBatches:
         ends = [epoch * len(self.examples) // self.batch for epoch in range(1, epochs + 1)]
         return sorted({min(max(end, 1), self.updates) for end in ends})
 
-    def update(self, number: int, processes: int) -> list[Packed]:
+    def update(self, number: int, processes: int) -> list[PackedExamples]:
         """Return the passes of an update; raises InputError where processes would get nothing."""
         if processes > self.batch:
             raise InputError(
@@ -320,3 +325,158 @@ def divided(lengths: Sequence[int], processes: int, most: int) -> list[list[int]
         if max(sizes) <= most or count + processes > len(lengths):
             return parts
         count += processes
+
+
+class TokenLine(NamedTuple):
+    """All questions, but for their last tokens, and all bodies after them, as one row of tokens.
+
+    ends: [rows, S], where the tokens of the bodies lie in it; padding lies anywhere.
+    """
+
+    ids: Tensor
+    positions: Tensor
+    places: AttentionTables
+    ends: Tensor
+
+    def to(self, device: Any) -> TokenLine:
+        """Return the row on a device."""
+        ids, positions, ends = (
+            tensor.to(device) for tensor in (self.ids, self.positions, self.ends)
+        )
+        return TokenLine(ids, positions, self.places.to(device), ends)
+
+
+class PackedRows(NamedTuple):
+    """Token rows of one forward pass, padded on the right with zeros.
+
+    prefix: [questions, P], each question's tokens but the last; prefix_mask: 1 where there is one.
+    owner: [rows], the question of each solution. body: [rows, S], the question's last token, then
+    the solution; body_mask as prefix_mask. So the state at place t of a body has read t tokens of
+    the solution, and predicts the one behind them. line: the same without padding.
+    """
+
+    prefix: Tensor
+    prefix_mask: Tensor
+    owner: Tensor
+    body: Tensor
+    body_mask: Tensor
+    line: TokenLine
+
+    def to(self, device: Any) -> PackedRows:
+        """Return the rows on a device."""
+        return PackedRows(
+            self.prefix.to(device),
+            self.prefix_mask.to(device),
+            self.owner.to(device),
+            self.body.to(device),
+            self.body_mask.to(device),
+            self.line.to(device),
+        )
+
+    @property
+    def solution_mask(self) -> Tensor:
+        """Return [rows, S]: true at the places of solution tokens, the question's last left out."""
+        mask = self.body_mask.bool().clone()
+        mask[:, 0] = False
+        return mask
+
+
+def pack_solutions(
+    questions: Sequence[Sequence[int]], solutions: Sequence[tuple[int, Sequence[int]]]
+) -> PackedRows:
+    """Return the rows of (number of its question, tokens) solutions; questions are not empty."""
+    import torch
+
+    prefixes = [list(ids[:-1]) for ids in questions]
+    bodies = [[questions[owner][-1], *ids] for owner, ids in solutions]
+    owners = [owner for owner, _ in solutions]
+    prefix, prefix_mask = _padded(prefixes)
+    body, body_mask = _padded(bodies)
+    line = _line(prefixes, bodies, owners)
+    return PackedRows(prefix, prefix_mask, torch.tensor(owners), body, body_mask, line)
+
+
+def _padded(rows: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
+    import torch
+
+    width = max(map(len, rows), default=0)
+    ids = torch.tensor([row + [0] * (width - len(row)) for row in rows], dtype=torch.long)
+    mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows])
+    shape = (len(rows), width)
+    return ids.reshape(shape), mask.reshape(shape).long()
+
+
+def _line(
+    prefixes: Sequence[list[int]], bodies: Sequence[list[int]], owners: list[int]
+) -> TokenLine:
+    import torch
+
+    pieces = [*prefixes, *bodies]
+    begins = [0, *accumulate(map(len, pieces))]
+    spans = [torch.arange(begin, end) for begin, end in pairwise(begins)]
+    starts = [len(prefixes[start]) for start in owners]
+    positions = [torch.arange(len(tokens)) for tokens in prefixes]
+    positions += [
+        torch.arange(len(tokens)) + start for tokens, start in zip(bodies, starts, strict=True)
+    ]
+    behind = spans[len(prefixes) :]
+    lines = [
+        torch.cat([spans[start], tokens]) for start, tokens in zip(owners, behind, strict=True)
+    ]
+    width = max(map(len, bodies))
+    ends = torch.tensor(begins[len(prefixes) : -1])[:, None] + torch.arange(width)
+    return TokenLine(
+        torch.tensor([token for piece in pieces for token in piece]),
+        torch.cat(positions),
+        places_of(lines, begins[-1]),
+        ends.clamp(max=begins[-1] - 1),
+    )
+
+
+def hidden_states(model: Any, rows: PackedRows, share: bool = True) -> Tensor:
+    """Return the last hidden states of the bodies, [rows, S, width]; padding holds anything.
+
+    model: a causal language model of transformers. share: read each question once where the model
+    allows it; the states are the same up to rounding.
+    """
+    if share and _can_share(model, rows):
+        return _shared(model, rows.line)
+    return _whole(model, rows)
+
+
+def _can_share(model: Any, rows: PackedRows) -> bool:
+    """Return whether a model takes packed rows, and looks back far enough for these."""
+    window = window_of(model)
+    enough = window is None or rows.prefix.shape[1] + rows.body.shape[1] <= window
+    return enough and getattr(model.config, "_attn_implementation", "") == ATTENTION
+
+
+def _shared(model: Any, line: TokenLine) -> Tensor:
+    out = model.base_model(
+        input_ids=line.ids[None],
+        attention_mask=line.ids.new_zeros(1, 1, 1, 1),  # of four dimensions: none is built
+        position_ids=line.positions[None],
+        use_cache=False,
+        places=line.places,
+    )
+    states: Tensor = out.last_hidden_state[0][line.ends]
+    return states
+
+
+def _whole(model: Any, rows: PackedRows) -> Tensor:
+    """Read each question with its solution; the gap of padding between them is closed first."""
+    import torch
+
+    ids = torch.cat([rows.prefix[rows.owner], rows.body], 1)
+    mask = torch.cat([rows.prefix_mask[rows.owner], rows.body_mask], 1)
+    order = torch.argsort(mask, dim=1, descending=True, stable=True)
+    ids, mask = ids.gather(1, order), mask.gather(1, order)
+    places = {}
+    if "position_ids" in signature(model.base_model.forward).parameters:
+        places = {"position_ids": (mask.cumsum(1) - 1).clamp(min=0)}
+    out = model.base_model(input_ids=ids, attention_mask=mask, use_cache=False, **places)
+    states: Tensor = out.last_hidden_state
+    start = rows.prefix_mask.sum(1)[rows.owner]
+    columns = start[:, None] + torch.arange(rows.body.shape[1], device=start.device)
+    columns = columns.clamp(max=states.shape[1] - 1)[..., None].expand(-1, -1, states.shape[2])
+    return states.gather(1, columns)

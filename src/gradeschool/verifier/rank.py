@@ -161,7 +161,7 @@ def _part(
     settings: SelectionSettings,
     baselines: Mapping[str, Mapping[str, tuple[int, int]]],
 ) -> FamilyResults:
-    others = {MAJORITY: {outcome.case.problem: _counted(outcome, MAJORITY) for outcome in picked}}
+    others = {MAJORITY: {outcome.case.problem: counted(outcome, MAJORITY) for outcome in picked}}
     others.update({name: dict(outcomes) for name, outcomes in baselines.items()})
     strategies = picked[0].by_strategy
     cases = [outcome.case for outcome in picked]
@@ -177,12 +177,14 @@ def _part(
             _result(name, picked, settings, others) for name in STRATEGIES if name in strategies
         ],
         aucs={
-            name: _aucs(name, cases) for name in SCORES if name == "verifier" or name in strategies
+            name: aucs_of(name, cases)
+            for name in SCORES
+            if name == "verifier" or name in strategies
         },
     )
 
 
-def _counted(outcome: ProblemResult, name: str) -> tuple[int, int]:
+def counted(outcome: ProblemResult, name: str) -> tuple[int, int]:
     """Return how many of how many tries are right: of all samples for the mean, else 0 or 1."""
     if name == MEAN:
         return sum(option.right for option in outcome.case.options), len(outcome.case.options)
@@ -195,7 +197,7 @@ def _result(
     settings: SelectionSettings,
     others: Mapping[str, Mapping[str, tuple[int, int]]],
 ) -> StrategyResult:
-    mine = {outcome.case.problem: _counted(outcome, name) for outcome in picked}
+    mine = {outcome.case.problem: counted(outcome, name) for outcome in picked}
     shares = [right / count for right, count in mine.values()]
     against = {
         other: difference(theirs, mine)
@@ -223,7 +225,8 @@ def difference(
     return AccuracyGain(gap, paired_interval(pairs)[0], paired_test(pairs).p, len(pairs))
 
 
-def _aucs(name: str, cases: Sequence[RankedProblem]) -> tuple[float | None, WithinAuc]:
+def aucs_of(name: str, cases: Sequence[RankedProblem]) -> tuple[float | None, WithinAuc]:
+    """Return the AUC of a score (see SCORES) over all completions, and within problems."""
     score = SCORES[name]
     by_problem = [
         ([score(option) for option in case.options], [option.right for option in case.options])

@@ -22,14 +22,18 @@ from gradeschool.verifier.training import (
     LOSSES,
     After,
     Loss,
-    Trained,
     TrainingBatches,
+    TrainingResult,
     TrainingSettings,
     TrainingUpdate,
     train,
 )
 
 FINAL = "model"
+SLOW_BFLOAT16 = (
+    "bfloat16 passes on a CPU can be many times slower than float32; leave out --precision, "
+    "which takes float32"
+)
 
 
 class Listener(NamedTuple):
@@ -67,7 +71,7 @@ class Session:
             self.listener.note(text)
 
 
-class Prepared(NamedTuple):
+class PreparedTraining(NamedTuple):
     """All that a training needs, ready to begin.
 
     save: writes the trained model into a folder. left_out: ids of problems that are not used.
@@ -78,14 +82,16 @@ class Prepared(NamedTuple):
     batches: TrainingBatches
     loss: Loss
     settings: TrainingSettings
-    save: Callable[[Trained, Path], None]
+    save: Callable[[TrainingResult, Path], None]
     left_out: Sequence[str]
     after: After | None = None
     marks: Collection[int] = ()
 
 
 def run(
-    session: Session, facts: Callable[[], Mapping[str, Any]], prepare: Callable[[], Prepared]
+    session: Session,
+    facts: Callable[[], Mapping[str, Any]],
+    prepare: Callable[[], PreparedTraining],
 ) -> Mapping[str, Any]:
     """Train what `prepare` returns into the session's folder, from its checkpoint if there is one.
 
@@ -101,13 +107,15 @@ def run(
 
 
 def _go(
-    session: Session, prepare: Callable[[], Prepared], folder: TrainingFolder | None
+    session: Session, prepare: Callable[[], PreparedTraining], folder: TrainingFolder | None
 ) -> Mapping[str, Any]:
     world = session.world
     (finished,) = world.any(folder is not None and folder.finished)
     if finished:
         return {"status": "finished"} if folder is None else folder.fields
     ready = prepare()
+    if ready.settings.precision == "bfloat16" and world.device == "cpu":
+        session.note(SLOW_BFLOAT16)
 
     def tell(update: TrainingUpdate) -> None:
         if folder is not None and not folder.begun:
@@ -134,7 +142,7 @@ def _go(
     return folder.fields
 
 
-def _finish(folder: TrainingFolder, ready: Prepared, trained: Trained) -> None:
+def _finish(folder: TrainingFolder, ready: PreparedTraining, trained: TrainingResult) -> None:
     """Write the model, then mark the training as finished."""
     files = folder.work / FINAL
     shutil.rmtree(files, ignore_errors=True)
@@ -179,7 +187,7 @@ class TrainingFolder:
             status="running",
             command=command,
             processes=processes,
-            asked=self.settings,
+            settings=self.settings,
             digest=digest_of(self.settings),
             versions=_versions(),
         )
@@ -209,7 +217,9 @@ class TrainingFolder:
             return None
         try:
             fields: dict[str, Any] = json.loads(file.read_bytes())
-            settings: dict[str, Any] = fields["asked"]
+            if "asked" in fields:  # the name before it was renamed
+                fields["settings"] = fields.pop("asked")
+            settings: dict[str, Any] = fields["settings"]
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(
                 f"{str(file)!r} is damaged ({error!r}); give another folder with -o"

@@ -1,35 +1,77 @@
-"""Training a verifier on the labelled completions of a run."""
+"""Training a verifier on the labelled completions of a run.
+
+Two losses: squared errors of the verifier's values, and a language model's loss. Both are sums over
+solution tokens, questions masked; the training loop divides each by its count of tokens and adds
+them unweighted, as the paper's joint objective does (arXiv 2110.14168, section 4.2 and appendix B).
+The likelihood head is trained by cross-entropy instead of squared errors.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
+from random import Random
 from typing import Any, Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
-from gradeschool.runs.results import fingerprint
-from gradeschool.verifier.base_model import identity_of, load_folder, save_folder
+from gradeschool.formats.own_run import fingerprint
+from gradeschool.verifier.base_model import drop_residuals, identity_of, load_folder, save_folder
 from gradeschool.verifier.candidates import CandidateRun, candidates_of
-from gradeschool.verifier.dropout import drop_residuals
-from gradeschool.verifier.head import VERIFIER_FILE, Reserved, Verifier, new_verifier
-from gradeschool.verifier.labels import Data, Language, count_labels, groups_of, in_words
-from gradeschool.verifier.objective import GroupBatches, Level, losses
-from gradeschool.verifier.packing import take_packed
+from gradeschool.verifier.head import (
+    VERIFIER_FILE,
+    LikelihoodVerifier,
+    ReservedToken,
+    Verifier,
+    VerifierOutput,
+    new_verifier,
+)
+from gradeschool.verifier.labels import (
+    LabelledGroups,
+    Language,
+    SolutionGroup,
+    count_labels,
+    groups_of,
+    in_words,
+)
+from gradeschool.verifier.packing import (
+    PASS_TOKENS,
+    PackedRows,
+    divided,
+    pack_solutions,
+    take_packed,
+)
 from gradeschool.verifier.parallel import ALONE, World
 from gradeschool.verifier.session import (
     QUIET,
     Listener,
-    Prepared,
+    PreparedTraining,
     Session,
     run,
 )
-from gradeschool.verifier.training import Trained, TrainingSettings
+from gradeschool.verifier.training import TrainingResult, TrainingSettings
 
 JOINT = "joint"
+VERIFICATION, LANGUAGE = "verification", "language"  # the names of the two losses
+
+
+class Level(StrEnum):
+    """What is learnt: a value at every solution token, or at the last one alone, the paper's two.
+
+    Or the likelihood of the whole solution as its score: see `head.LikelihoodVerifier`.
+    """
+
+    TOKEN = "token"
+    SOLUTION = "solution"
+    LIKELIHOOD = "likelihood"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +154,9 @@ def language_of(settings: VerifierTraining) -> Language | None:
     return settings.language or ("right" if settings.level == Level.LIKELIHOOD else "reference")
 
 
-def _prepare(settings: VerifierTraining, sampled: CandidateRun, session: Session) -> Prepared:
+def _prepare(
+    settings: VerifierTraining, sampled: CandidateRun, session: Session
+) -> PreparedTraining:
     base = load_folder(Path(settings.init or settings.generator))
     level = Level(settings.level)
     verifier, reserved = new_verifier(
@@ -127,21 +171,40 @@ def _prepare(settings: VerifierTraining, sampled: CandidateRun, session: Session
         level=level, pass_tokens=settings.pass_tokens,
     )  # fmt: skip
     _announce(session, sampled, verifier, reserved, data, batches)
+    if isinstance(verifier, LikelihoodVerifier):
+        loss = _fit_start(verifier, batches, session.world.device)
+        session.note(f"the likelihood head starts at {loss:.2f} nats")
 
-    def save(trained: Trained, files: Path) -> None:
-        save_folder(base, trained.model.model, files)
+    def save(trained: TrainingResult, files: Path) -> None:
+        save_folder(base, trained.model.model, files, settings.save_dtype)
         fields = {**trained.model.fields(), **_origin(settings, sampled, reserved, trained)}
         write_file(files / VERIFIER_FILE, f"{json.dumps(fields, indent=2)}\n".encode())
 
-    return Prepared(verifier, batches, losses, settings, save, data.too_long)
+    return PreparedTraining(verifier, batches, losses, settings, save, data.too_long)
+
+
+def _fit_start(verifier: LikelihoodVerifier, batches: GroupBatches, device: str) -> float:
+    """Fit the head to the first update's solutions; return the cross-entropy of the start."""
+    verifier.to(device).eval()
+    sums, right, drawn = [], [], []
+    with torch.inference_mode():
+        for batch in batches.update(0, 1):
+            counts = batch.weights.sum(1)
+            logprobs = verifier.solution_logprobs(batch.rows.to(device)).sum(1).cpu()
+            sums.append(logprobs[counts > 0])
+            right.append(batch.right[counts > 0])
+            drawn.append(counts[counts > 0])
+    loss = verifier.cpu().fit_start(torch.cat(sums), torch.cat(right), torch.cat(drawn))
+    verifier.train()
+    return loss
 
 
 def _announce(
     session: Session,
     sampled: CandidateRun,
     verifier: Verifier,
-    reserved: Reserved,
-    data: Data,
+    reserved: ReservedToken,
+    data: LabelledGroups,
     batches: GroupBatches,
 ) -> None:
     weights = sum(weight.numel() for weight in verifier.parameters())
@@ -158,7 +221,10 @@ def _announce(
 
 
 def _origin(
-    settings: VerifierTraining, sampled: CandidateRun, reserved: Reserved, trained: Trained
+    settings: VerifierTraining,
+    sampled: CandidateRun,
+    reserved: ReservedToken,
+    trained: TrainingResult,
 ) -> dict[str, Any]:
     """Return what verifier.json says beside the head."""
     manifest = sampled.manifest
@@ -181,3 +247,166 @@ def _origin(
         "updates": trained.updates,
         "losses": dict(trained.losses),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBatch:
+    """Rows with their targets.
+
+    weights: [rows, S], how much each value counts: 0 at questions, padding and references, else how
+    often the solution was drawn. right: [rows], the target of a row's values. references: numbers
+    of the rows that are language data, maybe none.
+    """
+
+    rows: PackedRows
+    weights: Tensor
+    right: Tensor
+    references: Tensor
+    counts: Mapping[str, float]
+    tokens: int
+
+    def to(self, device: Any) -> GroupBatch:
+        """Return the batch on a device."""
+        weights, right, references = (
+            tensor.to(device) for tensor in (self.weights, self.right, self.references)
+        )
+        return GroupBatch(
+            self.rows.to(device), weights, right, references, self.counts, self.tokens
+        )
+
+
+def batch_of(groups: Sequence[SolutionGroup], level: Level = Level.TOKEN) -> GroupBatch:
+    """Return the batch of groups; duplicates count as often as they were drawn."""
+    solutions: list[tuple[int, Sequence[int]]] = []
+    right: list[float] = []
+    counted: list[int] = []
+    references: list[int] = []
+    for index, group in enumerate(groups):
+        for solution in group.solutions:
+            if group.learn_right and solution.right:
+                references.append(len(solutions))
+            solutions.append((index, solution.ids))
+            right.append(float(solution.right))
+            counted.append(solution.drawn)
+        if group.reference is not None:
+            references.append(len(solutions))
+            solutions.append((index, group.reference))
+            right.append(1.0)
+            counted.append(0)
+    rows = pack_solutions([group.question for group in groups], solutions)
+    mask = rows.solution_mask
+    if level is not Level.TOKEN:
+        last = torch.zeros_like(mask)
+        last[torch.arange(len(solutions)), rows.body_mask.sum(1) - 1] = True
+        mask &= last
+    weights = mask * torch.tensor(counted, dtype=torch.float32)[:, None]
+    numbers = torch.tensor(references, dtype=torch.long)
+    counts = {VERIFICATION: float(weights.sum())}
+    if any(group.learn_right or group.reference is not None for group in groups):
+        counts[LANGUAGE] = float(rows.solution_mask[numbers].sum())
+    tokens = int(rows.prefix_mask.sum() + rows.body_mask.sum())
+    return GroupBatch(rows, weights, torch.tensor(right), numbers, counts, tokens)
+
+
+def losses(verifier: Any, batch: GroupBatch) -> dict[str, Tensor]:
+    """Return the losses of a batch, each summed over what `batch.counts` counts."""
+    references = batch.references if LANGUAGE in batch.counts else None
+    output: VerifierOutput = verifier(batch.rows, references)
+    targets = batch.right[:, None]
+    if output.logits is None:
+        errors = (output.values - targets) ** 2
+    else:
+        errors = binary_cross_entropy_with_logits(
+            output.logits, targets.expand_as(output.logits), reduction="none"
+        )
+    sums = {VERIFICATION: (errors * batch.weights).sum()}
+    if output.language is not None:
+        sums[LANGUAGE] = output.language.sum()
+    return sums
+
+
+class GroupBatches:
+    """Batches of groups in an order that is new in every epoch and depends on the seed alone.
+
+    A problem with more than `most` solutions is split into groups of about equal size; which of
+    them are together is drawn anew in every epoch. Each group brings the reference solution along,
+    so that language data and verifier data are mixed equally. An update has `batch` groups (all,
+    where there are fewer) and may take its last ones from the next epoch.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[SolutionGroup],
+        epochs: float,
+        batch: int,
+        most: int,
+        seed: int = 0,
+        *,
+        level: Level = Level.TOKEN,
+        pass_tokens: int = PASS_TOKENS,
+    ) -> None:
+        self.groups = groups
+        self.places = [
+            index for index, group in enumerate(groups) for _ in range(_parts(group, most))
+        ]
+        self.batch = min(batch, len(self.places))
+        self.updates = max(1, int(epochs * len(self.places)) // self.batch)
+        self.most = most
+        self.seed = seed
+        self.level = level
+        self.pass_tokens = pass_tokens
+        self._order: tuple[int, list[tuple[int, int]]] = (-1, [])
+
+    def __len__(self) -> int:
+        """Return the number of updates."""
+        return self.updates
+
+    def update(self, number: int, processes: int) -> list[GroupBatch]:
+        """Return the passes of an update; raises InputError where processes would get nothing."""
+        if processes > self.batch:
+            raise InputError(
+                f"a batch of {self.batch} groups is too small for {processes} processes; "
+                "give a larger --batch or fewer processes"
+            )
+        first = number * self.batch
+        chosen = [self._at(place) for place in range(first, first + self.batch)]
+        lengths = [tokens_of(group) for group in chosen]
+        parts = divided(lengths, processes, self.pass_tokens)
+        return [batch_of([chosen[index] for index in part], self.level) for part in parts]
+
+    def _at(self, place: int) -> SolutionGroup:
+        """Return the group at a place of the endless stream of epochs."""
+        epoch, offset = divmod(place, len(self.places))
+        if self._order[0] != epoch:
+            order = list(_numbered(self.places))
+            Random(f"{self.seed}:{epoch}").shuffle(order)  # noqa: S311
+            self._order = (epoch, order)
+        problem, part = self._order[1][offset]
+        group = self.groups[problem]
+        count = _parts(group, self.most)
+        if count == 1:
+            return group
+        solutions = list(group.solutions)
+        Random(f"{self.seed}:{epoch}:{problem}").shuffle(solutions)  # noqa: S311
+        return group._replace(solutions=solutions[part::count])
+
+
+def tokens_of(group: SolutionGroup) -> int:
+    """Return how many tokens a group's forward pass computes."""
+    solutions = sum(len(solution.ids) for solution in group.solutions)
+    return len(group.question) + solutions + len(group.reference or ())
+
+
+def _parts(group: SolutionGroup, most: int) -> int:
+    return -(-len(group.solutions) // most)
+
+
+def _numbered(places: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the places with the number of the part of its problem that each is."""
+    parts: dict[int, int] = {}
+    numbered = []
+    for problem in places:
+        part = parts.get(problem, 0)
+        parts[problem] = part + 1
+        numbered.append((problem, part))
+    return numbered

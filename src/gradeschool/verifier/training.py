@@ -1,4 +1,10 @@
-"""The one training loop: any loss over any batches, resumable to the bit on a CPU."""
+"""The training loop, its optimisers and its checkpoints: any loss over any batches.
+
+A training resumes to the bit on a CPU. A checkpoint is one safetensors file without code: weights,
+the state of the optimisers, and facts as JSON. The order of the examples and the random numbers of
+an update depend on the seed and the number of the update alone, so that this number is all there
+is to store of them.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +12,28 @@ import copy
 import json
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from gradeschool.atomic import write_file
-from gradeschool.errors import InputError
+from gradeschool.atomic import replacing, write_file
+from gradeschool.errors import InputError, StoreError
 from gradeschool.signals import stop_flag
-from gradeschool.verifier import checkpoints
-from gradeschool.verifier.optimizers import Kind, Optimizers, share_of
 from gradeschool.verifier.packing import PASS_TOKENS
-from gradeschool.verifier.parallel import ALONE, World, whole
+from gradeschool.verifier.parallel import ALONE, World, part_like, whole
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 LOSSES = "losses.jsonl"
 SEEDS = 1_000_003
+BETAS = (0.9, 0.95)
+MOMENTUM = 0.95
+STATE = "optimizer"
+CHECKPOINT = "checkpoint.safetensors"
+MODEL, FACTS = "model", "facts"
 
 
 class TrainingBatch(Protocol):
@@ -57,11 +66,14 @@ class TrainingBatches(Protocol):
         ...
 
 
+# Adam as in the paper, or Muon for the matrices of the layers and Adam for the rest.
+Kind = Literal["adam", "muon"]
 # Returns each named loss as a sum over what `batch.counts` counts; what is minimised is the sum of
 # the means, whatever the passes and processes that an update is divided into.
 Loss = Callable[[Any, Any], Mapping[str, "Tensor"]]
 # What the passes are computed in; weights and optimisers are in float32.
 Precision = Literal["float32", "bfloat16"]
+SaveDtype = Literal["float32", "bfloat16", "float16"]
 # Called in the first process with the number of an update, from 1, and the model after it.
 After = Callable[[int, Any], None]
 
@@ -72,7 +84,8 @@ class TrainingSettings:
 
     limit: only the first problems. The learning rate `lr` rises over `warmup` updates and falls
     linearly to 0. pass_tokens: computed at a time; a batch that has more is accumulated. precision:
-    of the passes, None for bfloat16 on a GPU and float32 elsewhere.
+    of the passes, None for bfloat16 on a GPU and float32 elsewhere. save_dtype: of the weights in
+    the trained model's folder, None for that of the model it began from.
     """
 
     limit: int | None = None
@@ -85,6 +98,7 @@ class TrainingSettings:
     seed: int = 0
     pass_tokens: int = PASS_TOKENS
     precision: Precision | None = None
+    save_dtype: SaveDtype | None = None
 
 
 class TrainingUpdate(NamedTuple):
@@ -110,7 +124,7 @@ class TrainingUpdate(NamedTuple):
         }
 
 
-class Trained(NamedTuple):
+class TrainingResult(NamedTuple):
     """How a training ended.
 
     The model is whole in the first process; what it cost is counted over all sessions; `stopped`:
@@ -137,7 +151,7 @@ def train(
     after: After | None = None,
     marks: Collection[int] = (),
     tell: Callable[[TrainingUpdate], None] | None = None,
-) -> Trained:
+) -> TrainingResult:
     """Train a model in place, from the checkpoint in the folder where there is one.
 
     The folder must exist; it gets a checkpoint every `save_every` updates, and losses.jsonl with a
@@ -172,7 +186,7 @@ def train(
             if stopped:
                 break
     facts = training.facts
-    return Trained(training.plain(), **facts, stopped=training.updates < len(batches))
+    return TrainingResult(training.plain(), **facts, stopped=training.updates < len(batches))
 
 
 class Training:
@@ -192,8 +206,8 @@ class Training:
         self.copy = copy.deepcopy(model) if world.sharded and world.first else model
         self.wrapped = world.wrap(model)
         self.optimizers = Optimizers(model, settings.optimizer, settings.lr, settings.weight_decay)
-        self.path = folder / checkpoints.CHECKPOINT
-        self.facts: dict[str, Any] = checkpoints.load(self.path, model, self.optimizers) or {
+        self.path = folder / CHECKPOINT
+        self.facts: dict[str, Any] = load_checkpoint(self.path, model, self.optimizers) or {
             "updates": 0,
             "tokens": 0,
             "seconds": 0.0,
@@ -208,7 +222,7 @@ class Training:
 
     def save(self) -> None:
         """Write a checkpoint."""
-        checkpoints.save(self.path, self.model, self.optimizers, self.facts, self.world)
+        save_checkpoint(self.path, self.model, self.optimizers, self.facts, self.world)
 
     def plain(self) -> Any:
         """Return the model with all its weights; all must call it, the first has it whole."""
@@ -318,3 +332,158 @@ def _row(line: str) -> dict[str, Any] | None:
     except (ValueError, KeyError, TypeError):
         return None
     return row
+
+
+class Optimizers:
+    """The optimisers of one model, stepped together.
+
+    Muon (torch.optim.Muon, updates scaled as Adam's are) takes the matrices between the embedding
+    and the head; Adam takes embedding, head, gains and biases. Only matrices decay.
+    """
+
+    def __init__(
+        self, model: Any, kind: Kind, lr: float, weight_decay: float = 0.0, fused: bool = True
+    ) -> None:
+        from torch.optim import AdamW, Muon
+
+        self.lr = lr
+        self.names = {tensor: name for name, tensor in model.named_parameters()}
+        outer = {model.get_input_embeddings().weight}
+        head = model.get_output_embeddings()
+        if head is not None:
+            outer.add(head.weight)
+        trained = [tensor for tensor in self.names if tensor.requires_grad]
+        matrices = [tensor for tensor in trained if tensor.ndim == 2 and tensor not in outer]
+        by_muon = matrices if kind == "muon" else []
+        decayed = [tensor for tensor in trained if tensor.ndim > 1 and tensor not in set(by_muon)]
+        plain = [tensor for tensor in trained if tensor.ndim < 2]
+        groups = [
+            {"params": decayed, "weight_decay": weight_decay},
+            {"params": plain, "weight_decay": 0.0},
+        ]
+        self.each: list[Any] = [
+            AdamW([tensor for tensor in groups if tensor["params"]], lr, BETAS, fused=fused)
+        ]
+        if by_muon:
+            self.each.append(
+                Muon(
+                    by_muon,
+                    lr,
+                    weight_decay,
+                    momentum=MOMENTUM,
+                    adjust_lr_fn="match_rms_adamw",
+                )
+            )
+
+    def step(self, share: float) -> None:
+        """Update the model at a share of the learning rate, and forget the gradients."""
+        for optimizer in self.each:
+            for group in optimizer.param_groups:
+                group["lr"] = self.lr * share
+            optimizer.step()
+            optimizer.zero_grad()
+
+    def tensors(self) -> Iterator[tuple[str, Tensor]]:
+        """Yield what the optimisers remember, by "optimizer|parameter|what"."""
+        for optimizer in self.each:
+            for parameter, state in optimizer.state.items():
+                for what, tensor in state.items():
+                    yield f"{STATE}|{self.names[parameter]}|{what}", tensor
+
+    def remember(self, tensors: dict[str, Tensor]) -> None:
+        """Take back what `tensors` gave; the tensors are on the parameters' devices."""
+        for optimizer in self.each:
+            for group in optimizer.param_groups:
+                for parameter in group["params"]:
+                    prefix = f"{STATE}|{self.names[parameter]}|"
+                    optimizer.state[parameter] = {
+                        name.removeprefix(prefix): tensor
+                        for name, tensor in tensors.items()
+                        if name.startswith(prefix)
+                    }
+
+
+def share_of(step: int, steps: int, warmup: int) -> float:
+    """Return the share of the learning rate at an update, counted from 0.
+
+    It rises over `warmup` updates and falls linearly to 0, which the update after the last has.
+    """
+    return min(1.0, (step + 1) / (warmup + 1)) * (1 - step / steps)
+
+
+def save_checkpoint(
+    path: Path, model: Any, optimizers: Optimizers, facts: Mapping[str, Any], world: World
+) -> None:
+    """Write a checkpoint over the one before; every process calls it, the first one writes.
+
+    Raises StoreError where it cannot be written; the one before then stays.
+    """
+    tensors = {f"{MODEL}|{name}": whole(tensor) for name, tensor in model.named_parameters()}
+    tensors |= {name: whole(tensor) for name, tensor in optimizers.tensors()}
+    if world.first:
+        _write_tensors(path, tensors, {FACTS: json.dumps(facts)})
+    world.wait()
+
+
+def _write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
+    contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    try:
+        with replacing(path) as part:
+            save_file(contiguous, part, dict(metadata))
+    except (OSError, SafetensorError) as error:
+        raise StoreError(
+            f"cannot write {str(path)!r}: {error}; free the disk or give another folder with -o, "
+            "then the same command continues from the last checkpoint"
+        ) from error
+
+
+def checkpoint_facts(path: Path) -> dict[str, Any] | None:
+    """Return a checkpoint's facts, None without one; raises StoreError for a damaged file."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.exists():
+        return None
+    try:
+        with safe_open(path, "pt") as file:
+            facts: dict[str, Any] = json.loads(file.metadata()[FACTS])
+            return facts
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise _damaged(path, error) from error
+
+
+def load_checkpoint(path: Path, model: Any, optimizers: Optimizers) -> dict[str, Any] | None:
+    """Put a checkpoint into the model and the optimisers; return its facts, None without one.
+
+    Raises StoreError where the file is damaged or of another model.
+    """
+    import torch
+    from safetensors import SafetensorError, safe_open
+
+    facts = checkpoint_facts(path)
+    if facts is None:
+        return None
+    parameters = dict(model.named_parameters())
+    remembered = {}
+    try:
+        with safe_open(path, "pt") as file:
+            with torch.no_grad():
+                for name, parameter in parameters.items():
+                    stored = file.get_tensor(f"{MODEL}|{name}")
+                    parameter.copy_(part_like(stored, parameter))
+            for name in file.keys():  # noqa: SIM118
+                if name.startswith(f"{STATE}|"):
+                    like = parameters[name.split("|")[1]]
+                    remembered[name] = part_like(file.get_tensor(name), like)
+    except (SafetensorError, KeyError, RuntimeError) as error:
+        raise _damaged(path, error) from error
+    optimizers.remember(remembered)
+    return facts
+
+
+def _damaged(path: Path, error: Exception) -> StoreError:
+    return StoreError(
+        f"the checkpoint {str(path)!r} cannot be read ({error}); remove it to begin again"
+    )

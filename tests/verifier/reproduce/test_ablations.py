@@ -21,8 +21,8 @@ from gradeschool.verifier.reproduce.ablations import (
     PLANS,
     AblationPlan,
     Contrast,
-    Measured,
-    Spot,
+    MeasuredPoint,
+    PlannedPoint,
     measure,
     merged,
     plan,
@@ -65,9 +65,9 @@ def test_the_stages_of_a_figure_are_commands_that_parse(
         if target := _target(stage):  # later stages may ask that it exists
             Path(target).mkdir(parents=True)
     targets = {_target(stage) for stage in ablation.stages}
-    for spot in ablation.spots:
-        assert spot.run in targets
-        assert not spot.scores or spot.scores in targets
+    for point in ablation.points:
+        assert point.run in targets
+        assert not point.scores or point.scores in targets
     if ablation.curves:
         assert str(Path(ablation.curves).parent) in targets
 
@@ -121,12 +121,12 @@ def test_points_are_read_drawn_and_told(tmp_path: Path) -> None:
         for candidate in ablation.candidates
     ]
     append_scores(tmp_path / "scores.jsonl", rows)
-    spots = (
-        Spot(0, "joint", 1, "test.jsonl", "scores.jsonl"),
-        Spot(0, "verification only", 1, "greedy.jsonl"),
+    points = (
+        PlannedPoint(0, "joint", 1, "test.jsonl", "scores.jsonl"),
+        PlannedPoint(0, "verification only", 1, "greedy.jsonl"),
     )
     contrast = Contrast("one against the other", (0, "joint", 1), (0, "verification only", 1))
-    ablation = AblationPlan([], spots, (contrast,))
+    ablation = AblationPlan([], points, (contrast,))
     best, greedy = measure(tmp_path, ablation)
     assert best.share == pytest.approx(0.9)  # equal scores: the first, which is wrong
     assert greedy.share == pytest.approx(0.3)
@@ -170,7 +170,7 @@ def test_a_curve_rises_and_falls_where_its_intervals_lie_apart(
     shares: tuple[float, ...], rise: str, fall: str
 ) -> None:
     points = [
-        Measured(0, "best by verifier", n, share, Interval(share - 0.05, share + 0.05))
+        MeasuredPoint(0, "best by verifier", n, share, Interval(share - 0.05, share + 0.05))
         for n, share in zip((1, 8, 32), shares, strict=True)
     ]
     results = verdicts("6a", AblationPlan([], titles=("test",)), points)

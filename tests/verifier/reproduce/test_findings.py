@@ -11,7 +11,7 @@ import pytest
 from gradeschool.reports.reproduction import write_report
 from gradeschool.verifier.reproduce.findings import SELECTION, Findings, Seed, findings
 from gradeschool.verifier.reproduce.presets import LAPTOP
-from gradeschool.verifier.reproduce.stages import Done
+from gradeschool.verifier.reproduce.stages import StageResult
 from gradeschool.verifier.selection import Option, RankedProblem, pick
 
 PROBLEMS = 60
@@ -52,7 +52,7 @@ def test_seeds_are_pooled_by_problem() -> None:
     assert best.over["generator"].difference == pytest.approx(0)
     assert best.over["majority"].problems == PROBLEMS
     assert set(both.families) == {"ages", "trips"}
-    assert next(row for row in alone.separations if row.score == "verifier").within == 1
+    assert next(row for row in alone.mean_aucs if row.score == "verifier").within == 1
 
 
 @pytest.mark.parametrize(("good", "words"), [(True, "claim holds here"), (False, "does not hold")])
@@ -60,7 +60,7 @@ def test_the_report_says_whether_the_claim_holds(good: bool, words: str, tmp_pat
     pytest.importorskip("matplotlib")
     preset = replace(LAPTOP, seeds=(0,))
     by_split = {"test": findings([seed(good, 15)])}
-    path = write_report(tmp_path, preset, by_split, {"a": Done("", 1.0, 12.0)})
+    path = write_report(tmp_path, preset, by_split, {"a": StageResult("", 1.0, 12.0)})
     text = path.read_text()
     assert words in text
     assert "The fair control" in text

@@ -18,10 +18,10 @@ from gradeschool.errors import InputError
 from gradeschool.reports.progress import StagesDisplay, last_line
 from gradeschool.verifier.reproduce.stages import (
     STAGE_PROGRAM,
-    Done,
-    Running,
     Stage,
     StageError,
+    StageProcess,
+    StageResult,
     digests,
     finished,
     ready,
@@ -43,16 +43,16 @@ class Notes:
         self.most = 0
         self.order: list[str] = []
 
-    def show(self, running: Sequence[Running], finished_stages: int, of: int) -> None:
+    def show(self, running: Sequence[StageProcess], finished_stages: int, of: int) -> None:
         self.most = max(self.most, len(running))
         assert 0 <= finished_stages < of
 
-    def ended(self, stage: Stage, result: Done) -> None:
+    def ended(self, stage: Stage, result: StageResult) -> None:
         self.order.append(stage.name)
 
 
 def test_a_stage_begins_when_what_it_needs_is_done() -> None:
-    result = Done("", 0, 0)
+    result = StageResult("", 0, 0)
     assert ready(STAGES, {}, ()) == [FIRST, THIRD]
     assert ready(STAGES, {}, ("first",)) == [THIRD]
     assert ready(STAGES, {"first": result, "third": result}, ()) == [SECOND]
@@ -63,7 +63,7 @@ def test_the_longest_way_ahead_begins_first() -> None:
     stages = [Stage("a", ()), Stage("b", (), ("a",)), Stage("c", ()), Stage("d", (), ("c",)),
               Stage("e", (), ("b", "d")), Stage("f", (), ("d",)),
               Stage("g", (), ("f",))]  # fmt: skip
-    result = Done("", 0, 0)
+    result = StageResult("", 0, 0)
     assert [stage.name for stage in ready(stages, {}, ())] == ["c", "a"]
     assert [stage.name for stage in ready(stages, {"a": result, "c": result}, ())] == ["d", "b"]
 
@@ -184,7 +184,7 @@ def test_in_a_terminal_the_table_shows_what_a_stage_said_last(tmp_path: Path) ->
     console = Console(file=shown, width=100, force_terminal=True, color_system=None)
     with StagesDisplay(console=console) as display:
         process = subprocess.Popen([sys.executable, "-c", ""])
-        display.show([Running(FIRST, process, time.monotonic(), log)], 3, 9)
+        display.show([StageProcess(FIRST, process, time.monotonic(), log)], 3, 9)
         process.wait()
     assert "3/9 stages" in shown.getvalue()
     assert "15/20 · loss [bold]" in shown.getvalue()

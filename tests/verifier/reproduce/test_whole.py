@@ -17,7 +17,7 @@ pytest.importorskip("matplotlib")
 
 from gradeschool.errors import StoreError
 from gradeschool.runs.store import FolderLock
-from gradeschool.verifier import checkpoints
+from gradeschool.verifier.training import CHECKPOINT, checkpoint_facts
 from tests.support.command import environment
 from tests.support.micro import SAVE_EVERY
 
@@ -51,7 +51,7 @@ def wait_for(there: Callable[[], bool], process: "subprocess.Popen[str] | None" 
 
 def updates(folder: Path) -> int:
     """The update of the generator's last checkpoint."""
-    facts = checkpoints.facts_of(folder / "seed-0/generator/training" / checkpoints.CHECKPOINT)
+    facts = checkpoint_facts(folder / "seed-0/generator/training" / CHECKPOINT)
     return int(facts["updates"]) if facts else 0
 
 

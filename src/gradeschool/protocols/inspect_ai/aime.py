@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
@@ -85,4 +86,11 @@ AIME2025 = Protocol(
     decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
     scorers=("inspect/aime2025",),
     is_chat=True,
+)
+
+AIME2024 = replace(
+    AIME2025,
+    name="inspect/aime2024",
+    summary="the same for the examinations of 2024",
+    dataset="aime:2024",
 )

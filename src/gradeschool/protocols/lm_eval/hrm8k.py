@@ -9,7 +9,7 @@ Raises what upstream raises (IndexError, AssertionError); the comparison catches
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from gradeschool.answers.search import TextMatch
@@ -35,8 +35,13 @@ FIRST = (
 UNIT = "\\text{ "
 
 
+def hrm8k_form(text: str) -> str:
+    """Return the form in which hrm8k compares an answer."""
+    return as_fraction(stripped(text), _as_integers_or_none)
+
+
 def stripped(text: str) -> str:
-    """Return an answer without the LaTeX that makes no difference."""
+    """Return an answer without the LaTeX that makes no difference; then comes `as_fraction`."""
     for old, new in FIRST:
         text = text.replace(old, new)
     if UNIT in text:
@@ -52,9 +57,7 @@ def stripped(text: str) -> str:
     if len(name) <= 2 and text.count("=") == 1:
         text = value
     text = _braced_fractions(_braced_roots(text).replace(" ", ""))
-    if text == "0.5":
-        text = "\\frac{1}{2}"
-    return _as_fraction(text)
+    return "\\frac{1}{2}" if text == "0.5" else text
 
 
 def as_number(text: str) -> str:
@@ -89,16 +92,30 @@ def _braced_fractions(text: str) -> str:
     return "\\frac".join(parts)
 
 
-def _as_fraction(text: str) -> str:
-    r"""Write `36/2` as `\frac{36}{2}`."""
+Integers = Callable[[str, str], tuple[int, int] | None]
+
+
+def as_integers(over: str, under: str) -> tuple[int, int]:
+    """Return two integers; raises ValueError where one is none."""
+    return int(over), int(under)
+
+
+def _as_integers_or_none(over: str, under: str) -> tuple[int, int] | None:
+    try:
+        return as_integers(over, under)
+    except ValueError:
+        return None
+
+
+def as_fraction(text: str, integers: Integers) -> str:
+    r"""Write `36/2` as `\frac{36}{2}`; integers: what reads both sides, None for no integers."""
     over, slash, under = text.partition("/")
     if not slash or "/" in under:
         return text
-    try:
-        numbers = int(over), int(under)
-    except ValueError:
+    numbers = integers(over, under)
+    if numbers is None or text != "{}/{}".format(*numbers):
         return text
-    return f"\\frac{{{numbers[0]}}}{{{numbers[1]}}}" if text == "{}/{}".format(*numbers) else text
+    return f"\\frac{{{numbers[0]}}}{{{numbers[1]}}}"
 
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (version 1.1)"
@@ -192,17 +209,17 @@ def compare(value: str, reference: str) -> bool:
     try:
         if len(value) <= LONGEST_REMEMBERED:
             return _remembered_number(value) == _remembered_form(reference)
-        return as_number(stripped(value)) == stripped(reference)
+        return as_number(hrm8k_form(value)) == hrm8k_form(reference)
     except (AssertionError, IndexError):
         return value == reference
 
 
 @lru_cache(1 << 14)
 def _remembered_number(value: str) -> str:
-    return as_number(stripped(value))
+    return as_number(hrm8k_form(value))
 
 
-_remembered_form = lru_cache(1 << 12)(stripped)
+_remembered_form = lru_cache(1 << 12)(hrm8k_form)
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

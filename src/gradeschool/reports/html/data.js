@@ -35,7 +35,7 @@ async function openStore() {
   const store = {
     ...facts, count, problem: numbers(0), run: numbers(1), sample: numbers(2), tokens: numbers(3),
     finish: bytes(0), cause: bytes(1), codes: facts.scorers.map((_, at) => bytes(2 + at)),
-    first: new Int32Array(facts.problems.length + 1), chunks: new Map(), opened: new Map(),
+    first: new Int32Array(facts.problems.length + 1), chunks: new Map(), opened: new Map(), prompts: new Map(),
   };
   for (let at = 0; at < count; at++) store.first[store.problem[at] + 1]++;
   for (let at = 0; at < facts.problems.length; at++) store.first[at + 1] += store.first[at];
@@ -52,6 +52,14 @@ function chunkOf(store, number) {
     store.chunks.set(number, opening);
   }
   return store.chunks.get(number);
+}
+
+// What was sent for a problem in a run: null, a text, or pairs of role and content.
+async function promptOf(store, problem, run) {
+  const number = Math.floor(problem / store.promptChunk);
+  if (!store.prompts.has(number)) store.prompts.set(number, unpackedJson(`prompts-${number}`));
+  const rows = await store.prompts.get(number);
+  return rows[problem % store.promptChunk][run];
 }
 
 async function textOf(store, at) {

@@ -144,7 +144,26 @@ function completionBlock(store, state, at, row) {
     block.append(whole);
   }
   block.append(readingsTable(store, state, at, row));
+  if (store.prompted[store.run[at]]) block.append(promptDetails(store, at));
   return block;
+}
+
+// What was sent for a completion, opened when it is asked for.
+function promptDetails(store, at) {
+  const details = make("details", { class: "solution prompt" }, make("summary", {}, "Prompt as sent"));
+  details.addEventListener("toggle", async () => {
+    if (!details.open || details.childElementCount > 1) return;
+    const sent = await promptOf(store, store.problem[at], store.run[at]);
+    if (sent === null) details.append(make("p", { class: "faint" }, "This run does not record it."));
+    else if (typeof sent === "string") details.append(textBlock("div", { class: "text" }, sent));
+    else {
+      for (const [role, content] of sent) {
+        details.append(textBlock("p", { class: "role" }, role), textBlock("div", { class: "text" }, content));
+      }
+      details.append(make("p", { class: "faint" }, "Chat messages; the server puts them into the model’s template."));
+    }
+  });
+  return details;
 }
 
 // The page of one problem: question, gold, reference solution, and its completions that match.

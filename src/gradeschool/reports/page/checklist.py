@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gradeschool.errors import UnknownNameError
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.registry import get_protocol
+from gradeschool.reports.measured import MeasuredSettings, engine_words, known_protocol, measured
 from gradeschool.reports.page.verdicts import Judged, Rates, samples_of
+from gradeschool.runs.summary import other_models
 
 
 class Item(NamedTuple):
@@ -26,17 +26,18 @@ def checklist(judged: Judged, rates: Rates) -> list[Item]:
     manifest = judged.run.manifest
     decoding = _mapping(manifest, "decoding")
     protocol = _mapping(manifest, "protocol")
-    samples = samples_of(judged)
+    samples, settings = samples_of(judged), measured(manifest)
     return [
         Item("Model", _model(judged)),
         Item("Engine and versions", _versions(manifest)),
-        Item("Precision", _string(manifest, "precision")),
+        Item("Precision", settings.precision or None),
         Item("Test set and its digest", _dataset(manifest)),
-        Item("Few-shot examples", _shots(manifest, _known(protocol))),
-        Item("Prompt format", _format(_known(protocol))),
+        Item("Few-shot examples", _shots(manifest, known_protocol(manifest))),
+        Item("Prompt format", _format(known_protocol(manifest))),
         Item("Protocol", _protocol(protocol)),
         Item("Reading and comparing the answer", judged.scorers[judged.headline]),
         Item("Decoding", _decoding(decoding)),
+        Item("Changed from the protocol", _changes(manifest, settings)),
         Item("Samples a problem", _samples(samples)),
         Item("Stop strings and limit", _limits(decoding)),
         Item("Truncated, empty, run-on", _rates(rates)),
@@ -54,26 +55,24 @@ def _string(fields: Mapping[str, Any], name: str) -> str | None:
     return str(result) if result not in (None, "", [], {}) else None
 
 
-def _known(protocol: Mapping[str, Any]) -> Protocol | None:
-    try:
-        return get_protocol(str(protocol.get("name")))
-    except UnknownNameError:
+def _changes(manifest: Mapping[str, Any], settings: MeasuredSettings) -> str | None:
+    if known_protocol(manifest) is None:
         return None
+    return ", ".join(settings.changes) or "nothing"
 
 
 def _model(judged: Judged) -> str | None:
     answered = _mapping(judged.run.results, "answered_by")
-    asked = _string(judged.run.manifest, "model")
-    if asked and len(answered) == 1 and (by := next(iter(answered))) not in ("", asked):
-        return f"{asked}, answering as {by}"
-    return asked
+    model = _string(judged.run.manifest, "model")
+    others = other_models(model or "", answered)
+    return f"{model}; the server says that it answered as {others}" if others else model
 
 
 def _versions(manifest: Mapping[str, Any]) -> str | None:
     ours = _string(manifest, "gradeschool")
     if ours is None:
         return None
-    engine = _string(manifest, "engine") or _string(manifest, "server")
+    engine = engine_words(manifest)
     own = f"gradeschool {ours}, Python {_string(manifest, 'python') or 'unknown'}"
     return f"{engine}; {own}" if engine else f"engine not recorded; {own}"
 

@@ -8,14 +8,17 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.completion import Finish
+from gradeschool.completion import Finish, Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.platinum import is_official_test, platinum_changes
+from gradeschool.errors import InputError
 from gradeschool.formats.own_run import dataset_of, from_fields, results_of
 from gradeschool.formats.read import COMPLETIONS_FILE, read_samples
 from gradeschool.formats.tables import read_rows
 from gradeschool.problem import Problem
-from gradeschool.scoring.sources import DEFAULT_DATASET, Chosen, choose_runs
+from gradeschool.runs.manifest import plan_of
+from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import DEFAULT_DATASET, SourceRun, choose_runs
 from gradeschool.verifier.candidates import text_key
 from gradeschool.verifier.scores import ScoreRow, read_scores, scores_path
 
@@ -23,7 +26,7 @@ from gradeschool.verifier.scores import ScoreRow, read_scores, scores_path
 class Facts(NamedTuple):
     """What a row says of a completion beside its text; None where it does not say.
 
-    key: the completion's, of a run of ours that a verifier scored; else "".
+    key: that of the completion in a run folder, else "".
     """
 
     finish: Finish = Finish.UNKNOWN
@@ -47,6 +50,7 @@ class PageRun:
     """One run of a page: its completions, the JSON files beside them, and disputed labels by id.
 
     valued: a verifier's values of completions by the number of their entry, where there are any.
+    dataset: its name. prompts: what was sent, by problem id: of a run folder whose keys prove it.
     """
 
     name: str
@@ -55,9 +59,11 @@ class PageRun:
     faults: int
     manifest: Mapping[str, Any]
     results: Mapping[str, Any]
-    chosen: Chosen
+    chosen: SourceRun
     disputed: Mapping[str, Problem | None]
     valued: Mapping[int, TokenValues] = field(default_factory=dict)
+    dataset: str = ""
+    prompts: Mapping[str, Prompt] = field(default_factory=dict)
 
 
 def gather(specs: Sequence[str], dataset: str | None, warn: Callable[[str], None]) -> list[PageRun]:
@@ -65,12 +71,17 @@ def gather(specs: Sequence[str], dataset: str | None, warn: Callable[[str], None
     chosen = choose_runs(specs, dataset, warn)
     paths = {run.path for run in chosen}
     valued = {path: token_values(path, warn) for path in paths}
-    facts = {path: _facts_of(path, bool(valued[path])) for path in paths}
+    facts = {path: _facts_of(path) for path in paths}
     return [_page_run(run, facts[run.path], valued[run.path], dataset) for run in chosen]
 
 
+def page_run(run: Run) -> PageRun:
+    """Return a run in memory for a page; nothing is known of it but its completions."""
+    return _page_run(SourceRun(run, Path(), {}), {}, {}, None)
+
+
 def _page_run(
-    chosen: Chosen,
+    chosen: SourceRun,
     facts: Mapping[int, Facts],
     valued: Mapping[str, TokenValues],
     dataset: str | None,
@@ -83,17 +94,39 @@ def _page_run(
         for sample in chosen.run.samples
         if sample.problem is not None
     ]
+    stored = chosen.path != Path()
+    name = dataset or (dataset_of(chosen.path) if stored else None) or DEFAULT_DATASET
     return PageRun(
         name=chosen.run.name,
         path=chosen.path,
         entries=tuple(entries),
         faults=chosen.run.faults,
         manifest=chosen.manifest,
-        results=results_of(chosen.path),
+        results=results_of(chosen.path) if stored else {},
         chosen=chosen,
-        disputed=_disputed(dataset or dataset_of(chosen.path) or DEFAULT_DATASET, entries),
+        disputed=_disputed(name, entries) if stored else {},
         valued=_valued(entries, valued) if valued else {},
+        dataset=name if stored else "",
+        prompts=_prompts(chosen.manifest, entries),
     )
+
+
+def _prompts(manifest: Mapping[str, Any], entries: Sequence[Entry]) -> Mapping[str, Prompt]:
+    """Return the prompts that were sent, by problem id.
+
+    They are rendered again; the key of a completion, a digest of its prompt, proves that they are
+    the same. Without that proof, or without the protocol or its examples, a prompt is left out.
+    """
+    if not any(entry.facts.key for entry in entries):
+        return {}
+    try:
+        requests = plan_of(manifest).requests(str(manifest.get("model")))
+    except (InputError, KeyError):
+        return {}
+    by_key = {request.key: request.prompt for request in requests}
+    return {
+        entry.problem.id: by_key[entry.facts.key] for entry in entries if entry.facts.key in by_key
+    }
 
 
 def _valued(
@@ -114,12 +147,12 @@ def _disputed(dataset: str, entries: Sequence[Entry]) -> Mapping[str, Problem | 
     return platinum_changes(loaded.problems, loaded.name) if official_test else {}
 
 
-def _facts_of(path: Path, keyed: bool) -> dict[int, Facts]:
+def _facts_of(path: Path) -> dict[int, Facts]:
     """Return the facts by row; rows that say nothing are left out."""
-    return {row: facts for row, facts in _rows(path, keyed) if facts != Facts()}
+    return {row: facts for row, facts in _rows(path) if facts != Facts()}
 
 
-def _rows(path: Path, keyed: bool) -> Iterator[tuple[int, Facts]]:
+def _rows(path: Path) -> Iterator[tuple[int, Facts]]:
     own = path / COMPLETIONS_FILE if path.is_dir() else path
     if own.name != COMPLETIONS_FILE:
         for recorded in read_samples(path):
@@ -128,8 +161,7 @@ def _rows(path: Path, keyed: bool) -> Iterator[tuple[int, Facts]]:
     for row in read_rows(own):
         completion = from_fields(row.fields)
         if completion is not None:
-            key = completion.key if keyed else ""
-            yield row.number, Facts(completion.finish, *completion.usage[:2], key)
+            yield row.number, Facts(completion.finish, *completion.usage[:2], completion.key)
 
 
 MOST_TOKENS = 5_000  # of a completion; a longer one is shown without its values

@@ -155,7 +155,7 @@ def moved_strip(gained: int, lost: int, most: int) -> Html:
     return _svg(f"{gained} gained, {lost} lost", *parts)
 
 
-class Point(NamedTuple):
+class PlotPoint(NamedTuple):
     """One point of a curve: a share with its interval at a place 0..1 from left to right."""
 
     place: float
@@ -164,7 +164,9 @@ class Point(NamedTuple):
 
 
 def curve_figure(
-    curves: Sequence[tuple[str, Sequence[Point]]], labels: Sequence[tuple[float, str]], title: str
+    curves: Sequence[tuple[str, Sequence[PlotPoint]]],
+    labels: Sequence[tuple[float, str]],
+    title: str,
 ) -> Html:
     """Return curves over k; each is a class of its own ("maj", "pass") for the colours."""
     axis = axis_over(point.interval for _, points in curves for point in points)
@@ -188,7 +190,7 @@ def curve_figure(
 
 
 def _curve(
-    points: Sequence[Point], name: str, x: Callable[[float], str], y: Callable[[float], float]
+    points: Sequence[PlotPoint], name: str, x: Callable[[float], str], y: Callable[[float], float]
 ) -> list[Html]:
     parts = [
         el("line", x1=x(one.place), y1=y(one.share), x2=x(two.place), y2=y(two.share),

@@ -1,8 +1,10 @@
 """Every completion for the page's explorer, in compressed blocks that a script opens as needed.
 
-Three kinds of blocks, each gzip in base64 (so that no text can end its <script> element):
+Four kinds of blocks, each gzip in base64 (so that no text can end its <script> element):
 `problems` (JSON), `columns` (numbers of all completions, binary) and `texts-N` (JSON, the texts
-and readings of CHUNK completions). Completions stand in the order of problem, run, sample.
+and readings of CHUNK completions), and `prompts-N` (JSON, what was sent for PROMPT_CHUNK problems,
+for each run: null, a text or [role, content] pairs). Completions stand in the order of problem,
+run, sample.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from sys import byteorder
 from typing import Any, NamedTuple
 
+from gradeschool.completion import Prompt
 from gradeschool.problem import Problem
 from gradeschool.reports.page.gather import TokenValues, pieces
 from gradeschool.reports.page.verdicts import Judged, read_by
@@ -22,6 +25,8 @@ from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
 CHUNK = 1000
+PROMPT_CHUNK = 200  # problems; few-shot examples are alike in all of them
+BEGUN = "assistant, begun"  # the role of an answer's start, which the model continues
 # A longer completion keeps this much of its start and of its end.
 KEPT = 50_000
 # Readings to mark (completions x ways to read); beyond that only the first scorers are marked.
@@ -38,7 +43,7 @@ class Block(NamedTuple):
     body: str
 
 
-class Row(NamedTuple):
+class CompletionRow(NamedTuple):
     """Where a completion of the page stands: problem, run and entry of the run."""
 
     problem: int
@@ -55,7 +60,7 @@ def blocks_of(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[Blo
             problems.setdefault((entry.problem.id, entry.problem.question), entry.problem)
     places = {key: index for index, key in enumerate(problems)}
     rows = sorted(
-        Row(places[entry.problem.id, entry.problem.question], run, entry.sample, index)
+        CompletionRow(places[entry.problem.id, entry.problem.question], run, entry.sample, index)
         for run, judged in enumerate(runs)
         for index, entry in enumerate(judged.run.entries)
     )
@@ -63,10 +68,29 @@ def blocks_of(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[Blo
     families = _families(scorers)[: max(1, MOST_READINGS // max(len(rows), 1))]
     marked = [scorer for family in families for scorer in family]
     yield Block("problems", _packed(_problems(runs, list(problems.values()), causes, marked)))
+    yield from _prompt_blocks(runs, list(problems.values()))
     yield Block("columns", _compressed(_columns(runs, rows, causes)))
     for number, start in enumerate(range(0, len(rows), CHUNK)):
         texts = [_text(runs[row.run], row, families) for row in rows[start : start + CHUNK]]
         yield Block(f"texts-{number}", _packed(texts))
+
+
+def _prompt_blocks(runs: Sequence[Judged], problems: Sequence[Problem]) -> Iterator[Block]:
+    """Yield the prompts of every problem in each run; nothing where no run has any."""
+    if not any(judged.run.prompts for judged in runs):
+        return
+    for number, start in enumerate(range(0, len(problems), PROMPT_CHUNK)):
+        chunk = problems[start : start + PROMPT_CHUNK]
+        yield Block(f"prompts-{number}", _packed([
+            [_prompt(judged.run.prompts.get(problem.id)) for judged in runs] for problem in chunk
+        ]))  # fmt: skip
+
+
+def _prompt(prompt: Prompt | None) -> str | list[list[str]] | None:
+    if prompt is None or prompt.text is not None:
+        return None if prompt is None else prompt.text
+    messages = [list(message) for message in prompt.messages]
+    return messages if prompt.prefix is None else [*messages, [BEGUN, prompt.prefix]]
 
 
 def _families(scorers: Sequence[Scorer]) -> list[list[Scorer]]:
@@ -92,13 +116,15 @@ def _problems(
         "causes": causes,
         "chunk": CHUNK,
         "valued": any(judged.run.valued for judged in runs),
+        "prompted": [bool(judged.run.prompts) for judged in runs],
+        "promptChunk": PROMPT_CHUNK,
         "problems": [
             [problem.id, problem.question, problem.gold, problem.solution] for problem in problems
         ],
     }
 
 
-def _columns(runs: Sequence[Judged], rows: Sequence[Row], causes: Sequence[str]) -> bytes:
+def _columns(runs: Sequence[Judged], rows: Sequence[CompletionRow], causes: Sequence[str]) -> bytes:
     """Return problem, run, sample, tokens (-1: unknown) as 32-bit; finish, cause, codes as bytes.
 
     Each column is contiguous; cause is 0 for none and 1 + its place otherwise; codes go by scorer.
@@ -121,7 +147,7 @@ def _columns(runs: Sequence[Judged], rows: Sequence[Row], causes: Sequence[str])
     return fixed + bytes(finishes) + bytes(result) + by_scorer
 
 
-def _text(judged: Judged, row: Row, families: Sequence[Sequence[Scorer]]) -> list[Any]:
+def _text(judged: Judged, row: CompletionRow, families: Sequence[Sequence[Scorer]]) -> list[Any]:
     """Return [text, readings, characters left out, error], then what a verifier says, if it does.
 
     A reading is [start, end, value, scorers]: in UTF-16 units of the kept text, -1 where the scorer

@@ -8,11 +8,12 @@ from math import log
 
 from gradeschool.errors import InputError
 from gradeschool.reports.comparison import p_value, points, verdict_of
+from gradeschool.reports.measured import dataset_title, measured, truncation_advice
 from gradeschool.reports.page.checklist import checklist
 from gradeschool.reports.page.markup import (
     Axis,
     Html,
-    Point,
+    PlotPoint,
     axis_over,
     bar_strip,
     count,
@@ -34,15 +35,19 @@ from gradeschool.reports.page.verdicts import (
     Share,
     Slices,
     share_of,
+    share_text,
     slices_of,
 )
+from gradeschool.runs.summary import other_models
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import AtK
 from gradeschool.scoring.compare import Comparison, all_pairs, compare, is_cheap, outcomes_of
 from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER, scored_table
 
 
-def headline(judged: Judged, share: Share, platinum: Platinum | None, guesses: str | None) -> Html:
+def headline(
+    judged: Judged, share: Share, rates: Rates, platinum: Platinum | None, guesses: str | None
+) -> Html:
     """Return the figure that the page is about, and what it is made of.
 
     guesses: see `guess_sentence`.
@@ -67,23 +72,38 @@ def headline(judged: Judged, share: Share, platinum: Platinum | None, guesses: s
         figure,
         el("p", facts, ".", class_="lead"),
         el("p", guesses, class_="note") if guesses else None,
-        _protocol(judged),
+        _settings(judged, rates),
         _platinum(platinum),
     )
 
 
-def _protocol(judged: Judged) -> Html | None:
-    protocol = judged.run.manifest.get("protocol")
-    if not isinstance(protocol, dict):
-        return el(
-            "p",
-            "A recording: the protocol under which it was made is not recorded.",
-            class_="note",
-        )
-    name, digest = str(protocol.get("name")), str(protocol.get("digest"))
-    return el(
-        "p", "Asked under ", el("code", name), ", protocol hash ", el("code", digest), ".",
-        class_="note",
+def _settings(judged: Judged, rates: Rates) -> Html:
+    """Return what was measured: dataset, protocol, model, and every setting that was changed."""
+    settings = measured(judged.run.manifest)
+    if not settings.protocol:
+        return el("p", f"Scored on {dataset_title(judged.run.dataset)}. This file does not record "
+                  "its model, protocol or decoding.", class_="note")  # fmt: skip
+    engine = ", ".join(filter(None, (settings.engine, settings.precision)))
+    items = [
+        ("Dataset", join(el("code", settings.dataset), f", {settings.problems}")),
+        ("Protocol", join(el("code", settings.protocol), f", hash {settings.digest}")),
+        ("Model", join(el("code", settings.model), f", {engine}" if engine else "")),
+        ("Changed", ", ".join(settings.changes) or "nothing: the protocol as published"),
+    ]
+    rows = (
+        el("div", el("dt", name), el("dd", value, class_="changed" if name == "Changed" and
+                                     settings.changes else None))
+        for name, value in items
+    )  # fmt: skip
+    advice = truncation_advice(
+        judged.run.manifest, rates.completions, rates.truncated, rates.run_on
+    )
+    others = other_models(settings.model, judged.run.results.get("answered_by"))
+    return join(
+        el("dl", *rows, class_="settings"),
+        el("p", "The server says that another model answered: ", el("strong", others),
+           class_="note advice") if others else None,
+        el("p", advice, class_="note advice") if advice else None,
     )  # fmt: skip
 
 
@@ -94,9 +114,9 @@ def _platinum(platinum: Platinum | None) -> Html | None:
     return el(
         "p",
         "Under the labels of GSM8K-Platinum ",
-        el("strong", f"{percent(share.accuracy)} %"),
+        el("strong", f"{share_text(share)} %"),
         f" ({span(share.interval)}): {platinum.removed:,} completions of problems that it removed "
-        f"are out, {platinum.revised:,} are held to a revised answer.",
+        f"are out, {platinum.revised:,} are scored by a revised answer.",
         class_="note",
     )
 
@@ -310,7 +330,7 @@ def _scorer_row(
         "tr",
         el("th", link, el("small", "headline") if own else None, more, scope="row"),
         el("td", strip, class_="wide"),
-        el("td", percent(share.accuracy), class_="number"),
+        el("td", share_text(share), class_="number"),
         el("td", f"−{lost:,}" if lost else "", class_="number"),
         el("td", None if own else moved_strip(gained, lost, most), class_="narrow"),
         el("td", f"+{gained:,}" if gained else "", class_="left"),
@@ -430,8 +450,8 @@ def _row(
         shown = el("span", _signed(comparison.difference), title=verdict_of(comparison))
         difference, p = join(shown, el("small", between)), el("span", p_value(comparison.p_holm))
     cells = (
-        percent(share.accuracy),
-        percent(platinum.share.accuracy) if platinum else "–",
+        share_text(share),
+        share_text(platinum.share) if platinum else "–",
         f"{rates.truncated + rates.empty:,}",
         f"{rates.run_on:,}",
         difference,
@@ -457,8 +477,8 @@ def curves_section(curve: Sequence[AtK]) -> Html:
         return log(k) / last
 
     curves = (
-        ("maj", [Point(place(point.k), point.maj, point.maj_ci95) for point in curve]),
-        ("pass", [Point(place(point.k), point.pass_any, point.pass_ci95) for point in curve]),
+        ("maj", [PlotPoint(place(point.k), point.maj, point.maj_ci95) for point in curve]),
+        ("pass", [PlotPoint(place(point.k), point.pass_any, point.pass_ci95) for point in curve]),
     )
     labels = [(place(point.k), str(point.k)) for point in curve]
     head = el("tr", *(el("th", name, scope="col", class_="number") for name in

@@ -13,6 +13,7 @@ from pathlib import Path
 from gradeschool import __version__
 from gradeschool.atomic import replacing
 from gradeschool.errors import InputError
+from gradeschool.reports.measured import dataset_title
 from gradeschool.reports.page import sections
 from gradeschool.reports.page.markup import Html, el, join
 from gradeschool.reports.page.payload import blocks_of
@@ -53,7 +54,7 @@ def page(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     for index, judged in enumerate(runs):
         guesses = guess_sentence(judged, headline, shares[index])
         body = join(
-            sections.headline(judged, shares[index], platinum[index], guesses),
+            sections.headline(judged, shares[index], rates[index], platinum[index], guesses),
             sections.rates_table(rates[index]),
             *_figures(judged, rates[index], "" if len(runs) == 1 else f"-{index}"),
         )
@@ -110,7 +111,11 @@ def _section(id: str, heading: str, body: Html, level: str = "h2") -> Html:
 
 
 def _title(runs: Sequence[Judged]) -> str:
-    return runs[0].run.name if len(runs) == 1 else f"{len(runs)} runs"
+    """Return the runs and the dataset that they are scored on."""
+    name = runs[0].run.name if len(runs) == 1 else f"{len(runs)} runs"
+    datasets = {judged.run.dataset for judged in runs}
+    title = dataset_title(datasets.pop()) if len(datasets) == 1 else f"{len(datasets)} datasets"
+    return f"{name} on {title}"
 
 
 def document(
@@ -118,7 +123,7 @@ def document(
     main: Html,
     before: Html,
     data: Html,
-    kicker: str = "GSM8K evaluation report",
+    kicker: str = "Evaluation report",
     scripts: Sequence[str] = SCRIPTS,
 ) -> str:
     """Return a whole page that runs nothing but `scripts` and asks for nothing.

@@ -27,7 +27,7 @@ from gradeschool.formats.tables import read_rows, read_whole
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.manifest import plan_of
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.sources import Chosen
+from gradeschool.scoring.sources import SourceRun
 
 CHAT, TEXT = "chat messages", "one text"
 
@@ -48,7 +48,7 @@ class DiffSide:
         return tuple(self.settings.get(names.STOP) or ())
 
 
-def read_side(chosen: Chosen) -> DiffSide:
+def read_side(chosen: SourceRun) -> DiffSide:
     """Return a chosen run with everything that its records say of how it was made."""
     run, record = chosen.run, _record(chosen)
     prompts = [request.prompt for request in record.requests.values() if request.prompt is not None]
@@ -65,7 +65,7 @@ def read_side(chosen: Chosen) -> DiffSide:
     return DiffSide(run, record.kind, values, record.requests, record.scorer)
 
 
-def _record(chosen: Chosen) -> RecordedSettings:
+def _record(chosen: SourceRun) -> RecordedSettings:
     run, path = chosen.run, chosen.path
     if path.is_dir() or (chosen.manifest and path.name == COMPLETIONS_FILE):
         return _own_settings(path, chosen.manifest)
@@ -131,15 +131,15 @@ def _prompts(manifest: Mapping[str, Any]) -> dict[str, Prompt]:
 def _manifest_values(manifest: Mapping[str, Any]) -> dict[str, Any]:
     protocol = mapping(manifest.get("protocol"))
     decoding, dataset = mapping(manifest.get("decoding")), mapping(manifest.get("dataset"))
-    shots = mapping(manifest.get("shots"))
+    shots, engine = mapping(manifest.get("shots")), mapping(manifest.get("engine"))
     model, _, address = str(manifest.get("model") or "").partition(" at ")
     name, digest = protocol.get("name"), protocol.get("digest")
     return {
         names.MODEL: model or None,
         names.ADDRESS: address_of(address),
-        names.ENGINE: manifest.get("engine") or manifest.get("server"),
-        names.VERSIONS: _versions(manifest),
-        names.PRECISION: manifest.get("precision"),
+        names.ENGINE: _joined(engine, "engine", "settings"),
+        names.VERSIONS: _joined(engine, "version") or _versions(manifest),
+        names.PRECISION: engine.get("precision"),
         names.PROTOCOL: f"{name} {digest}" if name else None,
         names.SHOTS: _shot_source(shots) if "shots" in manifest else None,
         names.SHOT_COUNT: _shot_count(str(name)),
@@ -157,6 +157,10 @@ def _manifest_values(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def _versions(manifest: Mapping[str, Any]) -> str | None:
     version = manifest.get("gradeschool")
     return f"gradeschool {version}, Python {manifest.get('python')}" if version else None
+
+
+def _joined(engine: Mapping[str, Any], *keys: str) -> str | None:
+    return ", ".join(str(engine[key]) for key in keys if key in engine) or None
 
 
 def _shot_source(shots: Mapping[str, Any]) -> str:

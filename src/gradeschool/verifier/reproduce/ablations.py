@@ -34,7 +34,7 @@ DROPOUT = 0.2  # the paper's
 CURVE_PROBLEMS, CURVE_SAMPLES = 200, 16  # of figure 3, at most
 
 
-class Spot(NamedTuple):
+class PlannedPoint(NamedTuple):
     """One point to be read: a run's greedy answers, or with scores its best by verifier."""
 
     panel: int
@@ -61,7 +61,7 @@ class AblationPlan(NamedTuple):
     """
 
     stages: list[Stage]
-    spots: tuple[Spot, ...] = ()
+    points: tuple[PlannedPoint, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
     curves: str = ""
     titles: tuple[str, ...] | None = None
@@ -90,14 +90,18 @@ def merged(plans: Iterable[AblationPlan]) -> list[Stage]:
 def _figure_2(builder: StageBuilder) -> AblationPlan:
     name = "fine-tuning"
     counts, sizes = builder.problems(), builder.sizes
-    spots = [Spot(0, name, n, builder.greedy(builder.generator(problems=n))) for n in counts]
-    spots += [Spot(1, name, parameters(s), builder.greedy(builder.generator(s))) for s in sizes]
+    points = [
+        PlannedPoint(0, name, n, builder.greedy(builder.generator(problems=n))) for n in counts
+    ]
+    points += [
+        PlannedPoint(1, name, parameters(s), builder.greedy(builder.generator(s))) for s in sizes
+    ]
     small, large = map(parameters, sizes)
     contrasts = (
         Contrast("all problems against a quarter", (0, name, counts[2]), (0, name, counts[0])),
         Contrast("the larger model against the smaller", (1, name, large), (1, name, small)),
     )
-    return AblationPlan([], tuple(spots), contrasts)
+    return AblationPlan([], tuple(points), contrasts)
 
 
 def _figure_3(builder: StageBuilder) -> AblationPlan:
@@ -116,54 +120,55 @@ def _figure_5(builder: StageBuilder) -> AblationPlan:
     count = builder.preset.labelled
     counts = (count // 10, count // 3, count)
     verified, trained = "best by verifier", "trained on right samples"
-    spots = []
+    points = []
     base = builder.greedy("generator")
     for n in counts:
         control = builder.control(n)
         limit = () if n == count else ("-n", str(n))
         what = "verifier" if n == count else f"verifier-{n}"
         verifier = builder.verifier(what, limit, init=control)
-        spots.append(Spot(0, verified, n, *builder.scored(verifier)))
-        spots.append(Spot(0, trained, n, builder.greedy(control)))
-        spots.append(Spot(0, "fine-tuning", n, base, baseline=True))
+        points.append(PlannedPoint(0, verified, n, *builder.scored(verifier)))
+        points.append(PlannedPoint(0, trained, n, builder.greedy(control)))
+        points.append(PlannedPoint(0, "fine-tuning", n, base, baseline=True))
     best = (0, verified, count)
     contrasts = (
         Contrast("verification against fine-tuning", best, (0, "fine-tuning", count)),
         Contrast("verification against the control", best, (0, trained, count)),
     )
-    return AblationPlan([], tuple(spots), contrasts, titles=("",), x="Labelled problems")
+    return AblationPlan([], tuple(points), contrasts, titles=("",), x="Labelled problems")
 
 
 def _figure_5a(builder: StageBuilder) -> AblationPlan:
-    spots = [Spot(0, f"{level} level", x, *builder.head(level, x))
+    points = [PlannedPoint(0, f"{level} level", x, *builder.head(level, x))
              for level in ("token", "solution") for x in EPOCHS]  # fmt: skip
     end = EPOCHS[-1]
     words = "token level against solution level, at the end"
     contrast = Contrast(words, (0, "token level", end), (0, "solution level", end))
-    return AblationPlan([], tuple(spots), (contrast,))
+    return AblationPlan([], tuple(points), (contrast,))
 
 
 def _figure_5b(builder: StageBuilder) -> AblationPlan:
-    spots = [Spot(0, "joint", x, *builder.head("token", x)) for x in EPOCHS]
-    spots += [
-        Spot(0, "verification only", x, *builder.head("token", x, "verification")) for x in EPOCHS
+    points = [PlannedPoint(0, "joint", x, *builder.head("token", x)) for x in EPOCHS]
+    points += [
+        PlannedPoint(0, "verification only", x, *builder.head("token", x, "verification"))
+        for x in EPOCHS
     ]
     end = EPOCHS[-1]
     words = "joint against verification only, at the end"
     contrast = Contrast(words, (0, "joint", end), (0, "verification only", end))
-    return AblationPlan([], tuple(spots), (contrast,))
+    return AblationPlan([], tuple(points), (contrast,))
 
 
 def _figure_5c(builder: StageBuilder) -> AblationPlan:
     sizes = builder.sizes
-    spots = []
+    points = []
     for size in sizes:
         for other in sizes:
             generator, init = builder.generator(size), builder.generator(other)
             what = f"verifier-{other}-of-{size}"
             verifier = builder.verifier(what, (), generator, "" if init == generator else init)
-            spot = builder.scored(verifier, generator)
-            spots.append(Spot(0, f"generator of {size}", parameters(other), *spot))
+            point = builder.scored(verifier, generator)
+            points.append(PlannedPoint(0, f"generator of {size}", parameters(other), *point))
     small, large = sizes
     contrast = Contrast(
         "a large generator with a small verifier against the reverse",
@@ -171,7 +176,7 @@ def _figure_5c(builder: StageBuilder) -> AblationPlan:
         (0, f"generator of {small}", parameters(large)),
     )
     return AblationPlan(
-        [], tuple(spots), (contrast,), x="Parameters of the verifier", scale="log10"
+        [], tuple(points), (contrast,), x="Parameters of the verifier", scale="log10"
     )
 
 
@@ -185,8 +190,8 @@ def _figure_6(builder: StageBuilder) -> AblationPlan:
 def _figure_calculator(builder: StageBuilder) -> AblationPlan:
     names = {True: "with the calculator", False: "without"}
     counts = builder.problems()
-    spots = [
-        Spot(0, name, n, builder.greedy(builder.generator(problems=n), calculator))
+    points = [
+        PlannedPoint(0, name, n, builder.greedy(builder.generator(problems=n), calculator))
         for calculator, name in names.items()
         for n in counts
     ]
@@ -194,18 +199,20 @@ def _figure_calculator(builder: StageBuilder) -> AblationPlan:
         Contrast(f"with against without, {n:,} problems", (0, names[True], n), (0, names[False], n))
         for n in counts
     )
-    return AblationPlan([], tuple(spots), contrasts)
+    return AblationPlan([], tuple(points), contrasts)
 
 
 def _figure_7(builder: StageBuilder) -> AblationPlan:
     names = {0.0: "no dropout", DROPOUT: f"dropout {DROPOUT:g}"}
-    spots, counts = [], builder.problems()
+    points, counts = [], builder.problems()
     for rate, name in names.items():
         for n in counts:
             run = builder.greedy(builder.generator(problems=n, dropout=rate))
-            spots.append(Spot(0, name, n, run))
+            points.append(PlannedPoint(0, name, n, run))
         for panel, level in enumerate(("solution", "token"), 1):
-            spots += [Spot(panel, name, x, *builder.head(level, x, dropout=rate)) for x in EPOCHS]
+            points += [
+                PlannedPoint(panel, name, x, *builder.head(level, x, dropout=rate)) for x in EPOCHS
+            ]
     contrasts = tuple(
         Contrast(
             f"dropout against none, {words}", (panel, names[DROPOUT], x), (panel, names[0.0], x)
@@ -218,7 +225,7 @@ def _figure_7(builder: StageBuilder) -> AblationPlan:
             ]
         )
     )
-    return AblationPlan([], tuple(spots), contrasts)
+    return AblationPlan([], tuple(points), contrasts)
 
 
 PLANS: dict[str, Callable[[StageBuilder], AblationPlan]] = {
@@ -430,7 +437,7 @@ OVER_COMPLETIONS = {
 VOTE = "top k by verifier"
 
 
-class Measured(NamedTuple):
+class MeasuredPoint(NamedTuple):
     """One point. outcomes: right ones of how many, by problem; None: only the share is known."""
 
     panel: int
@@ -456,14 +463,14 @@ class ContrastResult(NamedTuple):
     outcome: str
 
 
-def measure(root: Path, plan: AblationPlan) -> list[Measured]:
+def measure(root: Path, plan: AblationPlan) -> list[MeasuredPoint]:
     """Return the points of a figure's runs and curves in a recipe's folder."""
     if plan.curves:
         return _curves(root / plan.curves)
-    return [_measured(root, spot) for spot in plan.spots]
+    return [_measured(root, point) for point in plan.points]
 
 
-def over_completions(panel: int, results: Findings) -> list[Measured]:
+def over_completions(panel: int, results: Findings) -> list[MeasuredPoint]:
     """Return the points of figure 6a for one split."""
     points = [
         _of_point(panel, title, score)
@@ -472,15 +479,17 @@ def over_completions(panel: int, results: Findings) -> list[Measured]:
     ]
     level = next(strategy.accuracy for strategy in results.strategies if strategy.name == BASELINE)
     ns = [score.n for score in results.over_completions[BEST]]
-    return [*points, *(Measured(panel, "fine-tuning", n, level, None, None, True) for n in ns)]
+    return [*points, *(MeasuredPoint(panel, "fine-tuning", n, level, None, None, True) for n in ns)]
 
 
-def over_voters(panel: int, results: Findings) -> list[Measured]:
+def over_voters(panel: int, results: Findings) -> list[MeasuredPoint]:
     """Return the points of figure 6b for one split."""
     return [_of_point(panel, VOTE, score) for score in results.over_voters]
 
 
-def verdicts(name: str, plan: AblationPlan, measured: Sequence[Measured]) -> list[ContrastResult]:
+def verdicts(
+    name: str, plan: AblationPlan, measured: Sequence[MeasuredPoint]
+) -> list[ContrastResult]:
     """Return what holds of the paper's findings of a figure."""
     by_place = {
         (measured_value.panel, measured_value.series, measured_value.x): measured_value
@@ -495,14 +504,14 @@ def verdicts(name: str, plan: AblationPlan, measured: Sequence[Measured]) -> lis
     ]
 
 
-def _of_point(panel: int, series: str, score: CurvePoint) -> Measured:
-    return Measured(panel, series, score.n, score.accuracy, score.ci95)
+def _of_point(panel: int, series: str, score: CurvePoint) -> MeasuredPoint:
+    return MeasuredPoint(panel, series, score.n, score.accuracy, score.ci95)
 
 
-def _measured(root: Path, spot: Spot) -> Measured:
-    sampled = one_run(str(root / spot.run), str(root / TEST), _quiet)
-    if spot.scores:
-        name, rows = choose_scores(root / spot.scores, None)
+def _measured(root: Path, point: PlannedPoint) -> MeasuredPoint:
+    sampled = one_run(str(root / point.run), str(root / TEST), _quiet)
+    if point.scores:
+        name, rows = choose_scores(root / point.scores, None)
         cases = ready(sampled, name, rows).cases
         ns = steps(max(len(case.options) for case in cases))
         picked = [pick(case, False, SELECTION, ns) for case in cases]
@@ -519,10 +528,12 @@ def _measured(root: Path, spot: Spot) -> Measured:
         }
     share = sum(right / count for right, count in outcomes.values()) / len(outcomes)
     interval = clustered_wilson(list(outcomes.values()))
-    return Measured(spot.panel, spot.series, spot.x, share, interval, outcomes, spot.baseline)
+    return MeasuredPoint(
+        point.panel, point.series, point.x, share, interval, outcomes, point.baseline
+    )
 
 
-def _curves(path: Path) -> list[Measured]:
+def _curves(path: Path) -> list[MeasuredPoint]:
     """Return test@1 and test@k after every epoch; an interval takes a problem as one trial."""
     results = []
     for line in path.read_text("utf-8").splitlines():
@@ -531,13 +542,13 @@ def _curves(path: Path) -> list[Measured]:
             if name not in row:
                 raise DataError(f"{str(path)!r} holds a row without {name!r}; make it anew")
             interval = wilson(row[name] * row["problems"], row["problems"])
-            results.append(Measured(panel, "fine-tuning", row["epoch"], row[name], interval))
+            results.append(MeasuredPoint(panel, "fine-tuning", row["epoch"], row[name], interval))
     if not results:
         raise DataError(f"{str(path)!r} holds no curve; make it anew")
     return results
 
 
-def _over_x(name: str, titles: Sequence[str], measured: Sequence[Measured]) -> list[Contrast]:
+def _over_x(name: str, titles: Sequence[str], measured: Sequence[MeasuredPoint]) -> list[Contrast]:
     """Return what figures over epochs, completions or voters show: a rise, a fall from the peak."""
     contrasts = []
     for panel, title in enumerate(titles):
@@ -558,7 +569,7 @@ def _over_x(name: str, titles: Sequence[str], measured: Sequence[Measured]) -> l
     return contrasts
 
 
-def _verdict(words: str, better: Measured, worse: Measured) -> ContrastResult:
+def _verdict(words: str, better: MeasuredPoint, worse: MeasuredPoint) -> ContrastResult:
     if better.outcomes is not None and worse.outcomes is not None:
         gap = difference(worse.outcomes, better.outcomes)
         outcome = _outcome(gap.ci95.low > 0, gap.ci95.high < 0)

@@ -15,13 +15,13 @@ from gradeschool.scoring.statistics import Interval, clustered_wilson
 from gradeschool.verifier.rank import (
     AccuracyGain,
     CurvePoint,
-    auc,
+    aucs_of,
     baseline,
+    counted,
     difference,
     one_run,
     point,
     ready,
-    within,
 )
 from gradeschool.verifier.reproduce.presets import GREEDY, VOTING, Preset, folder
 from gradeschool.verifier.scores import choose_scores, scores_path
@@ -57,7 +57,7 @@ class StrategyFinding(NamedTuple):
     over: Mapping[str, AccuracyGain]
 
 
-class Separation(NamedTuple):
+class MeanAucs(NamedTuple):
     """How a score tells right from wrong, the mean over seeds: over all completions, and within."""
 
     score: str
@@ -71,7 +71,7 @@ class Findings(NamedTuple):
     problems: int
     strategies: Sequence[StrategyFinding]
     families: Mapping[str, Sequence[StrategyFinding]]
-    separations: Sequence[Separation]
+    mean_aucs: Sequence[MeanAucs]
     over_completions: Mapping[str, Sequence[CurvePoint]]
     over_voters: Sequence[CurvePoint]
 
@@ -98,7 +98,7 @@ def findings(seeds: Sequence[Seed]) -> Findings:
         problems=len(seeds[0].picked),
         strategies=_findings(seeds, strategies, None),
         families={family: _findings(seeds, strategies, family) for family in families},
-        separations=[_separation(seeds, name) for name in SCORES],
+        mean_aucs=[_mean_aucs(seeds, name) for name in SCORES],
         over_completions={
             strategy: _over_completions(seeds, strategy)
             for strategy in strategies
@@ -134,16 +134,8 @@ def _outcomes(seed: Seed, strategies: Sequence[str], family: str | None) -> dict
         for name, outcomes in seed.greedy.items()
     }
     for strategy in strategies:
-        by_name[strategy] = {
-            outcome.case.problem: _counted(outcome, strategy) for outcome in chosen
-        }
+        by_name[strategy] = {outcome.case.problem: counted(outcome, strategy) for outcome in chosen}
     return by_name
-
-
-def _counted(outcome: ProblemResult, strategy: str) -> tuple[int, int]:
-    if strategy == MEAN:
-        return sum(option.right for option in outcome.case.options), len(outcome.case.options)
-    return round(outcome.by_strategy[strategy][-1]), 1
 
 
 def _summed(outcomes: Sequence[Outcomes]) -> Outcomes:
@@ -161,21 +153,11 @@ def _share(outcomes: Outcomes) -> float:
     return sum(right / count for right, count in outcomes.values()) / len(outcomes)
 
 
-def _separation(seeds: Sequence[Seed], name: str) -> Separation:
-    score = SCORES[name]
-    overall, inside = [], []
-    for seed in seeds:
-        by_problem = [
-            (
-                [score(option) for option in each.case.options],
-                [option.right for option in each.case.options],
-            )
-            for each in seed.picked
-        ]
-        scores = [value for values, _ in by_problem for value in values]
-        overall.append(auc(scores, [option for _, right in by_problem for option in right]) or 0.5)
-        inside.append(within(by_problem).auc or 0.5)
-    return Separation(name, sum(overall) / len(seeds), sum(inside) / len(seeds))
+def _mean_aucs(seeds: Sequence[Seed], name: str) -> MeanAucs:
+    aucs = [aucs_of(name, [outcome.case for outcome in seed.picked]) for seed in seeds]
+    overall = [total or 0.5 for total, _ in aucs]
+    inside = [within.auc or 0.5 for _, within in aucs]
+    return MeanAucs(name, sum(overall) / len(seeds), sum(inside) / len(seeds))
 
 
 def _over_completions(seeds: Sequence[Seed], strategy: str) -> list[CurvePoint]:

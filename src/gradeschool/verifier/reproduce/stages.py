@@ -37,7 +37,7 @@ class Stage:
     stdout: str = ""
 
 
-class Done(NamedTuple):
+class StageResult(NamedTuple):
     """A stage that ended: a digest of its inputs, seconds of clock and CPU."""
 
     digest: str
@@ -60,10 +60,10 @@ def digests(stages: Sequence[Stage]) -> dict[str, str]:
     return by_stage
 
 
-def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, Done]:
+def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, StageResult]:
     """Return the stages that are done; raises InputError where one was done with other settings."""
     expected = digests(stages)
-    results: dict[str, Done] = {}
+    results: dict[str, StageResult] = {}
     for stage in stages:
         path = folder / STAGES_FOLDER / f"{stage.name}.json"
         try:
@@ -77,11 +77,13 @@ def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, Done]:
                 f"the stage {stage.name!r} in {str(folder)!r} was done with other settings; give "
                 "another folder with -o, or the settings as they were"
             )
-        results[stage.name] = Done(fields["digest"], fields["seconds"], fields["cpu_seconds"])
+        results[stage.name] = StageResult(
+            fields["digest"], fields["seconds"], fields["cpu_seconds"]
+        )
     return results
 
 
-def mark(folder: Path, stage: Stage, result: Done) -> None:
+def mark(folder: Path, stage: Stage, result: StageResult) -> None:
     """Store that a stage is done."""
     fields = {"command": ["gradeschool", *stage.command], **result._asdict()}
     path = folder / STAGES_FOLDER / f"{stage.name}.json"
@@ -102,7 +104,7 @@ def stages_for(stages: Sequence[Stage], names: Iterable[str]) -> list[Stage]:
 
 
 def ready(
-    stages: Sequence[Stage], results: Mapping[str, Done], running: Iterable[str]
+    stages: Sequence[Stage], results: Mapping[str, StageResult], running: Iterable[str]
 ) -> list[Stage]:
     """Return the stages that can begin: all that they need is done, the longest way ahead first.
 
@@ -145,7 +147,7 @@ class StageError(GradeschoolError):
     """A stage's command failed; the recipe stops, and continues from there when it runs again."""
 
 
-class Running(NamedTuple):
+class StageProcess(NamedTuple):
     """A stage whose process runs."""
 
     stage: Stage
@@ -154,17 +156,19 @@ class Running(NamedTuple):
     log: Path
 
 
-class Watcher(Protocol):
+class StageProgress(Protocol):
     """Progress callbacks: stages begin, run and end."""
 
-    def show(self, running: Sequence[Running], finished: int, of: int) -> None:
+    def show(self, running: Sequence[StageProcess], finished: int, of: int) -> None:
         """Show the running stages; called often."""
 
-    def ended(self, stage: Stage, result: Done) -> None:
+    def ended(self, stage: Stage, result: StageResult) -> None:
         """Report a stage that ended."""
 
 
-def run(stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher) -> dict[str, Done]:
+def run(
+    stages: Sequence[Stage], folder: Path, jobs: int, progress: StageProgress
+) -> dict[str, StageResult]:
     """Run what is not done yet, at most `jobs` at once; return every stage as done.
 
     SIGINT and SIGTERM let the stages that run end in order, then raise KeyboardInterrupt; a second
@@ -173,7 +177,7 @@ def run(stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher) -> d
     StoreError where the folder cannot be used or is in use.
     """
     with _locked(folder / STAGES_FOLDER), stop_flag() as stop:
-        return _run(stages, folder, jobs, watcher, stop)
+        return _run(stages, folder, jobs, progress, stop)
 
 
 @contextmanager
@@ -192,18 +196,18 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _run(
-    stages: Sequence[Stage], folder: Path, jobs: int, watcher: Watcher, stop: StopFlag
-) -> dict[str, Done]:
+    stages: Sequence[Stage], folder: Path, jobs: int, progress: StageProgress, stop: StopFlag
+) -> dict[str, StageResult]:
     results = finished(folder, stages)
     codes = digests(stages)
-    running: dict[str, Running] = {}
+    running: dict[str, StageProcess] = {}
     try:
         while len(results) < len(stages):
             if stop.requested:
                 raise KeyboardInterrupt
             for stage in ready(stages, results, running)[: jobs - len(running)]:
                 running[stage.name] = _begin(stage, folder, jobs)
-            watcher.show(list(running.values()), len(results), len(stages))
+            progress.show(list(running.values()), len(results), len(stages))
             time.sleep(POLL_SECONDS)
             for process in list(running.values()):
                 ended = _ended(process, codes[process.stage.name])
@@ -211,14 +215,14 @@ def _run(
                     del running[process.stage.name]
                     mark(folder, process.stage, ended)
                     results[process.stage.name] = ended
-                    watcher.ended(process.stage, ended)
+                    progress.ended(process.stage, ended)
     except BaseException:
         _stop(list(running.values()))
         raise
     return results
 
 
-def _begin(stage: Stage, folder: Path, jobs: int) -> Running:
+def _begin(stage: Stage, folder: Path, jobs: int) -> StageProcess:
     log = folder / STAGES_FOLDER / f"{stage.name}.log"
     threads = str(max(1, (os.cpu_count() or 1) // jobs))
     (folder / stage.stdout).parent.mkdir(parents=True, exist_ok=True)
@@ -240,10 +244,10 @@ def _begin(stage: Stage, folder: Path, jobs: int) -> Running:
         )
         if out is not None:
             out.close()
-    return Running(stage, process, time.monotonic(), log)
+    return StageProcess(stage, process, time.monotonic(), log)
 
 
-def _ended(running: Running, digest: str) -> Done | None:
+def _ended(running: StageProcess, digest: str) -> StageResult | None:
     """Return what a process took if it ended well, None where it runs; raise where it failed."""
     pid, status, usage = os.wait4(running.process.pid, os.WNOHANG)
     if not pid:
@@ -262,10 +266,10 @@ def _ended(running: Running, digest: str) -> Done | None:
         target = running.log.parents[1] / running.stage.stdout
         target.with_name(f"{target.name}.part").replace(target)
     seconds = round(time.monotonic() - running.since, 1)
-    return Done(digest, seconds, round(usage.ru_utime + usage.ru_stime, 1))
+    return StageResult(digest, seconds, round(usage.ru_utime + usage.ru_stime, 1))
 
 
-def _stop(running: Sequence[Running]) -> None:
+def _stop(running: Sequence[StageProcess]) -> None:
     """Interrupt the running stages and wait for them."""
     alive = [stage.process for stage in running if stage.process.returncode is None]
     for process in alive:

@@ -26,7 +26,7 @@ def test_shared_verdicts(name: str, data: Path) -> None:
     cases = [shared for shared in shared_cases(data) if name in shared.verdicts]
     if not cases:
         pytest.skip(f"the shared verdicts say nothing of {name}")
-    wanted = {
+    expected = {
         shared.case.name: "error" if shared.verdicts[name] == RAISED else shared.verdicts[name]
         for shared in cases
     }
@@ -36,7 +36,7 @@ def test_shared_verdicts(name: str, data: Path) -> None:
         ).verdict
         for shared in cases
     }
-    assert ours == wanted
+    assert ours == expected
 
 
 @pytest.mark.official

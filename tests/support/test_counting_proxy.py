@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.asking import SECONDS, complete, post
 from tests.support.counting_proxy import Answer, counting_proxy, read_log
 from tests.support.llama_server import LlamaServer
+from tests.support.openai_client import SECONDS, complete, post
 
 
 def wait_for(log: Path, event: str) -> None:
@@ -28,11 +28,11 @@ def test_the_proxy_counts_and_passes_answers_on_unchanged(llama_url: str, tmp_pa
     with counting_proxy(llama_url, log, delay=0.01) as url, ThreadPoolExecutor(6) as pool:
         texts = list(pool.map(lambda p: complete(url, p, max_tokens=8)["text"], prompts))
     assert texts == [complete(llama_url, prompt, max_tokens=8)["text"] for prompt in prompts]
-    asked, answered = read_log(log, "request"), read_log(log, "response")
-    assert sorted(e["number"] for e in asked) == list(range(1, 13))
-    assert sorted(e["body"]["prompt"] for e in asked) == sorted(prompts)
-    told = {e["request"]["prompt"]: e["body"]["choices"][0]["text"] for e in answered}
-    assert told == dict(zip(prompts, texts, strict=True))
+    requests, responses = read_log(log, "request"), read_log(log, "response")
+    assert sorted(e["number"] for e in requests) == list(range(1, 13))
+    assert sorted(e["body"]["prompt"] for e in requests) == sorted(prompts)
+    texts_by_prompt = {e["request"]["prompt"]: e["body"]["choices"][0]["text"] for e in responses}
+    assert texts_by_prompt == dict(zip(prompts, texts, strict=True))
 
 
 def test_the_proxy_injects_faults(llama_url: str, tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ WORDS = st.lists(CHARACTERS, max_size=30).map("".join)
 
 def digit(char: str) -> str:
     """Stand for what the readers ask of a character."""
-    found = unicodedata.digit(char, None)
-    return "" if found is None else str(found)
+    value = unicodedata.digit(char, None)
+    return "" if value is None else str(value)
 
 
 @given(text=st.one_of(WORDS, st.text()), sample=st.integers(1, 5))
@@ -39,15 +39,15 @@ def test_a_table_says_what_each_character_says(text: str, sample: int) -> None:
 
 def outcome(word: str, long: int) -> list[object]:
     """Return what both readers make of a word if those longer than `long` are taken by table."""
-    found: list[object] = []
+    results: list[object] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spelling, "LONG", long)
         for read in (unicode_number, superscript_number):
             try:
-                found.append(repr(read(word)))
+                results.append(repr(read(word)))
             except (ValueError, ArithmeticError) as error:
-                found.append(type(error))
-    return found
+                results.append(type(error))
+    return results
 
 
 @given(word=WORDS)
@@ -87,7 +87,7 @@ def test_the_last_number_needs_no_white_space(text: str) -> None:
     """Read from the end or from the start, the last number of a text is the same."""
     with pytest.MonkeyPatch.context() as patch:
         whole = (0,)
-        found = read_answer(text)
+        answer = read_answer(text)
         patch.setattr("gradeschool.answers.parse._ends", lambda text: whole)
-        assert read_answer(text) == found
-    assert (found is None) == (ANY_NUMBER.search(text) is None)
+        assert read_answer(text) == answer
+    assert (answer is None) == (ANY_NUMBER.search(text) is None)

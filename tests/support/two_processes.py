@@ -1,4 +1,4 @@
-"""`python -m tests.support.pair FOLDER CASE...`: one of two processes that train, case by case.
+"""`python -m tests.support.two_processes FOLDER CASE...`: one of two processes that train cases.
 
 A case is KIND-WHAT, and KIND-WHAT-killed one whose first process dies by SIGKILL in its middle, if
 it has not begun; the other one then ends, as its partner is gone.
@@ -23,8 +23,7 @@ COMMON: dict[str, Any] = {"batch": 8, "epochs": 1.0}
 def train(folder: Path, what: str, output: Path, **how: Any) -> None:
     """Train a generator ("language") or a verifier of some level into a folder."""
     from gradeschool.verifier.finetune import Finetuning, finetune
-    from gradeschool.verifier.objective import Level
-    from gradeschool.verifier.train_verifier import VerifierTraining, train_verifier
+    from gradeschool.verifier.train_verifier import Level, VerifierTraining, train_verifier
 
     problems = str(folder / "sums.jsonl")
     if what == "language":
@@ -46,7 +45,7 @@ def start(folder: Path, *cases: str) -> "list[subprocess.Popen[str]]":
     variables = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     return [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.support.pair", str(folder), *cases],
+            [sys.executable, "-m", "tests.support.two_processes", str(folder), *cases],
             env=environment({**variables, "RANK": str(rank), "LOCAL_RANK": str(rank)}),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )

@@ -25,8 +25,8 @@ GOLDS = st.sampled_from(["18", "5", "-10", "518", "15", "1", "0", "12.5", "x"])
 def same_by_forms(value: str, gold: str) -> bool:
     """The comparison as upstream writes it."""
     try:
-        one, other = hendrycks(value), hendrycks(gold)
-        if one == other or minerva(one) == minerva(other):
+        form, gold_form = hendrycks(value), hendrycks(gold)
+        if form == gold_form or minerva(form) == minerva(gold_form):
             return True
     except ValueError:
         pass

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.support import tiny_corpus, tiny_training
-from tests.support.asking import chat, complete, post
 from tests.support.llama_server import LlamaServer
+from tests.support.openai_client import chat, complete, post
 from tests.support.tiny_model import RECIPE_NAME, build_tiny_model
 
 QUESTION = "Anna has 12 eggs. Ben brings 3 more eggs. How many eggs does Anna have now?"
@@ -141,7 +141,7 @@ def test_made_problems_are_right_and_the_same_each_time() -> None:
     assert problems == tiny_corpus.make_problems(50, seed=4)
     for problem in problems:
         steps = re.findall(r"<<(\d+)([+*])(\d+)=(\d+)>>", problem.answer)
-        for left, sign, right, result in steps:
-            made = int(left) + int(right) if sign == "+" else int(left) * int(right)
-            assert made == int(result)
+        for first, sign, second, result in steps:
+            expected = int(first) + int(second) if sign == "+" else int(first) * int(second)
+            assert expected == int(result)
         assert problem.answer.endswith(f"\n#### {steps[-1][3]}")

@@ -1,0 +1,73 @@
+"""What runs a model: engine, versions, precision; kept in run.json."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from gradeschool.errors import ModelError
+from gradeschool.models.base import Model
+from gradeschool.models.local import LocalModel
+
+SECONDS = 5.0  # to wait for what a server says of itself
+LONGEST = 100  # characters of a fact that a server gives
+# What servers call themselves in /v1/models ("owned_by").
+ENGINES = {"llamacpp": "llama.cpp", "vllm": "vLLM", "sglang": "SGLang", "library": "Ollama"}
+PACKAGES = {"transformers": ("transformers", "torch"), "vllm": ("vllm", "torch")}
+
+
+async def engine_facts(model: Model) -> dict[str, str]:
+    """Return what is known of the engine of an open model, {} where nothing is.
+
+    Keys: engine (its name), version, precision (of the weights), settings. Never raises: a server
+    that does not answer is not asked again.
+    """
+    if isinstance(model, LocalModel):
+        return _local_facts(model)
+    if not hasattr(model, "call"):  # no endpoint
+        return {}
+    from gradeschool.models.endpoint import Endpoint
+    from gradeschool.models.llama_cpp import LlamaCppModel
+
+    assert isinstance(model, Endpoint)  # noqa: S101
+    facts: dict[str, str] = {}
+    with suppress(ModelError, TimeoutError, KeyError, TypeError, ValueError, IndexError):
+        async with asyncio.timeout(SECONDS):
+            listed = await model.call("GET", "/models", None)
+            facts = _server_facts(listed, model.model)
+    if isinstance(model, LlamaCppModel):
+        cache = "KV cache F32, flash attention off"
+        return {"engine": "llama.cpp", **_versions("xllamacpp"), **facts, "settings": cache}
+    return facts
+
+
+def _server_facts(listed: Mapping[str, Any], name: str) -> dict[str, str]:
+    """Return what a server's list of models says of one of them."""
+    entries = [entry for entry in listed["data"] if entry.get("id") == name]
+    entry = entries[0]
+    owner, meta = str(entry.get("owned_by", "")), entry.get("meta") or {}
+    facts = {"engine": ENGINES.get(owner, ""), "precision": str(meta.get("ftype", ""))}
+    return {
+        key: value.removeprefix("(guessed) ").removeprefix("all ")[:LONGEST]
+        for key, value in facts.items()
+        if value
+    }
+
+
+def _local_facts(model: LocalModel) -> dict[str, str]:
+    library = model.identity.partition("/")[0]
+    import torch  # the run loads it too
+
+    precision = "bfloat16" if torch.cuda.is_available() else "float32"  # as `load_model` chooses
+    return {"engine": library, **_versions(*PACKAGES[library]), "precision": precision}
+
+
+def _versions(*packages: str) -> dict[str, str]:
+    versions = []
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            versions.append(f"{package} {version(package)}")
+    return {"version": ", ".join(versions)} if versions else {}

@@ -1,0 +1,155 @@
+"""What a result measured, in words: model, engine, protocol, dataset, overrides; and what to do.
+
+Read from run.json (`runs/manifest.py`), so that a terminal, a page and a leaderboard say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gradeschool.datasets.load import FRESH
+from gradeschool.datasets.sources import ALIASES, SOURCES
+from gradeschool.errors import UnknownNameError
+from gradeschool.protocol import Protocol
+from gradeschool.protocols.registry import get_protocol
+from gradeschool.runs.job import overrides
+
+# A share of truncated completions above this comes with what to do.
+MANY_TRUNCATED = 0.01
+UNLIMITED = "no limit"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSettings:
+    """The settings of a run in words; "" for what run.json does not record.
+
+    changes: the settings that differ from the protocol's, "max tokens 160 (the protocol: 400)".
+    """
+
+    model: str = ""
+    engine: str = ""
+    precision: str = ""
+    protocol: str = ""
+    digest: str = ""
+    dataset: str = ""
+    problems: str = ""
+    changes: tuple[str, ...] = ()
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return (name, value) of each setting for a terminal."""
+        engine = ", ".join(filter(None, (self.engine, self.precision)))
+        model = f"{self.model} ({engine})" if engine else self.model
+        dataset = f"{self.dataset}, {self.problems}" if self.problems else self.dataset
+        named = [("model", model), ("protocol", self.protocol), ("dataset", dataset)]
+        return [*named, *([("changed", ", ".join(self.changes))] if self.changes else [])]
+
+
+def measured(manifest: Mapping[str, Any]) -> MeasuredSettings:
+    """Return what a run measured, by the fields of its run.json ({}: nothing is known)."""
+    if not manifest:
+        return MeasuredSettings()
+    protocol = _mapping(manifest, "protocol")
+    precision = _mapping(manifest, "engine").get("precision")
+    dataset = str(_mapping(manifest, "dataset").get("name") or "")
+    return MeasuredSettings(
+        model=str(manifest.get("model") or ""),
+        engine=engine_words(manifest),
+        precision=f"weights {precision}" if precision else "",
+        protocol=str(protocol.get("name") or ""),
+        digest=str(protocol.get("digest") or ""),
+        dataset=dataset,
+        problems=_problems(dataset, manifest),
+        changes=tuple(changes_of(manifest)),
+    )
+
+
+def known_protocol(manifest: Mapping[str, Any]) -> Protocol | None:
+    """Return the protocol of a run if this version has it, else None."""
+    try:
+        return get_protocol(str(_mapping(manifest, "protocol").get("name")))
+    except UnknownNameError:
+        return None
+
+
+def changes_of(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the settings of a run that differ from its protocol's, in words."""
+    protocol = known_protocol(manifest)
+    if protocol is None:
+        return []
+    changed = overrides(_mapping(manifest, "decoding"), protocol)
+    return [
+        f"{name.replace('_', ' ')} {_value(value)} (the protocol: {_value(usual)})"
+        for name, (value, usual) in changed.items()
+    ]
+
+
+def engine_words(manifest: Mapping[str, Any]) -> str:
+    """Return the engine with its versions and settings: "llama.cpp, xllamacpp 0.2"."""
+    engine = _mapping(manifest, "engine")
+    parts = (engine.get(key) for key in ("engine", "version", "settings"))
+    return ", ".join(str(part) for part in parts if part)
+
+
+def dataset_title(name: str) -> str:
+    """Return what a dataset is, for a heading: "the test split of GSM8K (Cobbe et al. 2021)"."""
+    source = SOURCES.get(ALIASES.get(name, name))
+    if source is not None:
+        return source.summary
+    if name == FRESH or name.startswith(f"{FRESH}:"):
+        return f"fresh problems, {name}"
+    return f"the problems of {name}" if name else "problems of no named dataset"
+
+
+def truncation_advice(manifest: Mapping[str, Any], n: int, truncated: int, run_on: int) -> str:
+    """Return what to do about truncated completions, "" where there are few or none.
+
+    n: completions; truncated, run_on: how many of them are cut, and ran on into a next question.
+    """
+    if not n or truncated / n < MANY_TRUNCATED:
+        return ""
+    limit = _mapping(manifest, "decoding").get("max_tokens")
+    protocol = known_protocol(manifest)
+    usual = protocol.decoding.max_tokens if protocol else None
+    share = f"{100 * truncated / n:.1f} %"
+    what = f"{share} of the completions are truncated"
+    if limit:
+        what += f" at {limit:,} tokens"
+    if run_on * 2 > truncated:
+        return (
+            f"{what}, and {100 * run_on / n:.1f} % ran on into a next question: the "
+            "model did not stop after its answer. Use a chat protocol for a chat model, or one "
+            "with stop strings."
+        )
+    if limit and usual and limit < usual:
+        return f"{what}, where the protocol allows {usual:,}: leave out --max-tokens {limit}."
+    if limit:
+        return (
+            f"{what}: their answers may be missing. Give --max-tokens {2 * limit} and see whether "
+            "the score changes; report the changed limit with it."
+        )
+    return f"{what}: their answers may be missing. Raise the server's limit on tokens."
+
+
+def _problems(dataset: str, manifest: Mapping[str, Any]) -> str:
+    """Return how many problems were used, of how many where that is known."""
+    used, samples = manifest.get("problems"), manifest.get("samples")
+    if not isinstance(used, int):
+        return ""
+    source = SOURCES.get(ALIASES.get(dataset, dataset))
+    words = f"{used:,} problem{'' if used == 1 else 's'}"
+    if source and used < source.rows:
+        words = f"the first {used:,} of {source.rows:,} problems"
+    return f"{words}, {samples} samples each" if isinstance(samples, int) and samples > 1 else words
+
+
+def _value(value: object) -> str:
+    if value in (None, "", []):
+        return "none"
+    return repr(value) if isinstance(value, list) else str(value)
+
+
+def _mapping(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = fields.get(name)
+    return value if isinstance(value, Mapping) else {}

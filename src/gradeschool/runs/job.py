@@ -1,0 +1,217 @@
+"""One evaluation as a user describes it, and the plan, model and folder that it needs.
+
+The command line, a configuration file and `gradeschool.evaluate` all describe an evaluation by an
+`EvalJob`; `prepare` checks it before anything is fetched or sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from gradeschool.completion import Decoding
+from gradeschool.datasets.load import is_here, load_dataset
+from gradeschool.errors import InputError
+from gradeschool.models.base import Model
+from gradeschool.models.choose import choose_model
+from gradeschool.protocol import Protocol
+from gradeschool.protocols.registry import get_protocol
+from gradeschool.runs.cost import Price, parse_price
+from gradeschool.runs.evaluate import RequestOptions
+from gradeschool.runs.plan import RunPlan, check_samples, make_plan
+
+if TYPE_CHECKING:
+    from gradeschool.models.transformers_model import Workers
+
+DEFAULT_PROTOCOL = "zero-shot/chat"
+# The model of the package was trained only on questions and annotated solutions.
+BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
+RUNS = Path("runs")
+UNSAFE = re.compile(r"[^A-Za-z0-9.@=+]+")
+MODEL_PROVIDERS = ("openai", "transformers", "vllm", "llama.cpp", "recorded")
+MOST_PART = 60  # characters of each part of a folder's name
+
+
+@dataclass(frozen=True, slots=True)
+class EvalJob:
+    """What to evaluate, and how; the fields are the options of `gradeschool eval`.
+
+    protocol, dataset: "" takes the model's usual protocol, and the protocol's dataset. temperature,
+    max_tokens, seed: None takes the protocol's. calculator: None turns it on for `tiny` alone.
+    connections: the most requests in flight, None to find out what helps. choices: samples in one
+    request. timeout: seconds for one request. price: dollars per million tokens, "2.50/10".
+    engine: "local" or "ray". output: the run folder, None for `default_folder`.
+    """
+
+    model: str
+    protocol: str = ""
+    dataset: str = ""
+    limit: int | None = None
+    samples: int = 1
+    temperature: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    calculator: bool | None = None
+    connections: int | None = None
+    choices: int = 1
+    batch: bool = False
+    timeout: float = 600.0
+    price: str | None = None
+    max_cost: float | None = None
+    engine: str = "local"
+    processes: int | None = None
+    output: Path | None = None
+
+    @property
+    def protocol_name(self) -> str:
+        """Return the name of the protocol."""
+        usual = BUILT_IN_PROTOCOL if self.model == BUILT_IN else DEFAULT_PROTOCOL
+        return self.protocol or usual
+
+    @property
+    def calculates(self) -> bool:
+        """Return whether the results of annotations are inserted while the model writes."""
+        return self.model == BUILT_IN if self.calculator is None else self.calculator
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedJob:
+    """A job that is ready to run: nothing has been sent yet."""
+
+    job: EvalJob
+    plan: RunPlan
+    model: Model
+    folder: Path
+    options: RequestOptions
+
+
+def prepare(job: EvalJob, model: Model | None = None) -> PreparedJob:
+    """Check a job, load its problems and make its model.
+
+    model: the model to use in place of the one that `job.model` names, such as a Python function.
+    Raises InputError for settings that contradict each other or name nothing, before a dataset is
+    fetched; DataError for a dataset that cannot be had; MissingExtraError for an engine.
+    """
+    protocol = get_protocol(job.protocol_name)
+    _check(job, protocol)
+    decoding = decoding_of(protocol, job.samples, job.temperature, job.max_tokens, job.seed)
+    workers, name = workers_of(job.engine, job.processes), job.dataset or protocol.dataset
+    settings = (job.timeout, job.calculates, workers)
+    if not is_here(name):  # raises what is wrong with the model or the price before it is fetched
+        _price(job, model or choose_model(job.model, (), name, *settings))
+    plan = make_plan(protocol, load_dataset(name), decoding, job.limit, job.samples)
+    answering = model or choose_model(job.model, plan.problems, plan.dataset.name, *settings)
+    price = _price(job, answering)
+    options = RequestOptions(job.connections, job.choices, job.batch, price, job.max_cost)
+    folder = job.output or default_folder(job, plan)
+    return PreparedJob(job, plan, answering, folder, options)
+
+
+def _price(job: EvalJob, model: Model) -> Price | None:
+    return parse_price(job.price, model.name) if job.price else None
+
+
+def _check(job: EvalJob, protocol: Protocol) -> None:
+    """Raise InputError if settings contradict each other."""
+    if job.max_cost is not None and job.price is None:
+        raise InputError(f"--max-cost {job.max_cost} needs the price of tokens; give --price")
+    if job.batch and (job.choices > 1 or job.max_cost is not None):
+        raise InputError("--batch excludes --choices and --max-cost; leave one of them out")
+    if job.calculates and (job.batch or job.choices > 1 or protocol.is_chat):
+        conflict = "--batch" if job.batch else "--choices" if job.choices > 1 else ""
+        raise InputError(
+            f"the calculator cannot be used with {conflict or f'the chat {protocol.name}'}; "
+            "give --no-calculator, or a completion protocol"
+        )
+
+
+def decoding_of(
+    protocol: Protocol,
+    samples: int,
+    temperature: float | None,
+    max_tokens: int | None,
+    seed: int | None,
+) -> Decoding:
+    """Return the protocol's decoding, changed by settings that are not None.
+
+    Raises InputError for several samples at temperature 0.
+    """
+    usual = protocol.decoding
+    decoding = replace(
+        usual,
+        temperature=usual.temperature if temperature is None else temperature,
+        max_tokens=max_tokens or usual.max_tokens,
+        seed=seed,
+    )
+    check_samples(decoding, samples)
+    return decoding
+
+
+def workers_of(engine: str, processes: int | None) -> Workers | None:
+    """Return the processes that run a model, or None for this process."""
+    from functools import partial
+
+    if engine == "ray":
+        from gradeschool.models.workers import on_ray
+
+        return partial(on_ray, actors=processes)
+    if processes is None or processes == 1:
+        return None
+    from gradeschool.models.workers import in_processes
+
+    return partial(in_processes, processes=processes)
+
+
+def overrides(decoding: Mapping[str, Any], protocol: Protocol) -> dict[str, tuple[Any, Any]]:
+    """Return the settings that differ from the protocol's, each with (value, protocol's value).
+
+    decoding: as run.json holds it.
+    """
+    usual = {**asdict(protocol.decoding), "stop": list(protocol.decoding.stop)}
+    return {
+        name: (decoding[name], usual[name])
+        for name in usual
+        if name in decoding and decoding[name] != usual[name]
+    }
+
+
+def default_folder(job: EvalJob, plan: RunPlan) -> Path:
+    """Return the run folder where none is given: runs/MODEL_PROTOCOL_DATASET.
+
+    Settings that differ from the protocol's follow, so that they do not share a folder; the same
+    command finds the same folder again.
+    """
+    decoding = {**asdict(plan.decoding), "stop": list(plan.decoding.stop)}
+    changed = [
+        f"{name.replace('_', '-')}-{value}"
+        for name, (value, _) in overrides(decoding, plan.protocol).items()
+    ]
+    if job.calculator is not None and job.calculator != (job.model == BUILT_IN):
+        changed.append("calculator" if job.calculator else "no-calculator")
+    dataset = plan.dataset.name
+    if Path(dataset).suffix in {".jsonl", ".json", ".csv", ".parquet"}:
+        dataset = Path(dataset).stem
+    parts = [model_label(job.model), plan.protocol.name, dataset, *changed]
+    return RUNS / "_".join(_folder_part(part) for part in parts)
+
+
+def model_label(spec: str) -> str:
+    """Return the short name of a model: "localhost:8080", "SmolLM2-135M.Q4_1", "gpt-4.1"."""
+    if spec.startswith(("http://", "https://")):
+        parts = urlsplit(spec)
+        tail = parts.path.removeprefix("/v1").strip("/")
+        return f"{parts.netloc} {tail}".strip()
+    provider, _, name = spec.partition("/")
+    if provider not in MODEL_PROVIDERS or not name:
+        return spec
+    path, _, run = name.partition("#")
+    label = Path(path).stem if provider in ("llama.cpp", "recorded") else Path(path).name
+    return f"{label} {run}".strip() if run else label
+
+
+def _folder_part(text: str) -> str:
+    return UNSAFE.sub("-", text).strip("-.")[:MOST_PART] or "unnamed"

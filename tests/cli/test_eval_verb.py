@@ -1,0 +1,169 @@
+"""`gradeschool eval`: several models and protocols, configuration files, what was measured."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+CHAT, COT = "recorded/sample#handwritten/chat", "recorded/sample#handwritten/cot"
+SAMPLE = ("-d", "sample", "--quiet")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_every_model_runs_under_every_protocol(gradeschool: Command) -> None:
+    grid = ("-m", CHAT, "-m", COT, "-m", CHAT, "-p", "zero-shot/chat", "-p", "openai/2021")
+    result = gradeschool("eval", *grid, *SAMPLE, "--json")
+    assert result.status == 0
+    runs = result.json()["runs"]
+    assert [(run["model"], run["protocol"], run["dataset"], run["n"]) for run in runs] == [
+        (model, protocol, "sample", 48)
+        for model in (CHAT, COT)
+        for protocol in ("zero-shot/chat", "openai/2021")
+    ]
+    alone = gradeschool("eval", "-m", COT, *SAMPLE, "-o", "alone", "--json").json()["runs"][0]
+    assert alone["scorers"] == runs[2]["scorers"]
+    assert sorted(path.name for path in Path("runs").iterdir()) == [
+        "sample-handwritten-chat_openai-2021_sample",
+        "sample-handwritten-chat_zero-shot-chat_sample",
+        "sample-handwritten-cot_openai-2021_sample",
+        "sample-handwritten-cot_zero-shot-chat_sample",
+    ]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_the_leaderboard_is_readable_at_any_width(gradeschool: Command, columns: int) -> None:
+    models = ("-m", CHAT, "-m", COT, "-m", "recorded/sample#handwritten/terse")
+    shown = gradeschool("eval", *models, *SAMPLE, columns=columns).out
+    table = shown.partition("\n\n")[2].partition("\n\n")[0]
+    for style in ("chat", "cot", "terse"):
+        assert f"recorded-handwritten/{style}" in table  # whole: no word is broken
+    figures = table.replace("95 % interval", "").splitlines()
+    accuracies = [float(word) for line in figures for word, unit in
+                  zip(line.split(), line.split()[1:], strict=False) if unit == "%"]  # fmt: skip
+    assert accuracies == sorted(accuracies, reverse=True)
+    assert len(accuracies) == 3
+    assert all(len(line) <= columns for line in table.splitlines())
+
+
+def test_a_model_that_cannot_run_leaves_the_others_their_rows(gradeschool: Command) -> None:
+    result = gradeschool("eval", "-m", "http://127.0.0.1:9/v1", "-m", CHAT, *SAMPLE, "--json")
+    assert result.status == 2
+    assert "is the server running?" in result.err
+    assert [run["model"] for run in result.json()["runs"]] == [CHAT]
+
+
+def test_every_job_is_checked_before_one_begins(gradeschool: Command, folder: Path) -> None:
+    result = gradeschool("eval", "-m", CHAT, "-p", "zero-shot/chat", "-p", "absent", *SAMPLE)
+    assert (result.status, result.out) == (2, "")
+    assert "no protocol is called 'absent'" in result.err
+    assert not list(folder.iterdir())
+
+
+def test_two_models_never_share_a_folder(gradeschool: Command, folder: Path) -> None:
+    for name in ("a", "b"):
+        (folder / name).mkdir()
+        (folder / name / "answers.jsonl").write_text('{"index": 0, "completion": "600"}\n')
+    models = ("-m", "recorded/a/answers.jsonl", "-m", "recorded/b/answers.jsonl")
+    result = gradeschool("eval", *models, *SAMPLE)
+    assert result.status == 2
+    assert "would share the folder 'runs/answers_zero-shot-chat_sample'" in result.err
+    assert not (folder / "runs").exists()
+
+
+def test_several_runs_go_below_the_output_folder(gradeschool: Command, folder: Path) -> None:
+    gradeschool("eval", "-m", CHAT, "-m", COT, *SAMPLE, "-o", "mine")
+    assert len(list((folder / "mine").glob("*/run.json"))) == 2
+
+
+def test_a_dry_run_of_several_describes_each(gradeschool: Command, folder: Path) -> None:
+    result = gradeschool("eval", "-m", CHAT, "-m", COT, *SAMPLE, "--dry-run", "--json")
+    assert [run["missing"] for run in result.json()["runs"]] == [48, 48]
+    assert not list(folder.iterdir())
+
+
+def test_overrides_are_told_and_have_a_folder_of_their_own(gradeschool: Command) -> None:
+    changed = gradeschool("eval", "-m", CHAT, *SAMPLE, "--max-tokens", 60)
+    assert "changed  max tokens 60 (the protocol: 1024)" in changed.out
+    assert "protocol zero-shot/chat" in changed.out
+    assert "dataset  sample, 48 problems" in changed.out
+    assert Path("runs/sample-handwritten-chat_zero-shot-chat_sample_max-tokens-60").is_dir()
+    plain = gradeschool("eval", "-m", CHAT, *SAMPLE)
+    assert (plain.status, "changed" in plain.out) == (0, False)
+
+
+def test_a_setting_that_differs_is_named_alone(gradeschool: Command) -> None:
+    gradeschool("eval", "-m", CHAT, *SAMPLE, "-o", "run")
+    refused = gradeschool("eval", "-m", CHAT, *SAMPLE, "-o", "run", "--max-tokens", 60)
+    assert refused.status == 2
+    assert refused.err == (
+        "gradeschool: 'run' holds another run: its max tokens is 1024, not 60; "
+        "give another folder with -o\n"
+    )
+
+
+# Configuration files
+
+
+def test_a_saved_configuration_repeats_the_run(gradeschool: Command) -> None:
+    words = ("-m", CHAT, "-m", COT, *SAMPLE, "-n", 20, "--temperature", 0, "--json")
+    first = gradeschool("eval", *words, "--save-config", "run.toml")
+    assert tomllib.loads(Path("run.toml").read_text()) == {
+        "model": [CHAT, COT],
+        "dataset": "sample",
+        "limit": 20,
+        "temperature": 0.0,
+    }
+    assert gradeschool("eval", "--config", "run.toml", "--quiet", "--json") == first
+    fewer = gradeschool("eval", "--config", "run.toml", "-n", 5, "--dry-run", "--json").json()
+    assert [run["samples"] for run in fewer["runs"]] == [5, 5]
+
+
+WRONG_CONFIGURATIONS = {
+    'model = "tiny"\nmax-token = 3': "no option in 'run.toml' is called 'max-token'; did you mean",
+    'model = "tiny"\nlimit = "many"': "'many' is not a valid integer",
+    'model = "tiny"\nlimit = 0': "0 is not in the range",
+    'model = "tiny"\nlimit = true': "limit in 'run.toml' is True; give a text or a number",
+    'model = "tiny"\nbatch = "yes"': "batch in 'run.toml' is 'yes'; give true or false",
+    'model = "tiny"\ndataset = ["a", "b"]': "dataset in 'run.toml' is ['a', 'b']",
+    "model = ": "'run.toml' is no TOML file",
+    "": "--model",
+}
+
+
+@pytest.mark.parametrize("text", WRONG_CONFIGURATIONS)
+def test_a_configuration_is_checked_like_options(
+    gradeschool: Command, folder: Path, text: str
+) -> None:
+    Path("run.toml").write_text(text)
+    result = gradeschool("eval", "--config", "run.toml")
+    assert (result.status, result.out) == (2, "")
+    assert WRONG_CONFIGURATIONS[text] in " ".join(result.err.split())
+    assert [path.name for path in folder.iterdir()] == ["run.toml"]
+
+
+def test_a_configuration_replaces_nothing(gradeschool: Command) -> None:
+    Path("run.toml").write_text("mine")
+    result = gradeschool("eval", "-m", CHAT, *SAMPLE, "--save-config", "run.toml")
+    assert result.status == 2
+    assert Path("run.toml").read_text() == "mine"
+    assert not Path("runs").exists()
+    assert "cannot read 'absent.toml'" in gradeschool("eval", "--config", "absent.toml").err
+
+
+def test_a_configuration_keeps_every_character(gradeschool: Command) -> None:
+    name = 'a "b" \\ \t\x7f é.jsonl'
+    Path(name).write_text(json.dumps({"question": "1 + 1?", "answer": "2"}) + "\n")
+    gradeschool("eval", "-m", CHAT, "-d", name, "--dry-run", "--save-config", "run.toml")
+    assert tomllib.loads(Path("run.toml").read_text())["dataset"] == name

@@ -1,0 +1,166 @@
+"""What holds for every verb: help, errors, colours, pipes, encodings, interrupts."""
+
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gradeschool import __version__
+from gradeschool.cli import VERBS
+from tests.cli.test_score_verb import SAMPLE, TWO, answers
+from tests.formats.test_read import jsonl
+from tests.support.command import SCRIPT, Command, environment, run_script
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        *([verb] for verb in VERBS),
+        ["protocols", "list"],
+        ["protocols", "prompts"],
+        *(["data", verb] for verb in ("list", "fetch", "verify")),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_every_verb_has_help(gradeschool: Command, words: Sequence[str], flag: str) -> None:
+    """Everything has help of at most 80 columns, with one line for each option."""
+    result = gradeschool(*words, flag)
+    assert (result.status, result.err) == (0, "")
+    assert result.out.startswith(f"Usage: gradeschool {' '.join(words)}".rstrip())
+    assert max(map(len, result.out.splitlines())) <= 80
+    assert "..." not in result.out.partition("Commands:")[2]
+
+
+def test_the_installed_script_prints_version_and_help() -> None:
+    """The console script is installed and knows its version."""
+    assert run_script("--version").out == f"gradeschool, version {__version__}\n"
+    assert all(verb in run_script("--help").out for verb in VERBS)
+    assert run_script().status == 2
+
+
+def test_a_misspelt_verb_gets_a_suggestion(gradeschool: Command) -> None:
+    """The message names similar verbs."""
+    result = gradeschool("scroe", "x")
+    assert (result.status, result.err) == (
+        2,
+        "gradeschool: no command is called 'scroe'; did you mean score?\n",
+    )
+
+
+@pytest.mark.parametrize("arguments", [["score"], ["score", "--nope"], ["explain"]])
+def test_wrong_options_print_the_usage(gradeschool: Command, arguments: Sequence[str]) -> None:
+    """Usage and exit status 2."""
+    result = gradeschool(*arguments)
+    assert result.status == 2
+    assert result.err.startswith("Usage: gradeschool")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["score", "F", *SAMPLE],
+        ["score", "F", *SAMPLE, "--json"],
+        ["explain", "F", *SAMPLE, "--scorer", *TWO, "-n", "9999"],
+        ["protocols", "list"],
+        ["protocols", "prompts", "zero-shot/chat", "-d", "F"],
+        ["data", "list"],
+    ],
+    ids=" ".join,
+)
+def test_a_closed_pipe_ends_the_command_quietly(tmp_path: Path, arguments: Sequence[str]) -> None:
+    """`| head -c 1` ends the command quietly, with exit status 0."""
+    rows = [
+        {
+            "index": index % 48,
+            "completion": "13.",
+            "question": f"{index}",
+            "answer": "1",
+            "run": str(index),
+        }
+        for index in range(5000)
+    ]
+    if "prompts" not in arguments:
+        rows = [{"index": 29, "completion": "#### 13.", "run": str(index)} for index in range(300)]
+    path = jsonl(tmp_path / "a.jsonl", rows)
+    command = shlex.join([str(SCRIPT), *(str(path) if word == "F" else word for word in arguments)])
+    result = subprocess.run(
+        ["bash", "-c", f"{command} | head -c 1; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        env=environment({}),
+    )
+    assert (result.stdout[1:], result.stderr) == ("0\n", "")
+
+
+def test_no_color_is_respected(tmp_path: Path) -> None:
+    """FORCE_COLOR gives colours, NO_COLOR and a pipe none."""
+    words = ("explain", answers(tmp_path), "--scorer", *TWO, *SAMPLE)
+    coloured = run_script(*words, FORCE_COLOR="1", TERM="xterm").out
+    assert "\x1b[" in coloured
+    plain = run_script(*words, FORCE_COLOR="1", TERM="xterm", NO_COLOR="1").out
+    assert not re.search(r"\x1b\[[0-9;]*[34]\d", plain)
+    piped = run_script(*words).out
+    assert "\x1b" not in piped
+    assert "[A:5]" in piped
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_terminal_that_cannot_show_a_character_gets_its_escape(
+    tmp_path: Path, encoding: str
+) -> None:
+    """A terminal that cannot show a character gets its escape."""
+    path = jsonl(tmp_path / "a.jsonl", [{"index": 29, "completion": "数 13 → \ud800", "run": "数"}])
+    result = run_script("explain", path, "--scorer", *TWO, *SAMPLE, PYTHONIOENCODING=encoding)
+    assert result.status == 0
+    assert "\\ud800" in result.out
+    assert ("数" if encoding == "utf-8" else "\\u6570") in result.out
+
+
+def test_an_interrupt_exits_with_130(
+    gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C prints one line and exits as shells expect."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gradeschool.scoring.stream._tasks", interrupt)
+    result = gradeschool("score", answers(tmp_path), *SAMPLE)
+    assert (result.status, result.err.strip()) == (130, "gradeschool: interrupted")
+
+
+def test_with_json_an_error_is_json_on_stdout_too(gradeschool: Command) -> None:
+    """A program that reads JSON gets the message, too."""
+    result = gradeschool("score", "nope.jsonl", "--json")
+    assert result.status == 2
+    assert json.loads(result.out) == {
+        "error": "'nope.jsonl' does not exist; give the path of a file"
+    }
+    assert result.err == "gradeschool: 'nope.jsonl' does not exist; give the path of a file\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+@pytest.mark.parametrize("verb", ["score", "explain"])
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_full_disk_is_one_line_and_status_2(tmp_path: Path, verb: str, form: list[str]) -> None:
+    """A failed write is one line and exit status 2."""
+    scorers = ["--scorer", *TWO]
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [SCRIPT, verb, answers(tmp_path), *scorers, *SAMPLE, *form],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment({}),
+        )
+    assert result.returncode == 2
+    assert (
+        result.stderr == "gradeschool: cannot read or write: [Errno 28] No space left on device\n"
+    )

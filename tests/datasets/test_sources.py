@@ -1,0 +1,189 @@
+"""The sets beside GSM8K: made files in every published form, then the published files."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gradeschool import Problem, load_dataset
+from gradeschool.datasets import files, load
+from gradeschool.datasets.sources import LANGUAGES, MGSM_SHA256, MSVAMP_SHA256, SOURCES
+from gradeschool.errors import DataError, UnknownNameError
+from tests.conftest import SHARED
+
+Make = Callable[[str, str], tuple[Problem, ...]]
+
+
+@pytest.fixture(autouse=True)
+def forget_loaded() -> Iterator[None]:
+    """Let no test see what another one loaded."""
+    load._load_source.cache_clear()
+    yield
+    load._load_source.cache_clear()
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """A function that loads a named dataset from a file of ours in its published form."""
+    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
+
+    def problems(name: str, text: str) -> tuple[Problem, ...]:
+        source = SOURCES[name]
+        path = tmp_path / source.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if source.sha256 else ""
+        rows = source.rows if path.suffix == ".py" else text.count("\n")
+        rows = len(json.loads(text)) if text.startswith("[") else rows
+        monkeypatch.setitem(SOURCES, name, replace(source, sha256=sha256, rows=rows))
+        return load_dataset(name).problems
+
+    return problems
+
+
+def lines(*rows: Mapping[str, object]) -> str:
+    """Write rows as JSONL."""
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def test_mgsm_is_read_as_plain_lines_without_quotes(make: Make) -> None:
+    first, second = make("mgsm:de", 'Wie viele "Äpfel" hat er?\t18\n"Und jetzt?\t2,125\n')
+    assert first.question == 'Wie viele "Äpfel" hat er?'
+    assert (second.question, second.gold, second.id) == ('"Und jetzt?', "2,125", "1")
+    assert first.meta == {"language": "de", "seed": "0"}
+    assert first.solution == "#### 18"
+
+
+def test_the_exemplars_of_mgsm_are_read_and_not_run(make: Make) -> None:
+    exemplars = {
+        language: {
+            str(number): {"q": f"Q{number}?", "a": f"A: {number}."} for number in range(1, 9)
+        }
+        for language in ("de", "sw")
+    }
+    text = (
+        "raise SystemExit('run')\nEXEMPLAR_NUMBER_ANSWERS = [11, 2, 3, 4, 5, 6, 7, 8]\n"
+        f"MGSM_EXEMPLARS = {exemplars!r}\n"
+    )
+    problems = make("mgsm:sw:exemplars", text)
+    assert len(problems) == 8
+    assert problems[0].question == "Q1?"
+    assert problems[0].solution == "A: 1.\n#### 11"
+
+
+def test_msvamp_writes_its_integers_with_a_decimal(make: Make) -> None:
+    row = {"query": "in English", "response": "8.0", "m_query": "ในภาษาไทย"}
+    [problem, _] = make("msvamp:th", lines(row, row))  # of one line it would be a JSON value
+    assert (problem.question, problem.gold) == ("ในภาษาไทย", "8")
+    assert problem.meta == {"language": "th"}
+
+
+def test_svamp_is_one_array_with_the_question_in_two_columns(make: Make) -> None:
+    row = {"ID": "chal-7", "Body": "He had 3", "Question": "Now?", "Answer": 51.0, "Type": "Sum"}
+    [problem] = make("svamp", json.dumps([row], indent=4))
+    assert (problem.id, problem.question, problem.gold) == ("chal-7", "He had 3 Now?", "51")
+    assert problem.meta == {"type": "Sum"}
+
+
+@pytest.mark.parametrize(
+    ("target", "gold"),
+    [
+        (-9867630.0, "-9867630"), (2.0107e-06, "0.0000020107"), (3244047.0999999996,
+         "3244047.0999999996"), (1e16, "10000000000000000"), (0.5, "0.5"),
+    ],
+)  # fmt: skip
+def test_gsm_hard_writes_every_digit_and_knows_its_seed(
+    target: float, gold: str, make: Make
+) -> None:
+    code = 'def solution():\n    """How many ducks?"""\n    return 4\n'
+    [problem] = make("gsm-hard", lines({"input": "How?", "code": code, "target": target}))
+    assert problem.gold == gold
+    assert problem.meta == {"seed": "How many ducks?"}
+    assert problem.solution == f"{code}\n#### {gold}"
+
+
+@pytest.mark.parametrize("gold", ["None", "1/2", "4.33", "-7", "1,000"])
+def test_gsm_plus_keeps_golds_as_they_are_written(gold: str, make: Make) -> None:
+    row = {
+        "question": "And now?", "solution": f"Think.\n#### {gold}", "answer": gold,
+        "perturbation_type": "critical thinking", "seed_question": "Before?",
+    }  # fmt: skip
+    for name in ("gsm-plus", "gsm-plus:mini"):
+        [problem] = make(name, lines(row))
+        assert (problem.gold, problem.solution) == (gold, f"Think.\n#### {gold}")
+        assert problem.meta == {"perturbation": "critical thinking", "seed": "Before?"}
+
+
+@pytest.mark.parametrize("name", ["gsm-symbolic", "gsm-symbolic:p1", "gsm-symbolic:p2"])
+def test_gsm_symbolic_knows_template_and_instance(name: str, make: Make) -> None:
+    row = {"id": 3, "instance": 7, "question": "?", "answer": "32\n#### 32.5", "original_id": 473}
+    [problem] = make(name, lines(row))
+    assert problem.gold == "32.5"
+    assert problem.meta == {"template": "3", "instance": "7", "seed": "473"}
+
+
+def test_a_row_without_its_column_is_an_error(make: Make) -> None:
+    with pytest.raises(Exception, match=r"row 1 of 'cmath' has no answer .*name one of them"):
+        make("cmath", lines({"input": "?"}))
+
+
+@pytest.mark.parametrize("name", ["gsm-plus", "gsm-symbolic", "gsm-symbolic:p1"])
+def test_what_has_no_known_digest_is_never_fetched(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "build_opener", lambda: pytest.fail("fetched"))
+    with pytest.raises(DataError, match=r"digest is not known here; get it from https://.* put it"):
+        load_dataset(name)
+
+
+@pytest.mark.parametrize("name", ["mgsm:xx", "mgsm", "msvamp:te", "mawps:all", "gsm-symbolic:p3"])
+def test_an_unknown_language_or_subset_is_refused_with_close_names(name: str) -> None:
+    with pytest.raises(UnknownNameError, match=r"no dataset is called .*did you mean"):
+        load_dataset(name)
+
+
+def test_every_language_has_its_set() -> None:
+    assert len(MGSM_SHA256) == 11
+    assert len(MSVAMP_SHA256) == 10
+    assert {source.language for source in SOURCES.values()} == set(LANGUAGES)
+
+
+INTEGER = re.compile(r"-?\d+(,\d{3})*")
+# golds that are no plain integers, counted in the published files
+NOT_INTEGERS = {
+    "gsm-hard": 303, "mawps:addsub": 126, "mawps:singleeq": 134, "mawps:singleop": 15,
+    "gsm-plus:mini": 461, "gsm-symbolic:p2": 100, "cmath": 83, "math500": 188,
+}  # fmt: skip
+FAMILY = [
+    name
+    for name, source in SOURCES.items()
+    if source.path.startswith("family/") and (SHARED / source.path).is_file()
+]
+
+
+@pytest.mark.official
+@pytest.mark.parametrize("name", FAMILY)
+def test_the_published_files(name: str, data: Path) -> None:
+    problems = load_dataset(name).problems
+    assert all(problem.question.strip() and problem.gold for problem in problems)
+    others = [problem.gold for problem in problems if not INTEGER.fullmatch(problem.gold)]
+    assert len(others) == NOT_INTEGERS.get(name, 0)
+    assert others.count("None") == (300 if name == "gsm-plus:mini" else 0)
+
+
+@pytest.mark.official
+def test_seeds_are_problems_of_gsm8k(data: Path) -> None:
+    questions = {" ".join(problem.question.split()) for problem in load_dataset("gsm8k").problems}
+    rows = {problem.id for problem in load_dataset("gsm8k").problems}
+    seeded = 0
+    for name in FAMILY:
+        problems = load_dataset(name).problems
+        seeds = [seed for problem in problems if (seed := problem.meta.get("seed", ""))]
+        strangers = [seed for seed in seeds if " ".join(seed.split()) not in questions | rows]
+        assert len(strangers) == (2 if name == "gsm-hard" else 0)  # two quote it with other marks
+        seeded += bool(seeds)
+    assert seeded > 10

@@ -1,0 +1,109 @@
+"""What a result measured, in words, in the terminal and on the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gradeschool.formats.own_run import manifest_of
+from gradeschool.reports.measured import dataset_title, measured, truncation_advice
+from tests.reports.test_page import blocks
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+CHAT = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
+
+
+@pytest.fixture
+def changed_run(gradeschool: Command, tmp_path: Path) -> Path:
+    """A run with another limit than its protocol's, cut to 20 problems."""
+    folder = tmp_path / "run"
+    assert gradeschool("eval", *CHAT, "-n", 20, "--max-tokens", 60, "-o", folder).status == 0
+    return folder
+
+
+def report(gradeschool: Command, run: Path, target: Path) -> str:
+    assert gradeschool("report", run, "-o", target).status == 0
+    return target.read_text(encoding="utf-8")
+
+
+def test_settings_are_words(changed_run: Path) -> None:
+    engine = {"engine": "llama.cpp", "version": "xllamacpp 1.2", "precision": "Q4_1"}
+    settings = measured({**manifest_of(changed_run), "engine": engine})
+    assert settings.changes == ("max tokens 60 (the protocol: 1024)",)
+    assert dict(settings.lines()) == {
+        "model": "recorded/sample#handwritten/chat (llama.cpp, xllamacpp 1.2, weights Q4_1)",
+        "protocol": "zero-shot/chat",
+        "dataset": "sample, the first 20 of 48 problems",
+        "changed": "max tokens 60 (the protocol: 1024)",
+    }
+    assert measured({}).lines() == [("model", ""), ("protocol", ""), ("dataset", "")]
+
+
+def test_the_page_says_what_was_measured(
+    gradeschool: Command, changed_run: Path, tmp_path: Path
+) -> None:
+    page = report(gradeschool, changed_run, tmp_path / "page.html")
+    title = "recorded-handwritten/chat on 48 problems written for this package, shipped with it"
+    assert f"<h1>{title}</h1>" in page
+    for words in (
+        "<dd><code>sample</code>, the first 20 of 48 problems</dd>",
+        "<dd><code>zero-shot/chat</code>, hash ",
+        '<dd class="changed">max tokens 60 (the protocol: 1024)</dd>',
+        "<dt>Changed from the protocol</dt><dd>max tokens 60 (the protocol: 1024)</dd>",
+    ):
+        assert words in page
+    shown = gradeschool("runs", "show", changed_run).out
+    assert "changed            max tokens 60 (the protocol: 1024)" in shown
+
+
+def test_the_page_holds_each_prompt_as_it_was_sent(
+    gradeschool: Command, changed_run: Path, tmp_path: Path
+) -> None:
+    data = blocks(report(gradeschool, changed_run, tmp_path / "page.html"))
+    problems = json.loads(data["problems"])["problems"]
+    prompts = json.loads(data["prompts-0"])
+    assert len(prompts) == len(problems) == 20
+    for (_, question, *_), [messages] in zip(problems, prompts, strict=True):
+        assert messages[-1] == ["user", question]
+        assert messages[0][0] == "system"
+
+
+def test_a_prompt_that_no_key_proves_is_left_out(
+    gradeschool: Command, changed_run: Path, tmp_path: Path
+) -> None:
+    manifest = changed_run / "run.json"
+    manifest.write_text(manifest.read_text().replace('"max_tokens": 60', '"max_tokens": 61'))
+    data = blocks(report(gradeschool, changed_run, tmp_path / "page.html"))
+    assert json.loads(data["problems"])["prompted"] == [False]
+    assert "prompts-0" not in data
+
+
+def test_datasets_have_titles() -> None:
+    assert dataset_title("gsm8k:test") == "the test split of GSM8K (Cobbe et al. 2021)"
+    assert dataset_title("fresh:7") == "fresh problems, fresh:7"
+    assert dataset_title("mine.jsonl") == "the problems of mine.jsonl"
+
+
+ADVICE = {
+    (1, 1000, 0, 0): "",
+    (60, 1000, 542, 0): "54.2 % of the completions are truncated at 60 tokens, where the protocol "
+    "allows 1,024: leave out --max-tokens 60.",
+    (1024, 100, 20, 0): "20.0 % of the completions are truncated at 1,024 tokens: their answers "
+    "may be missing. Give --max-tokens 2048 and see whether the score changes; report the changed "
+    "limit with it.",
+    (1024, 100, 20, 15): "20.0 % of the completions are truncated at 1,024 tokens, and 15.0 % ran "
+    "on into a next question: the model did not stop after its answer. Use a chat protocol for a "
+    "chat model, or one with stop strings.",
+    (None, 100, 20, 0): "20.0 % of the completions are truncated: their answers may be missing. "
+    "Raise the server's limit on tokens.",
+}
+
+
+@pytest.mark.parametrize("case", ADVICE)
+def test_truncation_comes_with_what_to_do(case: tuple[int | None, int, int, int]) -> None:
+    limit, *counts = case
+    manifest = {"protocol": {"name": "zero-shot/chat"}, "decoding": {"max_tokens": limit}}
+    assert truncation_advice(manifest, *counts) == ADVICE[case]

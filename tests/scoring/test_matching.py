@@ -1,0 +1,173 @@
+"""Ids that are shifted, permuted or of another dataset are noticed by what texts are about."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gradeschool.cli import command
+from gradeschool.datasets.load import load_dataset
+from gradeschool.errors import InputError
+from gradeschool.formats.read import Naming, ReadOptions, read_options, read_samples
+from gradeschool.formats.samples import FileSample, Reference
+from gradeschool.models.recorded import SAMPLE_FILE
+from gradeschool.problem import Problem
+from gradeschool.scoring.matching import Matcher, id_base
+from gradeschool.scoring.sources import choose_scorers, sources
+from gradeschool.scoring.stream import score_sources
+from gradeschool.scoring.table import CORRECT
+from tests.support.real_rows import jsonl
+
+SCORER = "gradeschool/reader"
+
+
+def solutions(
+    problems: Sequence[Problem], id_of: Callable[[int], object]
+) -> list[dict[str, object]]:
+    """Return rows with the problems' own solutions under ids of our choice."""
+    return [
+        {"id": id_of(index), "completion": problem.solution}
+        for index, problem in enumerate(problems)
+    ]
+
+
+def accuracy(path: Path, dataset: str) -> float:
+    """Return the share of rows that are correct."""
+    parts = score_sources(sources([str(path)], dataset), choose_scorers([SCORER]))
+    outcomes = [row.outcomes for part in parts for row in part.rows]
+    return sum(outcome == bytes([CORRECT]) for outcome in outcomes) / len(outcomes)
+
+
+@pytest.mark.parametrize("form", ["{}", "{:04}", "sample-{}", "test/{:03}"])
+def test_ids_from_1_are_corrected_and_said(tmp_path: Path, form: str) -> None:
+    """The sample's own solutions with ids 1 to 48 are all correct, and a note says why."""
+    rows = solutions(load_dataset("sample").problems, lambda index: form.format(index + 1))
+    notes: list[str] = []
+    with read_options(ReadOptions(note=notes.append)):
+        assert accuracy(jsonl(tmp_path / "a.jsonl", rows), "sample") == 1
+    assert len(notes) == 1
+    assert "are shifted by one: 100 % of 48 texts are about the problem one before" in notes[0]
+    assert "--id-base 1" in notes[0]
+
+
+def test_gsm8k_with_ids_from_1(tmp_path: Path, data: Path) -> None:
+    """GSM8K's own solutions with ids 1 to 1319 are all correct; with --id-base 0 hardly any is."""
+    rows = solutions(load_dataset("gsm8k").problems, lambda index: str(index + 1))
+    path = jsonl(tmp_path / "a.jsonl", rows)
+    with read_options(ReadOptions(note=lambda _: None)):
+        assert accuracy(path, "gsm8k") == 1
+    with read_options(ReadOptions(id_base=0)):
+        assert accuracy(path, "gsm8k") < 0.02
+
+
+@pytest.mark.parametrize("shift", [2, 3, 7])
+def test_another_shift_is_refused_with_the_option(tmp_path: Path, shift: int) -> None:
+    """A shift that no one counts by is refused; the option that the message names repairs it."""
+    rows = solutions(load_dataset("sample").problems, lambda index: index + shift)
+    path = jsonl(tmp_path / "a.jsonl", rows)
+    with pytest.raises(InputError, match=f"--id-base {shift}, or --id-base 0"):
+        accuracy(path, "sample")
+    with read_options(ReadOptions(id_base=shift)):
+        assert accuracy(path, "sample") == 1
+
+
+def test_a_permutation_is_refused(tmp_path: Path) -> None:
+    """Rows in another order are refused, with an example."""
+    order = list(range(48))
+    random.Random(4).shuffle(order)
+    rows = solutions(load_dataset("sample").problems, lambda index: order[index])
+    message = r"of 'sample'|names problem '\d+' and repeats \d+ % of problem '\d+'"
+    with pytest.raises(InputError, match=message):
+        accuracy(jsonl(tmp_path / "a.jsonl", rows), "sample")
+
+
+@pytest.mark.official
+def test_another_dataset_is_named(tmp_path: Path, data: Path) -> None:
+    """Answers to the train split are refused under the test split's name."""
+    train = solutions(load_dataset("gsm8k:train").problems[:300], int)
+    with pytest.raises(InputError, match="give -d gsm8k:train"):
+        accuracy(jsonl(tmp_path / "a.jsonl", train), "gsm8k")
+
+
+def test_a_shift_that_begins_in_the_middle_is_refused(tmp_path: Path, data: Path) -> None:
+    """A dropped row shifts the rows behind it: rows from all over a large file are looked at."""
+    problems = load_dataset("gsm8k").problems
+    rows = solutions(problems, lambda index: index if index < 700 else index + 1)
+    rows = [{**row, "note": "x" * 4000} for row in rows]  # larger than the first batch
+    with pytest.raises(InputError, match=r"shifted by one.* from .* is a row missing"):
+        accuracy(jsonl(tmp_path / "a.jsonl", rows), "gsm8k")
+
+
+def test_real_completions_are_let_alone(data: Path, tmp_path: Path) -> None:
+    """No run of real models, weak and base models among them, is refused or corrected."""
+    matcher = Matcher(load_dataset("gsm8k").problems, "gsm8k")
+    runs: dict[str, list[FileSample]] = {}
+    for path in sorted((data / "completions").glob("*.jsonl")):
+        for sample in read_samples(path):
+            runs.setdefault(sample.run, []).append(sample)
+    assert len(runs) > 5
+    for run, samples in runs.items():
+        assert id_base(samples[:64], matcher, run) == Naming()
+        assert id_base(samples[-64:], matcher, run) == Naming()
+    with read_options(ReadOptions(note=pytest.fail)):
+        accuracy(SAMPLE_FILE, "sample")
+
+
+def test_answers_alone_show_a_shift_too(tmp_path: Path) -> None:
+    """Texts that are a number and no more are compared with the golds."""
+    problems = load_dataset("sample").problems
+    rows = [
+        {"index": index, "completion": problem.gold} for index, problem in enumerate(problems, 1)
+    ]
+    notes: list[str] = []
+    with read_options(ReadOptions(note=notes.append)):
+        assert accuracy(jsonl(tmp_path / "a.jsonl", rows), "sample") == 1
+    assert len(notes) == 1
+
+
+def test_a_question_in_the_row_decides(tmp_path: Path) -> None:
+    """With its question a row is matched by it, whatever the text is about."""
+    problems = load_dataset("sample").problems
+    rows = [
+        {"question": problem.question, "completion": problems[index - 1].solution}
+        for index, problem in enumerate(problems)
+    ]
+    assert accuracy(jsonl(tmp_path / "a.jsonl", rows), "sample") < 0.2
+
+
+def test_the_command_says_what_it_did(tmp_path: Path) -> None:
+    """The note is on stderr; scores, and --id-base 0, are as asked."""
+    rows = solutions(load_dataset("sample").problems, lambda index: index + 1)
+    path = str(jsonl(tmp_path / "a.jsonl", rows))
+    options = ["score", path, "-d", "sample", "--scorer", SCORER, "--json"]
+    result = CliRunner().invoke(command, options)
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["runs"][0]["scorers"][SCORER]["correct"] == 48
+    assert "read with --id-base 1" in result.stderr
+    literal = CliRunner().invoke(command, [*options, "--id-base", "0"])
+    assert json.loads(literal.stdout)["runs"][0]["scorers"][SCORER]["correct"] < 5
+
+
+@pytest.mark.parametrize(
+    ("reference", "base", "expected"),
+    [
+        (Reference(position=5), 1, Reference(position=4)),
+        (Reference(id="0005"), 1, Reference(id="4")),
+        (Reference(id="gsm8k-test-10"), 1, Reference(id="gsm8k-test-9")),
+        (Reference(id="q7"), 1, Reference(id="q7")),
+        (Reference(id="x-0"), 1, Reference(id="x-0")),
+        (Reference(question="How?"), 1, Reference(question="How?")),
+        (Reference(position=5), 0, Reference(position=5)),
+        (Reference(position=5), -1, Reference(position=6)),
+    ],
+)
+def test_numbers_are_lowered_by_the_base(
+    reference: Reference, base: int, expected: Reference
+) -> None:
+    """The position, or the number at the end of the id, counts from `base`."""
+    assert reference.counted_from(base) == expected
