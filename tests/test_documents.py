@@ -28,9 +28,9 @@ from gradeschool import (
     normalize,
     parse_gsm8k_answer,
 )
+from gradeschool.answers.extractions import MARKED
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.prompts.rendering import CHAT_SYSTEM
-from gradeschool.protocols.extractions import MARKED
 from gradeschool.protocols.multi_pattern import scorers as multi_pattern
 from gradeschool.protocols.openai import official
 from gradeschool.verdict import Outcome

@@ -18,13 +18,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from gradeschool.answers.extractions import last_match_in_words, last_number
 from gradeschool.answers.search import TextMatch
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.deepseek_math.latex_reader import number_in, stripped
-from gradeschool.protocols.extractions import last_match_in_words, last_number
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 

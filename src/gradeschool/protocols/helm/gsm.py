@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from gradeschool.answers.extractions import LAST_NUMBER, MOST_WORDS, last_word
 from gradeschool.answers.search import TextMatch, last_match
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.extractions import LAST_NUMBER, MOST_WORDS, last_word
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 

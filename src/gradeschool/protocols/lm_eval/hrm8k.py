@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
+from gradeschool.answers.extractions import LAST_NUMBER, last_match_in_words
 from gradeschool.answers.search import TextMatch
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.extractions import LAST_NUMBER, last_match_in_words
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 

@@ -13,10 +13,10 @@ import re
 import string
 from collections.abc import Callable, Iterator, Sequence
 
+from gradeschool.answers.extractions import last_number
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, Render
-from gradeschool.protocols.extractions import last_number
 from gradeschool.protocols.lm_eval.prompts import MAX_TOKENS
 from gradeschool.protocols.lm_eval.scorers import FLEXIBLE_PATTERN
 from gradeschool.scorer import Scorer, verbatim

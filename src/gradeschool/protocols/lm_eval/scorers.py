@@ -25,9 +25,9 @@ from __future__ import annotations
 
 import re
 
+from gradeschool.answers.extractions import MARK, MARKED, last_number
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
-from gradeschool.protocols.extractions import MARK, MARKED, last_number
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 from gradeschool.vote import Vote

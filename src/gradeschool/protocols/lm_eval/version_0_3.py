@@ -8,11 +8,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
+from gradeschool.answers.extractions import first_marked
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import shots_as_text
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.extractions import first_marked
 from gradeschool.scorer import Scorer, ScorerFailure, verbatim
 
 SOURCE = "lm-eval 0.3.0 (PyPI), lm_eval/tasks/gsm8k.py"

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import BOX, last_flat_box, last_match
-from gradeschool.protocols.extractions import (
+from gradeschool.answers.extractions import (
     MARK,
     last_behind_answer,
     last_number,
     normalized,
     normalized_gold,
 )
+from gradeschool.answers.search import BOX, last_flat_box, last_match
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 

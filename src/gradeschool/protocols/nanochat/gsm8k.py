@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from gradeschool.answers.extractions import MARKED, first_marked
 from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.extractions import MARKED, first_marked
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.protocols.extractions import (
+from gradeschool.answers.extractions import (
     last_behind_answer,
     last_number,
     normalized,

@@ -21,11 +21,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text, shots_as_turns
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.extractions import extracted_gold, last_number_without_commas
 from gradeschool.scorer import Scorer, verbatim
 
 BASE_SOURCE = "allenai/olmes gsm8k::olmes (tasks.py as in goodfire-ai/olmes @ acbb7467)"

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.extractions import extracted_gold, last_number_without_commas
 from gradeschool.scorer import Scorer
 
 SOURCE = "allenai/olmo-eval @ e8b88f19, src/olmo_eval/evals/tasks/gsm8k.py"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
+from gradeschool.answers.extractions import last_number_without_commas
 from gradeschool.problem import Problem
-from gradeschool.protocols.extractions import last_number_without_commas
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 

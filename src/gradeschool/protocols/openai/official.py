@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gradeschool.answers.extractions import first_marked
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.extractions import first_marked
 from gradeschool.scorer import Scorer, clip, verbatim
 from gradeschool.verdict import Answer
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from gradeschool.answers.extractions import last_number
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_turns
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.extractions import last_number
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gradeschool.answers.extractions import first_marked, last_marked
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.extractions import first_marked, last_marked
 from gradeschool.scorer import Scorer, ScorerFailure, verbatim
 
 SOURCE = "oumi 0.9, oumi/datasets/grpo"

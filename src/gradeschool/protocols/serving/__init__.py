@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from gradeschool.answers.extractions import last_number
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.extractions import last_number
 from gradeschool.scorer import Scorer, ScorerFailure, verbatim
 
 VLLM_SOURCE = "vllm-project/vllm @ 03e09605, tests/evals/gsm8k/gsm8k_eval.py"

@@ -11,11 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 
-from gradeschool.answers.search import TextMatch
-from gradeschool.completion import Decoding, Message, Prompt
-from gradeschool.problem import Problem
-from gradeschool.protocol import Protocol
-from gradeschool.protocols.extractions import (
+from gradeschool.answers.extractions import (
     MARK,
     MOST_WORDS,
     ends,
@@ -24,6 +20,10 @@ from gradeschool.protocols.extractions import (
     last_number_start,
     last_word,
 )
+from gradeschool.answers.search import TextMatch
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, ScorerFailure, verbatim
 from gradeschool.verdict import Answer
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.answers.search import END, GROWTH, last_match
-from gradeschool.protocols.deepseek_math import gsm8k as deepseek
-from gradeschool.protocols.extractions import (
+from gradeschool.answers.extractions import (
     ends,
     last_match_in_words,
     last_number,
     last_number_without_commas,
 )
+from gradeschool.answers.search import END, GROWTH, last_match
+from gradeschool.protocols.deepseek_math import gsm8k as deepseek
 from gradeschool.protocols.helm import gsm as helm
 from gradeschool.protocols.lm_eval import hrm8k
 from gradeschool.protocols.lm_eval import scorers as lm_eval
