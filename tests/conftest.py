@@ -5,13 +5,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import hypothesis
 import pytest
 
+from gradeschool import masking
 from gradeschool.problem import Problem
 from tests.support import stand_in
 
 # Sums of several threads differ in their last bits, and trainings are compared byte by byte.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A busy machine is no failure.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 pytest_plugins = ["tests.support.fixtures"]
 
 DATA_VARIABLE = "GRADESCHOOL_DATA"
@@ -48,6 +53,8 @@ def clean_environment(
             monkeypatch.setenv(name, NOWHERE)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
     monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(masking, "_secrets", {})
+    monkeypatch.setattr(masking, "_forms", {})
     if "data" not in request.fixturenames:
         monkeypatch.delenv(DATA_VARIABLE, raising=False)
         stand_in.remove(monkeypatch)

@@ -14,7 +14,16 @@ GROUPS = {
     "score": (
         "Scoring and asking",
         "One completion, many, or a model that is asked now.",
-        ("judge", "score", "Scores", "evaluate", "GSM8KBenchmark", "audit", "AuditReport"),
+        (
+            "judge",
+            "score",
+            "Scores",
+            "evaluate",
+            "evaluate_async",
+            "GSM8KBenchmark",
+            "audit",
+            "AuditReport",
+        ),
     ),
     "answers": (
         "Reading answers",

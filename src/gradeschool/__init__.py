@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gradeschool.datasets.load import load_dataset, load_gsm8k
     from gradeschool.errors import GradeschoolError
     from gradeschool.integrations.benchmark import GSM8KBenchmark
-    from gradeschool.integrations.callables import evaluate
+    from gradeschool.integrations.callables import evaluate, evaluate_async
     from gradeschool.integrations.scores import Scores, score
     from gradeschool.problem import Problem
     from gradeschool.prompts.rendering import format_chat
@@ -57,6 +57,7 @@ _HOMES = {
     "audit": "auditing.audit",
     "detect_answer_failure": "answers.failures",
     "evaluate": "integrations.callables",
+    "evaluate_async": "integrations.callables",
     "extract_answer": "protocols.openai.official",
     "format_chat": "prompts.rendering",
     "get_protocol": "protocols.registry",
@@ -96,6 +97,7 @@ __all__ = [
     "audit",
     "detect_answer_failure",
     "evaluate",
+    "evaluate_async",
     "extract_answer",
     "format_chat",
     "get_protocol",

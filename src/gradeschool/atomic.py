@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gradeschool.errors import StoreError
+from gradeschool.masking import masked_bytes
 
 PREFIX = ".tmp-"
 LONGEST_NAME = 80  # characters kept of a name: a file system allows 255 bytes
+
+
+def open_regular(path: Path, flags: int, follow: bool = False) -> int:
+    """Open a file and return its descriptor, as `os.open`; raises StoreError for any other thing.
+
+    A symbolic link is not followed unless `follow` is set: what it points to would be changed. A
+    pipe or a device is not waited for. Raises OSError as well.
+    """
+    flags |= os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
+    try:
+        number = os.open(path, flags, 0o666)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.ENXIO):
+            raise
+        kind = "a symbolic link" if error.errno == errno.ELOOP else "a pipe or socket"
+        raise StoreError(f"{str(path)!r} is {kind}; remove it: a file belongs there") from None
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise StoreError(f"{str(path)!r} is no regular file; remove it: a file belongs there")
+    return number
 
 
 @contextmanager
@@ -21,23 +44,28 @@ def replacing(target: Path) -> Iterator[Path]:
     block raises, `target` stays as it was and the temporary file is removed. Raises OSError.
     """
     part = target.with_name(f"{PREFIX}{os.getpid()}-{target.name[-LONGEST_NAME:]}")
+    part.unlink(missing_ok=True)  # whatever lies there, a link for instance, is not written to
     try:
         yield part
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.replace(target)
         sync_folder(target.parent)
-    except BaseException:
+    except BaseException:  # an interrupt as well; it is raised again
         with suppress(OSError):
             part.unlink()
         raise
 
 
 def write_file(target: Path, body: bytes) -> None:
-    """Write a file atomically; raises StoreError and leaves `target` as it was where it cannot."""
+    """Write a file atomically, secrets masked.
+
+    Raises StoreError and leaves `target` as it was where it cannot.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
-        with replacing(target) as part:
-            part.write_bytes(body)
+        with replacing(target) as part, os.fdopen(open_regular(part, flags), "wb") as file:
+            file.write(masked_bytes(body))
     except OSError as error:
         raise StoreError(f"cannot write {str(target)!r}: {error.strerror}") from error
 

@@ -23,6 +23,7 @@ LISTED_BY = {
     "scorer": "gradeschool protocols list",
     "protocol": "gradeschool protocols list",
     "protocol or scorer": "gradeschool protocols list",
+    "dataset": "gradeschool data list",
 }
 
 
@@ -57,16 +58,20 @@ def close_names(name: str, known: Iterable[str]) -> list[str]:
     """Return up to three names that may be meant.
 
     One that differs by a letter or so comes first, then those that a part of the name is or that
-    begin with it, then those of like letters.
+    begin with it; where there are none of these, those of like letters.
     """
     from difflib import get_close_matches
 
     names = sorted(known)
     whole = [one for one in names if name.startswith(f"{one}/")]
     begun = sorted((one for one in names if name and one.startswith(name)), key=len)
-    alike = get_close_matches(name, names, n=3, cutoff=0.5)
     nearest = get_close_matches(name, names, n=1, cutoff=0.9)
-    return list(dict.fromkeys([*nearest, *whole, *begun[:3], *alike]))[:3]
+    close = list(dict.fromkeys([*nearest, *whole, *begun]))[:3]
+    return (
+        close
+        or get_close_matches(name, names, n=1, cutoff=0.8)
+        or get_close_matches(name, names, n=3, cutoff=0.5)
+    )
 
 
 class DataError(InputError):

@@ -25,8 +25,8 @@ class Scorer:
     raises `ScorerFailure` alone, where the published code raises.
     compare: (answer value, reference) -> equal under the scorer. May raise `ScorerFailure`.
     extra: the optional dependency that the scorer calls, "" for none (`registry.available`).
-    dataset: the dataset whose answers alone it reads ("mgsm:de"), "" for GSM8K's and others of its
-    kind. The scorers of a dataset are left out where nobody names scorers.
+    dataset: the dataset, or the first part of several names ("mgsm"), whose answers alone it reads;
+    "" for any. Scorers of other datasets are left out where nobody names scorers.
     """
 
     name: str

@@ -82,12 +82,12 @@ class ProcessLost(WorkerFailure):
     """No answer for a row, and the process that was to give it is gone."""
 
 
-class _Lost(Exception):
+class _ChildLost(Exception):
     """The child gave no answer in time, or is gone."""
 
 
 class _Interpreter:
-    """A running child process. Raises _Lost where it cannot start, is gone or takes too long."""
+    """A running child process. Raises _ChildLost where it cannot start, ended or takes too long."""
 
     def __init__(self) -> None:
         # A fixed hash seed: what symbolic mathematics does depends on the order of sets.
@@ -102,7 +102,7 @@ class _Interpreter:
                 process_group=0 if OWN_GROUP else None,  # killed with all that it starts
             )
         except (OSError, ValueError) as error:
-            raise _Lost(f"no interpreter at {sys.executable!r}: {error}") from error
+            raise _ChildLost(f"no interpreter at {sys.executable!r}: {error}") from error
         self._pipes = [pipe for pipe in (self._process.stdin, self._process.stdout) if pipe]
         self._lines: Queue[bytes] = Queue(WAITING_LINES)
         self._reader = threading.Thread(
@@ -125,7 +125,7 @@ class _Interpreter:
             while unsent:
                 unsent = unsent[self._pipes[0].write(unsent) :]
         except OSError as error:
-            raise _Lost(f"the process died: {error}") from error
+            raise _ChildLost(f"the process died: {error}") from error
 
     def answer(self, bound: float) -> Any:
         """Return the next answer, or a WorkerFailure in its place; bound: seconds of wall time."""
@@ -133,9 +133,9 @@ class _Interpreter:
         try:
             line = self._lines.get(timeout=bound)
         except Empty:
-            raise _Lost(f"no answer within {bound:g} s") from None
+            raise _ChildLost(f"no answer within {bound:g} s") from None
         if not line:
-            raise _Lost(self._cause_of_death(time.monotonic() - start))
+            raise _ChildLost(self._cause_of_death(time.monotonic() - start))
         answer = _unpacked(line, self._key, self._answered)
         self._answered += 1
         return answer
@@ -195,16 +195,16 @@ def _read(source: IO[bytes], lines: Queue[bytes]) -> None:
 
 
 def _unpacked(line: bytes, key: str, row: int) -> Any:
-    """Return the answer to a row. Raises _Lost for a line that the worker did not write."""
+    """Return the answer to a row. Raises _ChildLost for a line that the worker did not write."""
     try:
         answer = json.loads(line)
         if answer["key"] != key or answer["row"] != row:
-            raise _Lost(FOREIGN_LINE)
+            raise _ChildLost(FOREIGN_LINE)
         if "lost" in answer:
-            raise _Lost(str(answer["lost"]))
+            raise _ChildLost(str(answer["lost"]))
         return WorkerFailure(answer["failure"]) if "failure" in answer else answer["answer"]
     except (ValueError, TypeError, LookupError, RecursionError):
-        raise _Lost(FOREIGN_LINE) from None
+        raise _ChildLost(FOREIGN_LINE) from None
 
 
 class Child:
@@ -222,14 +222,14 @@ class Child:
         while len(answers) < len(rows):
             try:
                 interpreter = self._ready(function)
-            except (_Lost, WorkerFailure) as reason:
+            except (_ChildLost, WorkerFailure) as reason:
                 failure = WorkerFailure(f"{function} cannot be used: {reason}")
                 return answers + [failure] * (len(rows) - len(answers))
             try:
                 interpreter.send({"function": function, "rows": rows[len(answers) :]})
                 while len(answers) < len(rows):
                     answers.append(interpreter.answer(WALL_SECONDS))
-            except _Lost as lost:
+            except _ChildLost as lost:
                 self.stop()
                 answers.append(ProcessLost(str(lost)))
             except BaseException:  # an interrupt: what is under way would answer the next question

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool import Problem, get_scorer
@@ -229,7 +229,6 @@ def is_number(text: str, number: int) -> bool:
         return False
 
 
-@settings(deadline=None)
 @given(st.integers(-200_000, 3_000_000), st.sampled_from(PLACES))
 def test_no_wrong_answer_near_the_gold_passes(gold: int, place: str) -> None:
     scorer, problem = get_scorer(SCORER), Problem.from_gold(str(gold))

@@ -50,7 +50,7 @@ def test_a_misspelt_verb_gets_a_suggestion(gradeschool: Command) -> None:
     result = gradeschool("scroe", "x")
     assert (result.status, result.err) == (
         2,
-        "gradeschool: no command is called 'scroe'; did you mean score or compare?\n",
+        "gradeschool: no command is called 'scroe'; did you mean score?\n",
     )
 
 

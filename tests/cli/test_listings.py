@@ -99,7 +99,10 @@ def test_a_begun_answer_is_marked(gradeschool: Command, data: Path) -> None:
     ("words", "message"),
     [
         (["lm-eval/gsm9k"], "no protocol is called 'lm-eval/gsm9k'; did you mean lm-eval/gsm8k"),
-        (["openai/2021", "-d", "nope"], "no dataset is called 'nope'; known: "),
+        (
+            ["openai/2021", "-d", "nope"],
+            "no dataset is called 'nope'; `gradeschool data list` names all ",
+        ),
         (["openai/2021", "-d", "no.csv"], "'no.csv' does not exist"),
     ],
 )

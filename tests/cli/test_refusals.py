@@ -10,7 +10,7 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 
 RECORDED = "recorded/sample#handwritten/chat"
 # The words of a command line -> what the message holds. The working folder has an empty folder
-# "none", and files "bytes.jsonl", "bytes.gz" and "semicolons.csv".
+# "none", and files "bytes.jsonl" and "bytes.gz".
 CASES = {
     f"eval -m {RECORDED} -d none": "'none' is a folder",
     f"eval -m {RECORDED} -d sampel": "did you mean sample?",
@@ -26,7 +26,6 @@ CASES = {
     "score nothing.jsonl": "'nothing.jsonl' does not exist",
     "score none": "'none' holds no completions.jsonl",
     "score bytes.gz": "'bytes.gz' is no whole gzip file",
-    "score semicolons.csv -d sample": "separates its columns by ';'",
     "score bytes.jsonl --shard 9/8 -o x.jsonl": "the shard is '9/8'",
     "explain none": "'none' holds no completions.jsonl",
     "explain bytes.jsonl#run": "bytes.jsonl",
@@ -51,7 +50,7 @@ CASES = {
     "runs merge none -o x": "'none'",
     "protocols show nothing": "no protocol or scorer is called 'nothing'; `gradeschool protocols",
     "protocols show lm-eval": "did you mean lm-eval/",
-    "protocols prompts lm-eval/gsm8k/strict-match": "did you mean lm-eval/gsm8k or",
+    "protocols prompts lm-eval/gsm8k/strict-match": "did you mean lm-eval/gsm8k?",
     "data fetch nothing": "no dataset is called 'nothing'",
     "data generate --seed -1": "-1 is not in the range",
     "integrations nothing": "no tool is called 'nothing'",
@@ -66,7 +65,6 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(
     Path("none").mkdir()
     Path("bytes.jsonl").write_bytes(bytes(range(128, 256)))
     Path("bytes.gz").write_bytes(bytes(range(128, 256)))
-    Path("semicolons.csv").write_text("index;completion\n0;600\n")
     done = gradeschool(*words.split())
     assert done.status == 2
     assert "Traceback" not in done.out + done.err

@@ -267,8 +267,6 @@ def test_a_csv_row_with_an_unquoted_comma_is_not_cut(tmp_path: Path) -> None:
     [
         ('index,completion\n0,"#### 18\n1,#### 3\n', "cannot be read near"),
         ("a,b,a\n1,2,3\n", "has two columns named 'a'"),
-        ("index;completion\n0;#### 18\n", "separates its columns by ';'"),
-        ("index\tcompletion\n0\t#### 18\n", r"separates its columns by '\\t'"),
     ],
 )
 def test_a_csv_that_is_none_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -276,6 +274,14 @@ def test_a_csv_that_is_none_is_refused(tmp_path: Path, text: str, message: str) 
     path.write_text(text)
     with pytest.raises(InputError, match=f"'answers.csv' {message}"):
         list(read_rows(path))
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_a_csv_with_another_separator(tmp_path: Path, separator: str) -> None:
+    """The header shows what separates the columns; a comma in a text is then a comma."""
+    path = tmp_path / "answers.csv"
+    path.write_text(f"index{separator}completion\n0{separator}#### 2,125\n")
+    assert texts(read_samples(path)) == ["#### 2,125"]
 
 
 def test_csv(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from gradeschool.calculator import evaluate, written
 from gradeschool.completion import Decoding, Finish, Prompt
 from gradeschool.errors import InputError, TransientError
 from gradeschool.models.base import Model, Reply, Request
-from gradeschool.models.calculator_endpoint import Annotated, annotated
+from gradeschool.models.calculator_endpoint import AnnotatedText, annotated
 from gradeschool.models.choose import choose_model
 from tests.support.tiny_corpus import load_problems
 
@@ -43,7 +43,7 @@ LIMIT = 120
 def test_annotations_are_put_right(
     text: str, closed: int, finish: Finish, then: tuple[str, bool]
 ) -> None:
-    assert annotated(text, closed, finish) == Annotated(*then)
+    assert annotated(text, closed, finish) == AnnotatedText(*then)
 
 
 def answers(model: Model, prompts: Sequence[Prompt]) -> list[Reply]:

@@ -7,14 +7,15 @@ import json
 from typing import Any
 
 import pytest
+from aiohttp.client_proto import ResponseHandler
 
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError, TransientError
 from gradeschool.models import endpoint
 from gradeschool.models.base import Request
-from gradeschool.models.endpoint import Endpoint
+from gradeschool.models.endpoint import Endpoint, Response
 from gradeschool.problem import Problem
-from tests.support.hostile_server import hostile_server
+from tests.support.fault_server import fault_server
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 BODY = json.dumps({"choices": [{"text": "#### 1", "index": 0}]}).encode()
@@ -30,12 +31,12 @@ def test_a_body_that_no_buffer_holds_arrives_whole() -> None:
     text = "many shots " * 2**20
 
     async def scenario(url: str) -> str:
-        async with Endpoint(url, "hostile", "") as model:
+        async with Endpoint(url, "faulty", "") as model:
             return (await model.answer(asking(text))).text
 
-    with hostile_server() as server:
+    with fault_server() as server:
         assert asyncio.run(scenario(server.url)) == "#### 0"
-    assert server.asked[0].question == text
+    assert server.requests[0].question == text
 
 
 class Starting(Endpoint):
@@ -43,12 +44,14 @@ class Starting(Endpoint):
 
     def __init__(self, *statuses: int, **headers: str) -> None:
         super().__init__("http://127.0.0.1:1/v1", "", "")
-        self.left, self.headers = [*statuses], headers
+        self.statuses, self.headers = [*statuses], headers
 
-    async def _send(self, *_: Any) -> tuple[int, dict[str, str], bytes]:
-        if self.left:
-            return self.left.pop(0), self.headers, b'{"error": {"message": "Loading model"}}'
-        return 200, {}, b'{"data": [{"id": "ready"}]}'
+    async def _send(self, *_: Any) -> Response:
+        connection = ResponseHandler(asyncio.get_running_loop())
+        if self.statuses:
+            body = b'{"error": {"message": "Loading model"}}'
+            return Response(self.statuses.pop(0), self.headers, body, connection)
+        return Response(200, {}, b'{"data": [{"id": "ready"}]}', connection)
 
 
 async def opened(model: Endpoint) -> str:
@@ -81,4 +84,4 @@ def test_a_server_without_a_list_of_models_is_asked_once_and_needs_a_name() -> N
     model = Starting(404, 503)
     with pytest.raises(InputError, match=r"none listed \(HTTP 404\); add /NAME"):
         asyncio.run(opened(model))
-    assert model.left == [503]
+    assert model.statuses == [503]

@@ -22,7 +22,7 @@ skip_without(MODEL_NEEDS, "the token loop")
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
-from gradeschool.models.token_loop import Draw, Loop, Sampled, SampleTask, sample  # noqa: E402
+from gradeschool.models.token_loop import Draw, Loop, SampledTokens, SampleTask, sample  # noqa: E402
 from gradeschool.models.tokens.annotations import Annotations, Override  # noqa: E402
 from gradeschool.models.tokens.cache_step import CacheStep  # noqa: E402
 from gradeschool.models.tokens.draw import nucleus, uniforms  # noqa: E402
@@ -58,7 +58,7 @@ class Loaded:
         self.prompts = [self.tokenizer(f"Question: {q}\nAnswer:")["input_ids"] for q in questions]
         self.ends = [0, 2]
 
-    def written(self, prompts: Sequence[Sequence[int]], **settings: Any) -> list[Sampled]:
+    def written(self, prompts: Sequence[Sequence[int]], **settings: Any) -> list[SampledTokens]:
         """What the loop writes, in the order of prompts and samples."""
         settings = {"ends": self.ends, "max_tokens": LIMIT, **settings}
         return sorted(sample(self.model, self.tokenizer, prompts, **settings))

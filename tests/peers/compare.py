@@ -39,6 +39,18 @@ def recorded(data: Path, problems: Sequence[Problem]) -> list[Case]:
     return cases
 
 
+ENGLISH = re.compile(r"####|The answer is|[Aa]nswer:?")
+LOCAL_EVERY = 40  # recorded completions for each that is made local
+
+
+def localised(cases: Sequence[Case], phrase: str) -> list[Case]:
+    """Put a phrase of another language where completions write "####" or "answer"."""
+    return [
+        case._replace(completion=ENGLISH.sub(phrase, case.completion))
+        for case in cases[::LOCAL_EVERY]
+    ]
+
+
 def with_number_golds(cases: Sequence[Case]) -> list[Case]:
     """Keep the cases whose gold is a number as data writes it.
 

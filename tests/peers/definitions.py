@@ -118,15 +118,26 @@ def open_instruct(completion: str, gold: str) -> PeerAnswer:
     return [read is not None and str(read).lower() == gold.replace(",", "").lower(), read]
 
 
-def mgsm_en(completion: str, gold: str) -> PeerAnswer:
-    """Judge by simple-evals' parse_answer and score_mgsm."""
-    if "Answer" not in completion:
-        return [False, None]
-    behind = completion.split("Answer")[-1].strip().replace(",", "")
-    numbers = re.findall(r"\d+\.?\d*", behind)
-    read = numbers[-1].rstrip(".") if numbers else ""
-    compared = read.rstrip("0").rstrip(".") if "." in read else read
-    return [compared == gold.replace(",", ""), read]
+# simple-evals' LANG_TO_ANSWER_PREFIX.
+MGSM_LABELS = {
+    "en": "Answer", "bn": "উত্তর", "de": "Antwort", "es": "Respuesta", "fr": "Réponse",
+    "ja": "答え", "ru": "Ответ", "sw": "Jibu", "te": "సమాధానం", "th": "คำตอบ", "zh": "答案",
+}  # fmt: skip
+
+
+def mgsm(label: str) -> Callable[[str, str], PeerAnswer]:
+    """Return what judges by simple-evals' parse_answer and score_mgsm."""
+
+    def judge(completion: str, gold: str) -> PeerAnswer:
+        if label not in completion:
+            return [False, None]
+        behind = completion.split(label)[-1].strip().replace(",", "")
+        numbers = re.findall(r"\d+\.?\d*", behind)
+        read = numbers[-1].rstrip(".") if numbers else ""
+        compared = read.rstrip("0").rstrip(".") if "." in read else read
+        return [compared == gold.replace(",", ""), read]
+
+    return judge
 
 
 def deepseek_few_shot(completion: str, gold: str) -> PeerAnswer:
@@ -149,6 +160,6 @@ DEFINITIONS: dict[str, Callable[[str, str], PeerAnswer]] = {
     "olmes/gsm8k-tulu": olmes,
     "olmo-eval/gsm8k": olmo_eval,
     "open-instruct/gsm8k": open_instruct,
-    "simple-evals/mgsm-en": mgsm_en,
+    **{f"simple-evals/mgsm-{code}": mgsm(label) for code, label in MGSM_LABELS.items()},
     "deepseek-math/few-shot-cot": deepseek_few_shot,
 }

@@ -46,6 +46,23 @@ TASKS = {
         "gsm8k_platinum/gsm8k-platinum-cot-self-consistency.yaml"
     ),
     "gsm8k-platinum-cot-llama": "gsm8k_platinum/gsm8k-platinum-cot-llama.yaml",
+    "gsm-plus": "gsm_plus/gsm_plus.yaml",
+    "gsm-plus-mini": "gsm_plus/gsm_plus_mini.yaml",
+    "asdiv-cot-llama": "asdiv/asdiv-cot-llama.yaml",
+    "hendrycks-math500": "hendrycks_math/hendrycks_math500.yaml",
+    "aime24": "aime/aime24.yaml",
+    "aime25": "aime/aime25.yaml",
+} | {
+    f"mgsm-{kind.replace('_', '-')}-{language}": f"mgsm/{kind}/mgsm_{kind}_{language}.yaml"
+    for kind in ("direct", "native_cot", "en_cot")
+    for language in ("bn", "de", "en", "es", "fr", "ja", "ru", "sw", "te", "th", "zh")
+}
+# Scorers that several tasks share -> one of these tasks, and its filter.
+SHARED = {
+    "mgsm-direct/remove-whitespace": "mgsm-direct-sw/remove-whitespace",
+    "mgsm/flexible-extract": "mgsm-native-cot-th/flexible-extract",
+    "mgsm-en-cot/strict-match": "mgsm-en-cot-ru/strict-match",
+    "aime": "aime24",
 }
 SEED = 1234
 # The shape of the data: scoring needs a dataset to be there and never looks at it.
@@ -58,12 +75,12 @@ env.from_string = cache(env.from_string)  # the harness compiles its templates a
 def task(name: str, folder: Path) -> ConfigurableTask:
     """Return the registered task with its dataset read from the files train and test of a folder.
 
-    The task of HRM8K gets its own column names, and the number alone as its answer.
+    The rows get the columns of the task's own dataset.
     """
     config = dict(load_yaml(Path(lm_eval.__file__).parent / "tasks" / TASKS[name]))
-    if name == HRM8K:
-        folder = as_hrm8k(folder)
-    files = {split: str(folder / f"{split}.jsonl") for split in ("train", "test")}
+    folder = as_own_rows(name, folder)
+    evaluated = config.get("test_split") or config["validation_split"]
+    files = {"train": str(folder / "train.jsonl"), evaluated: str(folder / "test.jsonl")}
     config |= {
         "dataset_path": "json",
         "dataset_name": None,
@@ -72,30 +89,45 @@ def task(name: str, folder: Path) -> ConfigurableTask:
     return ConfigurableTask(config=config)
 
 
-def as_hrm8k(folder: Path) -> Path:
-    """Write the files of a folder anew, in the columns of HRM8K; return where."""
-    target = Path(tempfile.mkdtemp(dir=folder_of_this_run.name))
+def as_own_rows(name: str, folder: Path) -> Path:
+    """Write the files of a folder anew, in the columns of a task's dataset; return where."""
+    own = Path(tempfile.mkdtemp(dir=folder_of_this_run.name))
     for split in ("train", "test"):
         rows = map(json.loads, (folder / f"{split}.jsonl").read_text("utf-8").splitlines())
-        lines = [json.dumps(hrm8k_row(row["question"], row["answer"])) for row in rows]
-        (target / f"{split}.jsonl").write_text("\n".join(lines), "utf-8")
-    return target
+        lines = [json.dumps(own_row(name, row["question"], row["answer"])) for row in rows]
+        (own / f"{split}.jsonl").write_text("\n".join(lines), "utf-8")
+    return own
 
 
-def hrm8k_row(question: str, answer: str) -> dict[str, str]:
-    """Return a row of HRM8K."""
-    return {"original": question, "answer": answer.split("####")[-1].strip().replace(",", "")}
+def own_row(name: str, question: str, solution: str) -> dict[str, Any]:
+    """Return a problem of GSM8K in the columns of a task's dataset."""
+    gold = solution.split("####")[-1].strip()
+    if name == HRM8K:
+        return {"original": question, "answer": gold.replace(",", "")}
+    if name.startswith("mgsm"):
+        return {"question": question, "answer": None, "answer_number": gold.replace(",", "")}
+    if name.startswith("gsm-plus"):
+        return {"question": question, "solution": solution, "answer": gold}
+    if name.startswith("asdiv"):
+        body, _, last = question.rpartition(" ")
+        return {"body": body, "question": last, "answer": gold}
+    if name == "hendrycks-math500":
+        boxed = solution if "\\boxed" in solution else f"\\boxed{{{gold}}}"
+        return {"problem": question, "solution": boxed.rpartition("\n####")[0] or boxed}
+    if name == "aime24":
+        return {"Problem": question, "Answer": gold}
+    if name == "aime25":
+        return {"problem": question, "answer": gold}
+    return {"question": question, "answer": solution}
 
 
 def score(tasks: dict[str, ConfigurableTask], row: dict[str, Any]) -> dict[str, list[Any]]:
     """Return the verdict and the extracted string of every scorer that is asked for."""
     answers: dict[str, list[Any]] = {}
     for scorer in row["scorers"]:
-        name, _, filter_name = scorer.partition("/")
+        name, _, filter_name = SHARED.get(scorer, scorer).partition("/")
         task = tasks[name]
-        doc = {"question": "", "answer": row["solution"]}
-        if name == HRM8K:
-            doc = hrm8k_row("", row["solution"])
+        doc = own_row(name, "", row["solution"])
         instance = Instance("generate_until", doc, ("", {}), 0, (name, 0, 1))
         instance.resps = row.get("completions") or [row["completion"]]
         chain = next(
@@ -114,8 +146,18 @@ def score(tasks: dict[str, ConfigurableTask], row: dict[str, Any]) -> dict[str, 
 def extracted(task: ConfigurableTask, text: str) -> str | None:
     """Return what a task with results of its own compares."""
     module: Any = sys.modules[task.config.process_results.__module__]
-    answer: str | None = module.parse_math_answer(text)
-    return answer
+    if hasattr(module, "parse_math_answer"):
+        answer: str | None = module.parse_math_answer(text)
+        return answer
+    # The tasks of MATH and AIME do not hand out what they compare: that is read once more.
+    dollars = [index for index, character in enumerate(text) if character == "$"]
+    between = text[dollars[0] + 1 : dollars[-1]] if len(dollars) > 1 else text
+    if task.config.task == "aime24" and (box := module.last_boxed_only_string(text)) is not None:
+        try:
+            return str(module.remove_boxed(box))
+        except (AssertionError, IndexError):
+            pass
+    return between
 
 
 def prompts(name: str, folder: Path, form: str) -> dict[str, Any]:
@@ -129,7 +171,7 @@ def prompts(name: str, folder: Path, form: str) -> dict[str, Any]:
             "fewshot_as_multiturn": form == "multiturn",
             "chat_template": lambda messages, **_: json.dumps(messages),
         }
-    shots = configured.config.num_fewshot
+    shots = configured.config.num_fewshot or 0
     rendered: list[Any] = [
         configured.fewshot_context(doc, shots, **options) for doc in configured.test_docs()
     ]

@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 
 from gradeschool.completion import Prompt
-from gradeschool.datasets.load import load_dataset
+from gradeschool.datasets.load import is_here, load_dataset
 from gradeschool.problem import Problem
+from gradeschool.protocols.lm_eval.mgsm import TASKS
 from gradeschool.protocols.registry import all_protocols, all_votes, get_protocol
 from tests.peers.compare import (
     COMPARED,
     Case,
     assert_none,
     differences,
+    localised,
     recorded,
     with_number_golds,
 )
@@ -31,7 +33,8 @@ ALL_PROTOCOLS = [
     name for name in all_protocols() if name.startswith("lm-eval/") and "@" not in name
 ]
 SCORERS = lm_eval_scorers()
-HRM8K = "hrm8k-gsm8k-en"
+# On other golds these fail upstream, or take nothing for an answer.
+NUMBER_GOLDS = ("hrm8k-gsm8k-en", "hendrycks-math500", "mgsm-direct/remove-whitespace")
 PLATINUM_EVERY = 20  # recorded completions for each that the platinum tasks judge too
 ELECTIONS = 600
 DEFAULT_MAX_TOKENS = 256  # of every model class of the harness, where a task sets none
@@ -42,26 +45,41 @@ def peer(peers: Callable[[str], Peer]) -> Peer:
     return peers("lm_eval")
 
 
-def test_recorded_completions(peer: Peer, data: Path, gsm8k_test: Sequence[Problem]) -> None:
+def test_recorded_completions_get_the_same_verdicts(
+    peer: Peer, data: Path, gsm8k_test: Sequence[Problem]
+) -> None:
     cases = recorded(data, gsm8k_test)
     assert len(cases) == 36_992
     assert_none(differences(peer, cases, SCORERS, "recorded completions"))
 
 
-def test_adversarial_completions(peer: Peer, data: Path) -> None:
+def test_adversarial_completions_get_the_same_verdicts(peer: Peer, data: Path) -> None:
     cases = [shared.case for shared in shared_cases(data)]
     assert_none(differences(peer, cases, SCORERS, "adversarial completions"))
 
 
-def test_invented_completions(peer: Peer, invented: list[Case]) -> None:
-    scorers = {scorer: name for scorer, name in SCORERS.items() if scorer != HRM8K}
+def test_invented_completions_get_the_same_verdicts(peer: Peer, invented: list[Case]) -> None:
+    scorers = {scorer: name for scorer, name in SCORERS.items() if scorer not in NUMBER_GOLDS}
     assert_none(differences(peer, invented, scorers, "invented completions"))
 
 
-def test_invented_completions_of_hrm8k(peer: Peer, invented: list[Case]) -> None:
+def test_invented_completions_with_number_golds_get_the_same_verdicts(
+    peer: Peer, invented: list[Case]
+) -> None:
     cases = with_number_golds(invented)
     assert len(cases) > 1000
-    assert_none(differences(peer, cases, {HRM8K: SCORERS[HRM8K]}, "invented completions"))
+    scorers = {scorer: SCORERS[scorer] for scorer in NUMBER_GOLDS}
+    assert_none(differences(peer, cases, scorers, "invented completions"))
+
+
+@pytest.mark.parametrize("language", TASKS)
+def test_completions_in_eleven_languages_get_the_same_verdicts(
+    peer: Peer, data: Path, gsm8k_test: Sequence[Problem], language: str
+) -> None:
+    phrase = TASKS[language][3].partition("(")[0]
+    cases = with_number_golds(localised(recorded(data, gsm8k_test), phrase))
+    scorers = {scorer: name for scorer, name in SCORERS.items() if scorer.startswith("mgsm")}
+    assert_none(differences(peer, cases, scorers, "completions in eleven languages"))
 
 
 def test_the_filters_of_platinum_are_those_of_gsm8k(
@@ -89,7 +107,7 @@ def elections(data: Path, problems: Sequence[Problem]) -> list[tuple[list[str], 
 
 @pytest.mark.parametrize("name", all_votes())
 @pytest.mark.parametrize("labels", ["", "-platinum"])
-def test_votes(
+def test_votes_choose_the_same_answers(
     peer: Peer, data: Path, gsm8k_test: Sequence[Problem], name: str, labels: str
 ) -> None:
     vote, scorer = (
@@ -130,8 +148,12 @@ def folder(tmp_path: Path) -> Callable[[str], Path]:
 
 
 @pytest.mark.parametrize("name", ALL_PROTOCOLS)
-def test_prompts(peer: Peer, folder: Callable[[str], Path], data: Path, name: str) -> None:
+def test_prompts_are_the_same_to_the_letter(
+    peer: Peer, folder: Callable[[str], Path], data: Path, name: str
+) -> None:
     protocol = get_protocol(name)
+    if not is_here(protocol.dataset):
+        pytest.skip(f"{protocol.dataset} is not on this machine")
     plain, _, form = name.partition("+")
     answer = peer.answer(
         {

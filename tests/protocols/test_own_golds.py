@@ -9,9 +9,12 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from gradeschool import Problem, all_protocols, all_scorers, get_scorer
+from gradeschool.datasets.load import is_here, load_dataset
+from gradeschool.prompts.mgsm import LANGUAGES
 from gradeschool.prompts.rendering import rationale
 from gradeschool.prompts.shape import shape
 from gradeschool.protocols.card import package_of, source_text
+from gradeschool.protocols.lm_eval.mgsm import TASKS
 from gradeschool.verdict import Outcome
 from tests.peers.views import missing_extra
 from tests.support.outcomes import outcomes_of
@@ -73,8 +76,14 @@ def own_form(name: str) -> str:
     return ASKED[name.partition("+")[0]]
 
 
+GSM8K = ("gsm8k", "gsm8k-platinum")
 FORMS = sorted(
-    {(scorer, own_form(name)) for name, one in all_protocols().items() for scorer in one.scorers}
+    {
+        (scorer, own_form(name))
+        for name, protocol in all_protocols().items()
+        if protocol.dataset in GSM8K
+        for scorer in protocol.scorers
+    }
 )
 CLOSED = [(scorer, form) for scorer, form in FORMS if not all_scorers()[scorer].extra]
 LIBRARY = [
@@ -82,6 +91,56 @@ LIBRARY = [
     for scorer, form in FORMS
     if all_scorers()[scorer].extra
 ]
+
+
+# The form that a protocol asks for on a set beside GSM8K, by the beginning of its name.
+OTHER_FORMS = {
+    "inspect/aime": LAST_LINE,
+    "lm-eval/aime": "{reasoning}\n\\boxed{{answer}}",
+    "lm-eval/asdiv": "{reasoning}\nThe final answer is {answer}",
+    "lm-eval/gsm-plus": HASHES,
+    "lm-eval/hendrycks": "${answer}$",
+    "lm-eval/mgsm-direct": " {answer}",
+    "lm-eval/mgsm-en-cot": SENTENCE,
+    **{
+        f"lm-eval/mgsm-native-cot-{language}": "{reasoning} "
+        + pattern.replace(r"(\-?[0-9\.\,]+)", "{answer}")
+        for language, (*_, pattern) in TASKS.items()
+    },
+    **{
+        f"{harness}/mgsm-{language}": f"{{reasoning}}\n{label}: {{answer}}"
+        for language, (label, _) in LANGUAGES.items()
+        for harness in ("inspect", "simple-evals")
+    },
+}
+OTHERS = [
+    pytest.param(name, scorer, id=f"{name}-{scorer}")
+    for name, protocol in all_protocols().items()
+    if protocol.dataset not in GSM8K
+    for scorer in protocol.scorers
+]
+COUNTED = re.compile(
+    r"`(?P<scorer>[^`]+)` calls (?P<count>\d+) of the [\d,]+ golds of (?P<dataset>\S+) wrong in "
+    r"its own form"
+)
+
+
+@pytest.mark.official
+@pytest.mark.parametrize(("name", "scorer"), OTHERS)
+def test_golds_of_other_sets_in_a_protocols_own_form(name: str, scorer: str, data: object) -> None:
+    """Every gold is right, or the package says how many are not."""
+    dataset = all_protocols()[name].dataset
+    if not is_here(dataset):
+        pytest.skip(f"{dataset} is not on this machine")
+    if reason := missing_extra(get_scorer(scorer)):
+        pytest.skip(reason)
+    form = next(form for start, form in OTHER_FORMS.items() if name.startswith(start))
+    wrong = missed(scorer, form, load_dataset(dataset).problems)
+    text = " ".join(source_text(package_of(scorer)).split())
+    counts = {
+        (match["scorer"], match["dataset"]): int(match["count"]) for match in COUNTED.finditer(text)
+    }
+    assert len(wrong) == counts.get((scorer, dataset), 0), wrong[:9]
 
 
 def written(form: str, problem: Problem) -> str:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradeschool.problem import Problem
-from gradeschool.reports.heatmap import Shown, _clearest, bin_of
+from gradeschool.reports.heatmap import ValuedSolution, _clearest, bin_of
 from gradeschool.reports.page.gather import (
     MOST_TOKENS,
     Entry,
@@ -75,7 +75,7 @@ def test_values_outside_of_a_share_have_the_last_colours(value: float, bin: int)
 
 def test_a_text_is_shown_once_and_other_problems_before_a_second_text() -> None:
     shown = [
-        Shown(
+        ValuedSolution(
             "run", Entry(Problem(id, "q", "5", "#### 5"), sample, text, "", Facts()), True, valued
         )
         for sample, (id, text, score) in enumerate(

@@ -38,7 +38,7 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
     in_flight, budget = InFlight(3, 2, 16), Budget(Price(0.4, 1.6), 1.25, 5.0, 0.0)
     with EvaluationDisplay() as display:
         display.watch(in_flight, budget, "process 7 on here")
-        display.begin(100, 20, 1)
+        display.begin(100, 20, ("the last row was not whole",))
         for _ in range(20):
             clock[0] += 1
             ended(display, Outcome.CORRECT)
@@ -49,7 +49,7 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
     assert lines[:3] == [
         "the last session here (process 7 on here) did not end in order; "
         "going on from what it stored",
-        "1 unreadable rows moved to quarantine.jsonl",
+        "the last row was not whole; quarantine.jsonl keeps it, what is missing is requested",
         "100 samples, 20 stored already",
     ]
     assert lines[3].startswith("31/100 done · 0 failed · 3 of 16 in flight · ")
@@ -62,14 +62,14 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
 
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with EvaluationDisplay(quiet=True) as display:
-        display.begin(1, 0, 1)
+        display.begin(1, 0, ())
         ended(display, Outcome.WRONG)
     assert capsys.readouterr().err == ""
 
 
 def test_time_left_goes_by_the_last_half_minute(clock: list[float]) -> None:
     display = EvaluationDisplay(quiet=True)
-    display.begin(1000, 0, 0)
+    display.begin(1000, 0, ())
     for _ in range(100):
         clock[0] += 0.1
         ended(display, Outcome.CORRECT)
@@ -87,7 +87,7 @@ def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
     console = Console(file=out, force_terminal=True, width=100, color_system=None)
     with EvaluationDisplay(console=console) as display:
         display.watch(InFlight(4, 0, 8), None, "")
-        display.begin(10, 2, 0)
+        display.begin(10, 2, ())
         for _ in range(4):
             clock[0] += 1
             ended(display, Outcome.CORRECT)

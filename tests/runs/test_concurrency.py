@@ -80,15 +80,6 @@ def test_it_grows_back_by_an_eighth_a_round_up_to_what_was_given() -> None:
     assert limiter.limit == 64
 
 
-def test_the_servers_wish_sets_when_to_be_quiet_until() -> None:
-    clock = Clock()
-    limiter = ConcurrencyLimiter(8, clock)
-    clock.now = 10.0
-    limiter.overloaded(sent=9.0, retry_after=7.0)
-    limiter.overloaded(sent=9.0, retry_after=2.0)
-    assert limiter.quiet_until == 17.0
-
-
 @given(
     most=st.one_of(st.none(), st.integers(1, 500)),
     events=st.lists(st.tuples(st.booleans(), st.floats(0, 10)), max_size=300),

@@ -16,7 +16,7 @@ from gradeschool.runs.cost import Budget, Price, estimate, parse_price, tokens_o
 from gradeschool.runs.plan import groups
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.hostile_server import hostile_server
+from tests.support.fault_server import fault_server
 
 PROMPT = Prompt(messages=(Message("user", "Q" * 396),))
 
@@ -128,17 +128,17 @@ def test_a_run_stops_at_its_cost_and_goes_on_with_more(
 ) -> None:
     """Each request is 10 tokens in and 5 out: a dollar, at 0 and 200,000 a million."""
     arguments = ("-d", problems, "-o", tmp_path / "run", "--price", "0/200000", "--connections", 4)
-    with hostile_server(delay=0.002) as server:
+    with fault_server(delay=0.002) as server:
         url = f"{server.url}/m"
         first = gradeschool("eval", "-m", url, *arguments, "--max-cost", 10)
         assert first.status == 3
         assert "not requested, because of --max-cost" in first.err
         assert "($10.0000)" in first.out
-        assert len(server.asked) == 10
+        assert len(server.requests) == 10
         again = gradeschool("eval", "-m", url, *arguments, "--max-cost", 10)
-        assert (again.status, len(server.asked)) == (3, 10)
+        assert (again.status, len(server.requests)) == (3, 10)
         rest = gradeschool("eval", "-m", url, *arguments, "--max-cost", 100)
-    assert (rest.status, len(server.asked)) == (0, 40)
+    assert (rest.status, len(server.requests)) == (0, 40)
     fields = json.loads((tmp_path / "run" / "results.json").read_text())
     assert fields["cost"] == {"dollars": 40.0, "price": [0.0, 200_000.0]}
 
@@ -147,17 +147,17 @@ def test_a_dry_run_asks_nothing_and_tells_what_is_missing(
     gradeschool: Command, problems: Path, tmp_path: Path
 ) -> None:
     arguments = ("-d", problems, "-o", tmp_path / "run", "--price", "1/2")
-    with hostile_server() as server:
+    with fault_server() as server:
         url = f"{server.url}/m"
         blind = gradeschool("eval", "-m", url, *arguments, "--dry-run", "--json").json()
-        assert not server.asked
+        assert not server.requests
         assert not (tmp_path / "run").exists()
         gradeschool("eval", "-m", url, *arguments, "-n", 30)
         printed = gradeschool("eval", "-m", url, *arguments, "--dry-run", "--json").json()
         text = gradeschool("eval", "-m", url, *arguments, "--dry-run").out
         sampled = gradeschool("eval", "-m", url, *arguments, "-k", 10, "--temperature", 1,
                               "--choices", 5, "--dry-run", "--json").json()  # fmt: skip
-        assert len(server.asked) == 30
+        assert len(server.requests) == 30
     assert (blind["requests"], blind["stored"]) == (40, 0)
     assert (printed["requests"], printed["stored"]) == (10, 30)
     assert (printed["prompt_tokens"], printed["completion_tokens"]) == (100, 50)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
-from typing import Any
 
 import pytest
 
-from gradeschool.completion import Completion, Decoding, Finish, Message, Prompt
+from gradeschool.completion import Completion, Decoding, Message, Prompt
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.openai_api import LONGEST_WAIT, classify, parse_replies, retry_after
 from gradeschool.problem import Problem
 from gradeschool.runs import dispatch
 from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher, wait_before
@@ -144,101 +140,6 @@ def test_the_wait_is_the_servers_wish_or_doubles_up_to_a_limit(
     for tries in range(1, 30):
         longest = min(0.5 * 2 ** (tries - 1), dispatch.LONGEST_WAIT)
         assert longest / 2 <= wait_before(tries, None) <= longest
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"retry-after": "5"}, 5.0),
-        ({"retry-after": "1.5"}, 1.5),
-        ({"retry-after": "0"}, 0.0),
-        ({"retry-after": "86400"}, LONGEST_WAIT),
-        ({"retry-after": "-3"}, None),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "9" * 5000}, None),
-        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-    ],
-)
-def test_retry_after_is_read_in_seconds_and_bounded(
-    headers: dict[str, str], seconds: float | None
-) -> None:
-    assert retry_after(headers) == seconds
-
-
-def test_retry_after_is_read_as_a_date() -> None:
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-    date = format_datetime(now + timedelta(seconds=9), usegmt=True)
-    assert retry_after({"retry-after": date}, now) == 9.0
-    past = format_datetime(now - timedelta(seconds=9), usegmt=True)
-    assert retry_after({"retry-after": past}, now) == 0.0
-
-
-@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
-def test_statuses_that_may_pass_are_transient(status: int) -> None:
-    error = classify(status, {"retry-after": "2"}, b"", "http://x")
-    assert isinstance(error, TransientError)
-    assert error.retry_after == 2.0
-    assert error.cause == f"http {status}"
-
-
-@pytest.mark.parametrize("status", [301, 307, 401, 402, 403, 404])
-def test_statuses_that_no_request_escapes_stop_the_run(status: int) -> None:
-    assert isinstance(classify(status, {}, b"{}", "http://x"), FatalModelError)
-
-
-@pytest.mark.parametrize("status", [400, 405, 413, 422])
-def test_other_statuses_fail_one_sample(status: int) -> None:
-    error = classify(status, {}, b'{"error": {"message": "too long"}}', "http://x")
-    assert type(error) is ModelError
-    assert "too long" in str(error)
-
-
-BAD_BODIES = [
-    b"", b"<html>", b'{"choices": [', b"[]", b"null", b"3", b"{}", b'{"choices": []}',
-    b'{"choices": null}', b'{"choices": [null]}', b'{"error": {"message": "overloaded"}}',
-    b'{"choices": ' + b"[" * 100_000,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("raw", BAD_BODIES)
-def test_a_body_that_is_no_completion_is_a_transient_failure(raw: bytes) -> None:
-    with pytest.raises(TransientError):
-        parse_replies(raw, (request(),))
-
-
-def chat_reply(content: Any, **choice: Any) -> Reply:
-    import json
-
-    body = {"choices": [{"message": {"content": content}, **choice}], "model": "m"}
-    prompt = Prompt(messages=(Message("user", "Q"),), prefix="Answer:")
-    return parse_replies(json.dumps(body).encode(), (request(0, prompt, ("Question:",)),))[0]
-
-
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [("x", "x"), (None, ""), ([{"type": "text", "text": "a"}, {"text": "b"}], "ab"), (3, "")],
-)
-def test_content_of_any_shape_becomes_text(content: Any, text: str) -> None:
-    assert chat_reply(content).text == text
-
-
-def test_a_stop_string_left_in_and_a_repeated_prefix_are_taken_off_and_named() -> None:
-    reply = chat_reply("Answer: 5\nQuestion: next", finish_reason="length")
-    assert reply.text == " 5\n"
-    assert reply.deviations == ("prefix repeated", "stop string left in")
-    assert reply.finish is Finish.LENGTH
-
-
-def test_reasoning_is_kept_apart_from_the_answer() -> None:
-    raw = b'{"choices": [{"message": {"content": "5", "reasoning_content": "because"}}]}'
-    (reply,) = parse_replies(raw, (request(0, Prompt(messages=(Message("user", "Q"),))),))
-    assert (reply.text, reply.reasoning) == ("5", "because")
-
-
-def test_usage_that_makes_no_sense_is_left_out() -> None:
-    raw = b'{"choices": [{"text": "x"}], "usage": {"prompt_tokens": -1, "completion_tokens": 4}}'
-    assert parse_replies(raw, (request(),))[0].usage == (None, 4)
 
 
 def test_keys_differ_wherever_a_request_differs() -> None:

@@ -25,10 +25,10 @@ from gradeschool.runs.dispatch import FAILING_PROBLEMS, TRIES, TRIES_OF
 from gradeschool.runs.evaluate import Evaluation, RequestOptions, evaluate
 from gradeschool.runs.plan import make_plan
 from gradeschool.runs.progress import RunProgress
-from tests.support import hostile_server as bad
+from tests.support import fault_server as bad
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.hostile_server import Asked, Behaviour, hostile_server
+from tests.support.fault_server import FAULTS, Behaviour, Effect, ReceivedRequest, fault_server
 
 CANARY = "sk-canary-4815162342"
 PROBLEMS = 8
@@ -65,18 +65,13 @@ def run(
     plan = make_plan(get_protocol(protocol), dataset, decoding, None, samples)
     work = evaluate(
         plan,
-        Endpoint(url, "hostile", key, seconds),
+        Endpoint(url, "faulty", key, seconds),
         folder,
         options=RequestOptions(**{"connections": 4, **options}),
         progress=RunProgress(),
         version="0",
     )
     return asyncio.run(work)
-
-
-def patience(fault: str) -> float:
-    """Return how long a request may take: not long where that is what is tried."""
-    return SECONDS if fault in ("hang", "drip") else 30.0
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
@@ -89,71 +84,61 @@ def results(folder: Path) -> dict[str, Any]:
     return response
 
 
-PASSING: Mapping[str, Behaviour] = {
-    **{f"http {code}": bad.status(code) for code in (408, 409, 425, 429, 500, 502, 503, 504, 529)},
-    "retry after": bad.status(429, Retry_After="0.05"),
-    "retry after ms": bad.status(429, retry_after_ms="50"),
-    "broken off": bad.broken_off(),
-    "broken off before the body": bad.broken_off(0),
-    "reset": bad.reset,
-    "hang": bad.hang,
-    "drip": bad.drip,
-    "html": bad.body(b"<html>busy</html>", "text/html"),
-    "truncated json": bad.body(b'{"choices": [{"message": {"cont'),
-    "empty body": bad.body(b""),
-    "no choices": bad.body(b'{"choices": []}'),
-    "null choices": bad.body(b'{"choices": null}'),
-    "error inside 200": bad.body(b'{"error": {"message": "overloaded"}}'),
-    "stream of events": bad.body(b'data: {"choices": []}\n\n', "text/event-stream"),
-    "not gzip": bad.body(b"\x1f\x8b\x08garbage"),
-}
+def named(*effects: Effect) -> list[str]:
+    return [name for name, fault in FAULTS.items() if fault.effect in effects]
 
 
-@pytest.mark.parametrize("name", PASSING)
+def patience(name: str) -> float:
+    """Return how long a request may take: not long where that is what is tried."""
+    return SECONDS if FAULTS[name].cause == "timeout" else 30.0
+
+
+@pytest.mark.parametrize("name", named(Effect.RETRIED))
 def test_a_fault_that_passes_costs_one_more_request_and_no_sample(
     name: str, tmp_path: Path
 ) -> None:
-    def choose(request: Asked) -> Behaviour | None:
-        return PASSING[name] if VICTIM in request.question and request.repeats == 0 else None
+    def choose(request: ReceivedRequest) -> Behaviour | None:
+        failing = VICTIM in request.question and request.repeats == 0
+        return FAULTS[name].behaviour if failing else bad.truth
 
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         ended = run(server.url, tmp_path / "run", seconds=patience(name))
     assert (ended.answered, ended.failed, ended.fatal) == (PROBLEMS, 0, None)
-    assert len(server.asked) == PROBLEMS + 1
+    assert ended.score.scorers[0].accuracy == 1.0
+    assert len(server.requests) == PROBLEMS + 1
     assert len(rows(tmp_path / "run")) == PROBLEMS
 
 
-LASTING: Mapping[str, tuple[Behaviour, str, int]] = {
-    "http 500": (bad.status(500), "http 500", TRIES),
-    "http 429": (bad.status(429), "http 429", TRIES_OF["http 429"]),
-    "http 400": (bad.status(400, "too long"), "http 400", 1),
-    "http 413": (bad.status(413), "http 413", 1),
-    "http 422": (bad.status(422), "http 422", 1),
-    "should not retry": (bad.status(500, x_should_retry="false"), "http 500", 1),
-    "broken off": (bad.broken_off(), "connection lost", TRIES),
-    "hang": (bad.hang, "timeout", TRIES_OF["timeout"]),
-    "html": (bad.body(b"<html>"), "bad response", TRIES_OF["bad response"]),
-    "huge": (bad.huge(2**17), "reply too large", 1),
-    "gzip bomb": (bad.huge(2**24, squeezed=True), "reply too large", 1),
-}
-
-
-@pytest.mark.parametrize("name", LASTING)
+@pytest.mark.parametrize("name", named(Effect.RETRIED, Effect.FAILED))
 def test_a_fault_that_lasts_fails_its_sample_alone(name: str, tmp_path: Path) -> None:
-    behaviour, cause, tries = LASTING[name]
+    fault = FAULTS[name]
+    tries = TRIES_OF.get(fault.cause, TRIES) if fault.effect is Effect.RETRIED else 1
 
-    def choose(request: Asked) -> Behaviour | None:
-        return behaviour if VICTIM in request.question else None
+    def choose(request: ReceivedRequest) -> Behaviour:
+        return fault.behaviour if VICTIM in request.question else bad.truth
 
     folder = tmp_path / "run"
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         ended = run(server.url, folder, seconds=patience(name))
     assert (ended.answered, ended.failed, ended.fatal) == (PROBLEMS - 1, 1, None)
-    assert results(folder)["errors"] == {cause: 1}
-    assert sum(VICTIM in request.question for request in server.asked) == tries
-    assert len(server.asked) == PROBLEMS - 1 + tries
+    assert results(folder)["errors"] == {fault.cause: 1}
+    assert ended.score.scorers[0].accuracy == 1.0  # of those that were answered
+    assert sum(VICTIM in request.question for request in server.requests) == tries
+    assert len(server.requests) == PROBLEMS - 1 + tries
     (error,) = [row["error"] for row in rows(folder) if row["error"]]
-    assert error.startswith(f"{cause}: ")
+    assert error.startswith(f"{fault.cause}: ")
+
+
+@pytest.mark.parametrize("name", named(Effect.ANSWERED))
+def test_every_answer_is_stored_for_its_own_problem(name: str, tmp_path: Path) -> None:
+    """A reply that comes twice, or late, is taken for no other request's."""
+    folder = tmp_path / "run"
+    with fault_server(lambda _: FAULTS[name].behaviour) as server:
+        ended = run(server.url, folder, problems=40, connections=2)
+    assert (ended.answered, ended.failed, ended.fatal) == (40, 0, None)
+    stored = {row["problem_id"]: row["completion"] for row in rows(folder)}
+    assert stored == {str(n): f"The sum is {n}.\n#### {n}" for n in range(40)}
+    assert len(rows(folder)) == 40
 
 
 def test_a_sample_that_failed_is_the_only_one_asked_for_by_the_next_session(
@@ -161,60 +146,50 @@ def test_a_sample_that_failed_is_the_only_one_asked_for_by_the_next_session(
 ) -> None:
     healed = False
 
-    def choose(request: Asked) -> Behaviour | None:
+    def choose(request: ReceivedRequest) -> Behaviour | None:
         return None if healed or VICTIM not in request.question else bad.status(400)
 
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         first = run(server.url, tmp_path / "run")
         healed = True
         second = run(server.url, tmp_path / "run")
     assert (first.failed, second.failed, second.answered) == (1, 0, PROBLEMS)
-    assert len(server.asked) == PROBLEMS + 1
+    assert len(server.requests) == PROBLEMS + 1
 
 
-FATAL: Mapping[str, tuple[Behaviour, str]] = {
-    "http 401": (bad.status(401, "bad key {authorization}"), "refuses the API key"),
-    "http 403": (bad.status(403), "refuses the API key"),
-    "http 404": (bad.status(404, "no model 'x'"), "check the address and model name"),
-    "http 402": (bad.status(402), "no credit left"),
-    "quota": (bad.status(429, "insufficient_quota"), "no credit left"),
-    "redirect": (bad.status(307, Location="http://evil.example/v1"), "http://evil.example/v1"),
-}
-
-
-@pytest.mark.parametrize("name", FATAL)
+@pytest.mark.parametrize("name", named(Effect.STOPPED))
 def test_what_no_request_escapes_stops_the_run_at_once_and_in_words(
     name: str, tmp_path: Path
 ) -> None:
-    behaviour, words = FATAL[name]
-    with hostile_server(lambda request: behaviour if request.number > 3 else None) as server:
+    fault = FAULTS[name]
+    with fault_server(lambda request: fault.behaviour if request.number > 3 else None) as server:
         ended = run(server.url, tmp_path / "run", problems=100, connections=1, key=CANARY)
     assert ended.fatal is not None
-    assert words in str(ended.fatal)
+    assert fault.cause in str(ended.fatal)
     assert CANARY not in str(ended.fatal)
-    assert (ended.answered, len(server.asked)) == (3, 4)
+    assert (ended.answered, len(server.requests)) == (3, 4)
 
 
 @pytest.mark.parametrize("behaviour", [bad.status(400), bad.status(500), bad.reset])
 def test_a_server_that_fails_everything_is_given_up_and_what_it_said_is_shown(
     behaviour: Behaviour, tmp_path: Path
 ) -> None:
-    with hostile_server(lambda request: behaviour if request.number > 5 else None) as server:
+    with fault_server(lambda request: behaviour if request.number > 5 else None) as server:
         ended = run(server.url, tmp_path / "run", problems=200)
     assert ended.fatal is not None
     assert "problems failed one after the other, the last: " in str(ended.fatal)
     assert ended.answered == 5
     assert FAILING_PROBLEMS <= ended.failed < FAILING_PROBLEMS + 4
-    assert len(server.asked) < 200
+    assert len(server.requests) < 200
 
 
 def test_one_problem_of_many_samples_that_is_too_long_does_not_stop_the_run(
     tmp_path: Path,
 ) -> None:
-    def choose(request: Asked) -> Behaviour | None:
+    def choose(request: ReceivedRequest) -> Behaviour | None:
         return bad.status(400, "too long") if VICTIM in request.question else None
 
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         ended = run(server.url, tmp_path / "run", problems=5, samples=FAILING_PROBLEMS + 5)
     assert ended.fatal is None
     assert ended.failed == FAILING_PROBLEMS + 5
@@ -225,9 +200,9 @@ def test_a_storm_of_429_halves_the_pace_and_the_servers_wish_is_kept(
     as_date: bool, tmp_path: Path
 ) -> None:
     ends: list[float] = []
-    early: list[Asked] = []
+    early: list[ReceivedRequest] = []
 
-    def choose(request: Asked) -> Behaviour | None:
+    def choose(request: ReceivedRequest) -> Behaviour | None:
         if request.number == 17:
             ends.append(time.time() + 1.0)
         if request.number < 17 or (ends and time.time() > ends[0] + 0.2):
@@ -237,21 +212,21 @@ def test_a_storm_of_429_halves_the_pace_and_the_servers_wish_is_kept(
         wish = datetime.now(UTC) + timedelta(seconds=2.5)  # a date has whole seconds
         return bad.status(429, Retry_After=format_datetime(wish, usegmt=True) if as_date else "1.3")
 
-    with hostile_server(choose, delay=0.01) as server:
+    with fault_server(choose, delay=0.01) as server:
         ended = run(server.url, tmp_path / "run", problems=120, connections=16)
     assert ended.answered == 120
     assert not early  # all 16 were in flight together; none came back before its time
-    assert len(server.asked) <= 120 + 16
+    assert len(server.requests) <= 120 + 16
 
 
 def test_a_storm_without_a_wish_ends_too(tmp_path: Path) -> None:
     counts: Counter[str] = Counter()
 
-    def choose(request: Asked) -> Behaviour | None:
+    def choose(request: ReceivedRequest) -> Behaviour | None:
         counts[request.question] += 1
         return bad.status(429) if counts[request.question] < 6 else None
 
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         ended = run(server.url, tmp_path / "run", problems=40)
     assert (ended.answered, ended.fatal) == (40, None)
 
@@ -262,13 +237,13 @@ def test_the_retries_of_a_run_have_a_budget(
     monkeypatch.setattr(dispatch, "LEAST_RETRIES", 3)
     flaky = {f"What is {n} + 0?" for n in range(10)}
 
-    def choose(request: Asked) -> Behaviour | None:
+    def choose(request: ReceivedRequest) -> Behaviour | None:
         return bad.status(500) if any(text in request.question for text in flaky) else None
 
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         ended = run(server.url, tmp_path / "run", problems=40)
     assert ended.failed == 10
-    assert len(server.asked) == 40 + 3 + 20  # a try for each, and the budget: 3 + 40 / 2
+    assert len(server.requests) == 40 + 3 + 20  # a try for each, and the budget: 3 + 40 / 2
 
 
 # Several choices
@@ -279,10 +254,10 @@ def several(url: str, folder: Path, **more: Any) -> Evaluation:
 
 
 def test_choices_share_a_request_and_every_sample_is_stored_once(tmp_path: Path) -> None:
-    with hostile_server() as server:
+    with fault_server() as server:
         ended = several(server.url, tmp_path / "run")
     assert ended.answered == 18
-    assert Counter(request.body.get("n", 1) for request in server.asked) == {4: 3, 2: 3}
+    assert Counter(request.body.get("n", 1) for request in server.requests) == {4: 3, 2: 3}
     stored = rows(tmp_path / "run")
     assert len({row["key"] for row in stored}) == 18
     # what the server counted for a request is counted once
@@ -301,24 +276,24 @@ def test_choices_share_a_request_and_every_sample_is_stored_once(tmp_path: Path)
     ],
 )
 def test_a_server_that_does_not_do_n_is_asked_for_one_at_a_time(
-    name: str, choose: Callable[[Asked], Behaviour | None], tmp_path: Path
+    name: str, choose: Callable[[ReceivedRequest], Behaviour | None], tmp_path: Path
 ) -> None:
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         ended = several(server.url, tmp_path / "run", connections=1)
     assert (ended.answered, ended.failed) == (18, 0)
-    assert sum("n" in request.body for request in server.asked) == 1
+    assert sum("n" in request.body for request in server.requests) == 1
     stored = rows(tmp_path / "run")
     assert Counter((row["problem_id"], row["sample"]) for row in stored).most_common(1)[0][1] == 1
-    assert len(server.asked) == {"ignored": 18, "refused": 19, "fewer": 17}[name]
+    assert len(server.requests) == {"ignored": 18, "refused": 19, "fewer": 17}[name]
 
 
 def test_choices_that_come_in_another_order_are_put_in_theirs(tmp_path: Path) -> None:
-    def choose(request: Asked) -> Behaviour | None:
+    def choose(request: ReceivedRequest) -> Behaviour | None:
         response = bad.choices(request, *(f"#### {n}" for n in range(request.body.get("n", 1))))
         response["choices"].reverse()
         return bad.body(json.dumps(response).encode())
 
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         several(server.url, tmp_path / "run")
     texts = {(row["sample"] % 4, row["completion"]) for row in rows(tmp_path / "run")}
     assert texts == {(n, f"#### {n}") for n in range(4)}
@@ -328,9 +303,9 @@ def test_choices_that_come_in_another_order_are_put_in_theirs(tmp_path: Path) ->
 
 
 def test_every_sampling_parameter_is_sent_with_a_value_that_does_nothing(tmp_path: Path) -> None:
-    with hostile_server() as server:
+    with fault_server() as server:
         run(server.url, tmp_path / "run")
-    sent = server.asked[0].body
+    sent = server.requests[0].body
     neutral = {"presence_penalty": 0, "frequency_penalty": 0, "top_k": 0, "min_p": 0,
                "repetition_penalty": 1, "repeat_penalty": 1}  # fmt: skip
     assert {name: sent[name] for name in neutral} == neutral
@@ -338,16 +313,16 @@ def test_every_sampling_parameter_is_sent_with_a_value_that_does_nothing(tmp_pat
 
 
 def test_a_parameter_that_a_server_does_not_know_is_left_out_and_said(tmp_path: Path) -> None:
-    def choose(request: Asked) -> Behaviour | None:
+    def choose(request: ReceivedRequest) -> Behaviour | None:
         for name in ("top_k", "min_p"):
             if name in request.body:
                 return bad.status(422, f"Unexpected fields in the request: {name}")
         return None
 
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         ended = run(server.url, tmp_path / "run", connections=1)
     assert ended.answered == PROBLEMS
-    assert len(server.asked) == PROBLEMS + 2
+    assert len(server.requests) == PROBLEMS + 2
     assert results(tmp_path / "run")["deviations"] == {
         "min_p refused": PROBLEMS,
         "top_k refused": PROBLEMS,
@@ -372,12 +347,12 @@ def test_the_key_is_in_no_file_and_no_message_even_where_the_server_repeats_it(
 ) -> None:
     problems = written(tmp_path / "problems.jsonl", 3)
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
-    with hostile_server(lambda request: LEAKS[name]) as server:
+    with fault_server(lambda request: LEAKS[name]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         result = gradeschool(
             "eval", "-m", "openai/x", "-d", problems, "-o", tmp_path / "run", "--json"
         )
-    assert server.asked[0].authorization == f"Bearer {CANARY}"
+    assert server.requests[0].authorization == f"Bearer {CANARY}"
     artefacts = [path.read_text() for path in (tmp_path / "run").iterdir()]
     assert (tmp_path / "run" / "results.json").exists()
     assert CANARY not in "".join([result.out, result.err, *artefacts])
@@ -386,7 +361,7 @@ def test_the_key_is_in_no_file_and_no_message_even_where_the_server_repeats_it(
 def test_a_certificate_that_nobody_trusts_is_a_clear_error(tmp_path: Path) -> None:
     """An http server behind an https address: no handshake, no retry storm, no traceback."""
     problems = written(tmp_path / "problems.jsonl", 3)
-    with hostile_server() as server:
+    with fault_server() as server:
         url = server.url.replace("http://", "https://") + "/m"
         result = run_script("eval", "-m", url, "-d", problems, "-o", tmp_path / "run")
     assert result.status == 2
@@ -412,27 +387,27 @@ def test_a_key_that_goes_over_the_network_in_the_clear_is_warned_of(
 def test_the_environments_proxy_is_used_and_one_of_another_kind_is_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with hostile_server() as proxy:
+    with fault_server() as proxy:
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
         ended = run("http://192.0.2.7/v1", tmp_path / "run", problems=3)
-        assert (ended.answered, len(proxy.asked)) == (3, 3)
+        assert (ended.answered, len(proxy.requests)) == (3, 3)
         monkeypatch.setenv("no_proxy", "127.0.0.1")
-        with hostile_server() as server:
+        with fault_server() as server:
             assert run(server.url, tmp_path / "direct", problems=3).answered == 3
-            assert (len(server.asked), len(proxy.asked)) == (3, 3)
+            assert (len(server.requests), len(proxy.requests)) == (3, 3)
     monkeypatch.setenv("http_proxy", "socks5://192.0.2.8:1080")
     with pytest.raises(InputError, match="HTTP_PROXY is no http:// or https:// address"):
         run("http://192.0.2.7/v1", tmp_path / "other", problems=3)
 
 
 def test_thinking_is_kept_apart_from_the_answer(tmp_path: Path) -> None:
-    def choose(request: Asked) -> Behaviour:
+    def choose(request: ReceivedRequest) -> Behaviour:
         response = bad.choices(request, "#### 1")
         name = "reasoning" if request.number % 2 else "reasoning_content"
         response["choices"][0]["message"][name] = "First #### 2"
         return bad.body(json.dumps(response).encode())
 
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         run(server.url, tmp_path / "run")
     response = {(row["completion"], row["reasoning"]) for row in rows(tmp_path / "run")}
     assert response == {("#### 1", "First #### 2")}

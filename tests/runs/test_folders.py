@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from gradeschool.formats.own_run import SEAL, sealed
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.hostile_server import Asked, Behaviour, good, hostile_server
+from tests.support.fault_server import (
+    Behaviour,
+    ReceivedRequest,
+    changed,
+    fault_server,
+    good,
+    status,
+)
 
 RECORDED = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
 
@@ -22,6 +31,10 @@ def run(gradeschool: Command, tmp_path: Path) -> Path:
     folder = tmp_path / "runs" / "chat"
     assert gradeschool("eval", *RECORDED, "-o", folder).status == 0
     return folder
+
+
+def command_of(run: Path) -> tuple[object, ...]:
+    return "eval", *RECORDED, "-o", run
 
 
 def accuracy(run: Path) -> str:
@@ -68,6 +81,94 @@ def test_a_broken_run_is_told_and_the_others_are_listed(
     assert len(result.json()["runs"]) == 1
 
 
+MALFORMED = {
+    "a list": "[]",
+    "nothing": "{}",
+    "counts of another kind": '{"problems": "many", "samples": [1], "model": 3, "updated": {}}',
+    "huge counts": '{"problems": 1' + "0" * 4000 + ', "samples": 2}',
+    "facts of another kind": '{"protocol": 3, "dataset": [], "decoding": "x", "repairs": 4}',
+}
+MALFORMED_RESULTS = ['{"scorers": 3}', '{"scorers": {"a": 3}}', '{"scorers": {"a": {}}}',
+                     '{"scorers": {"a": {"accuracy": "x", "ci95": 3}}, "errors": 3}',
+                     '{"completions_file": 3, "answered_by": [1], "scorers": []}']  # fmt: skip
+MALFORMED_ROWS = [
+    *(b"{}", b"[]", b"3", b'{"key": 1}', b"\xff", b"[" * 100_000, b'{"a": ' + b"9" * 5000),
+    b'{"schema": 1, "key": "k", "problem_id": "0", "sample": 0, "completion": "x", '
+    b'"prompt_tokens": "many", "deviations": 3, "finish": {}, "requests": "x"}',
+]
+
+
+@pytest.mark.parametrize("verb", ["list", "show", "verify", "merge"])
+def test_a_malformed_run_is_no_traceback_and_hides_no_other(
+    verb: str, gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    """Whatever lies in one folder, the others are listed."""
+    cases = [
+        *(("run.json", text.encode()) for text in MALFORMED.values()),
+        *(("results.json", text.encode()) for text in MALFORMED_RESULTS),
+        *(("completions.jsonl", row + b"\n") for row in MALFORMED_ROWS),
+    ]
+    for number, (file, content) in enumerate(cases):
+        folder = tmp_path / "runs" / f"bad-{number}"
+        shutil.copytree(run, folder)
+        (folder / file).write_bytes(content)
+        if verb != "list":
+            more = ("-o", tmp_path / f"merged-{number}") if verb == "merge" else ()
+            done = gradeschool("runs", verb, folder, *more)
+            assert done.status in (0, 1, 2), (file, content[:60])
+            assert "unexpected" not in done.err, (file, content[:60], done.err)
+    done = gradeschool("runs", "list", tmp_path / "runs")
+    assert "unexpected" not in done.err
+    assert accuracy(run) in done.out
+
+
+def test_nothing_judged_is_nothing_claimed(gradeschool: Command, tmp_path: Path) -> None:
+    problems = tmp_path / "problems.jsonl"
+    problems.write_text('{"question": "What is 3 + 0?", "answer": "#### 3"}\n')
+    folder = tmp_path / "runs" / "failed"
+    with fault_server(lambda _: status(400)) as server:
+        ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, "-o", folder)
+    assert ended.status == 3
+    fields = json.loads((folder / "results.json").read_text())
+    assert [(row["accuracy"], row["ci95"]) for row in fields["scorers"].values()] == [(None, None)]
+    page = tmp_path / "page.html"
+    for words in (
+        ("score", folder),
+        ("runs", "list", tmp_path / "runs"),
+        ("runs", "show", folder),
+        ("report", folder, "-o", page),
+        ("report", folder, "-o", tmp_path / "page.md"),
+    ):
+        done = gradeschool(*words)
+        assert "0.00 %" not in done.out + done.err + ended.out + ended.err, words
+    assert "No completion of this run could be judged" in page.read_text()
+    assert "0.00" not in (tmp_path / "page.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("model", "answered", "shown"),
+    [
+        ("gpt-4o", "gpt-4o-2024-08-06", False),
+        ("org/tiny", "/models/tiny.gguf", False),
+        ("gpt-4o", "gpt-3.5-turbo", True),
+        ("gpt-4o", "gpt-4", True),
+    ],
+)
+def test_a_server_that_answers_as_another_model_is_said(
+    model: str, answered: str, shown: bool, gradeschool: Command, tmp_path: Path
+) -> None:
+    problems = tmp_path / "problems.jsonl"
+    problems.write_text('{"question": "What is 3 + 0?", "answer": "#### 3"}\n')
+    folder, page = tmp_path / "run", tmp_path / "page.html"
+    with fault_server(lambda _: changed(lambda body: body.update(model=answered))) as server:
+        ended = gradeschool("eval", "-m", f"{server.url}/{model}", "-d", problems, "-o", folder)
+    gradeschool("report", folder, "-o", page)
+    words = f"'{answered}' (1 answers)"
+    assert (words in ended.err) == shown
+    assert (words in gradeschool("runs", "show", folder).out) == shown
+    assert ("another model answered" in page.read_text()) == shown
+
+
 def test_show_tells_what_the_run_is(gradeschool: Command, run: Path) -> None:
     shown = gradeschool("runs", "show", run).out
     for words in ("zero-shot/chat (", "temperature 0.0", "48 answered, 0 failed", accuracy(run)):
@@ -93,6 +194,12 @@ def rewritten(run: Path, change: Callable[[list[bytes]], list[bytes]]) -> None:
     (run / "completions.jsonl").write_bytes(b"".join(change(lines(run))))
 
 
+def first_row(run: Path, old: bytes, new: bytes) -> bytes:
+    """Return the first row, changed, with a digest that is right for it."""
+    row, _, _ = lines(run)[0].replace(old, new).rpartition(SEAL)
+    return sealed(row + b"}")
+
+
 def manifest(run: Path, old: str, new: str, file: str = "run.json") -> None:
     path = run / file
     assert old in path.read_text()
@@ -103,6 +210,14 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a text was changed": (
         lambda run: rewritten(run, lambda rows: [rows[0].replace(b"a", b"b"), *rows[1:]]),
         "rows were changed or removed",
+    ),
+    "a text was changed, as its row says": (
+        lambda run: rewritten(run, lambda rows: [rows[0].replace(b"a", b"b"), *rows[1:]]),
+        "1 rows were changed after they were stored: 1",
+    ),
+    "a digest was taken off": (
+        lambda run: rewritten(run, lambda rows: [rows[0].rpartition(SEAL)[0] + b"}\n", *rows[1:]]),
+        "1 rows were changed after they were stored: 1",
     ),
     "a row was removed": (
         lambda run: rewritten(run, lambda rows: rows[1:]),
@@ -118,21 +233,22 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a key of another request": (
         lambda run: rewritten(
-            run, lambda rows: [rows[0].replace(b'"sample": 0', b'"sample": 1'), *rows[1:]]
+            run,
+            lambda rows: [first_row(run, b'"sample": 0', b'"sample": 1'), *rows[1:]],
         ),
         "1 rows have a key that is not that of their request: problem 0 sample 1",
     ),
     "a problem of another dataset": (
         lambda run: rewritten(
             run,
-            lambda rows: [rows[0].replace(b'"problem_id": "0"', b'"problem_id": "x"'), *rows[1:]],
+            lambda rows: [first_row(run, b'"problem_id": "0"', b'"problem_id": "x"'), *rows[1:]],
         ),
         "1 rows are of no problem of the dataset: x",
     ),
     "two answers for one key": (
         lambda run: rewritten(
             run,
-            lambda rows: [*rows, rows[0].replace(b'"completion": "', b'"completion": "other ')],
+            lambda rows: [*rows, first_row(run, b'"completion": "', b'"completion": "other ')],
         ),
         "1 samples have several texts",
     ),
@@ -183,6 +299,84 @@ def test_verify_finds_damage_says_what_and_exits_with_1(
     damage(run)
     report = faults(gradeschool, run)
     assert any(words in text for text in report), report
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "requested"),
+    [
+        (
+            lambda rows: [rows[0].replace(b'"completion": "', b'"completion": "x'), *rows[1:]],
+            "1 rows were changed",
+            1,
+        ),
+        (lambda rows: rows[2:], "rows that results.json counted were removed or moved", 2),
+        (lambda rows: rows[::-1], "rows that results.json counted were removed or moved", 0),
+    ],
+)
+def test_eval_repairs_a_folder_openly_and_run_json_keeps_it(
+    change: Callable[[list[bytes]], list[bytes]],
+    words: str,
+    requested: int,
+    gradeschool: Command,
+    run: Path,
+) -> None:
+    """What was changed never counts again without a word, whatever is done next."""
+    before = lines(run)
+    rewritten(run, change)
+    done = gradeschool(*command_of(run))
+    assert done.status == 0
+    assert f"{words}" in done.err
+    assert sorted(lines(run)) == sorted(before)
+    quarantine = run / "quarantine.jsonl"
+    assert quarantine.exists() == ("changed" in words)
+    assert len(lines(run)) - len(change(before)) in (requested, requested - 1)
+    shown = gradeschool("runs", "verify", run)
+    assert shown.status == 0
+    assert "repaired at " in shown.out and words in shown.out
+    again = gradeschool(*command_of(run))
+    assert words not in again.err
+    assert "repaired at " in gradeschool("runs", "verify", run).out
+
+
+def test_eval_refuses_an_older_folder_whose_rows_were_changed(
+    gradeschool: Command, run: Path
+) -> None:
+    """Rows of schema 1 have no digest: which of them were changed is not known."""
+
+    def older(row: bytes) -> bytes:
+        return row.replace(b'"schema": 2', b'"schema": 1').rpartition(SEAL)[0] + b"}\n"
+
+    rewritten(run, lambda rows: [older(row) for row in rows])
+    done = gradeschool(*command_of(run))
+    assert done.status == 2
+    assert "restore the file, or give another folder" in done.err
+    (run / "results.json").unlink()
+    assert gradeschool(*command_of(run)).status == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["run.lock", "completions.jsonl", "run.json", "results.json", "quarantine.jsonl"]
+)
+def test_a_link_or_a_pipe_in_a_run_folder_is_neither_written_to_nor_waited_for(
+    name: str, gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    precious = tmp_path / "precious"
+    content = (run / name).read_bytes() if (run / name).exists() else b"precious"
+    precious.write_bytes(content)
+    rewritten(run, lambda rows: [*rows, b"torn"])
+    (run / name).unlink(missing_ok=True)
+    (run / name).symlink_to(precious)
+    linked = gradeschool(*command_of(run))
+    assert precious.read_bytes() == content
+    (run / name).unlink()
+    os.mkfifo(run / name)
+    piped = gradeschool(*command_of(run))
+    for done in (linked, piped):
+        assert done.status in (0, 2) and "unexpected" not in done.err
+    assert piped.status == 2 and name in piped.err
+    for verb in ("list", "show", "verify"):
+        shown = gradeschool("runs", verb, run)
+        assert shown.status in (0, 1, 2) and "unexpected" not in shown.err
 
 
 def test_verify_changes_nothing(gradeschool: Command, run: Path) -> None:
@@ -249,19 +443,19 @@ def test_samples_are_topped_up_and_voted_on(gradeschool: Command, tmp_path: Path
     rows = [{"question": f"Problem {n}?", "answer": "#### 1"} for n in range(9)]
     problems.write_text("\n".join(map(json.dumps, rows)))
 
-    def choose(request: Asked) -> Behaviour:
+    def choose(request: ReceivedRequest) -> Behaviour:
         number = int(request.question.split("Problem ")[1][0])
         right = (request.body["seed"] * 3) % 8 < number
         return good("#### 1" if right else "#### 2")
 
     folder = tmp_path / "run"
     arguments = ("-d", problems, "-o", folder, "--temperature", 1, "--seed", 0)
-    with hostile_server(choose) as server:
+    with fault_server(choose) as server:
         first = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 4)
-        assert (first.status, len(server.asked)) == (0, 36)
+        assert (first.status, len(server.requests)) == (0, 36)
         result = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8, "--json")
-        assert len(server.asked) == 72
-        assert {row.body["seed"] for row in server.asked[36:]} == {4, 5, 6, 7}
+        assert len(server.requests) == 72
+        assert {row.body["seed"] for row in server.requests[36:]} == {4, 5, 6, 7}
         shown = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8)
     at_k = {point["k"]: point for point in result.json()["at_k"]}
     assert at_k == {

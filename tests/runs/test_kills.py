@@ -21,14 +21,14 @@ from gradeschool.errors import StoreError
 from gradeschool.runs import store as store_module
 from tests.runs.test_faults import run as run_here
 from tests.runs.test_faults import written
-from tests.support.hostile_server import Asked, HostileServer, hang, hostile_server
+from tests.support.fault_server import FaultServer, ReceivedRequest, fault_server, hang
 
 PROBLEMS = 100
 CONNECTIONS = 8
 KILLS = int(os.environ.get("GRADESCHOOL_KILLS", "6"))
 
 
-def command(server: HostileServer, folder: Path, problems: Path) -> list[str]:
+def command(server: FaultServer, folder: Path, problems: Path) -> list[str]:
     arguments = ["eval", "-m", f"{server.url}/m", "-d", str(problems), "-o", str(folder)]
     more = ["--connections", str(CONNECTIONS)]
     return [sys.executable, "-m", "gradeschool", *arguments, *more]
@@ -45,7 +45,7 @@ def numbers(folder: Path) -> set[int]:
     return {int(row["problem_id"]) for row in rows(folder) if not row["error"]}
 
 
-def number(request: Asked) -> int:
+def number(request: ReceivedRequest) -> int:
     return int(request.question.split("What is ")[1].split()[0])
 
 
@@ -55,19 +55,19 @@ def problems(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server() -> Iterator[HostileServer]:
-    with hostile_server(delay=0.01) as running:
+def server() -> Iterator[FaultServer]:
+    with fault_server(delay=0.01) as running:
         yield running
 
 
-def finished(server: HostileServer, folder: Path, problems: Path) -> None:
+def finished(server: FaultServer, folder: Path, problems: Path) -> None:
     """Finish a run with the same command, and hold it to everything that it promises."""
-    stored, sent = numbers(folder), len(server.asked)
+    stored, sent = numbers(folder), len(server.requests)
     result = subprocess.run(
         command(server, folder, problems), capture_output=True, text=True, timeout=60
     )
     assert result.returncode == 0, result.stderr
-    again = [number(request) for request in server.asked[sent:]]
+    again = [number(request) for request in server.requests[sent:]]
     assert not stored & set(again)
     assert sorted([*stored, *again]) == list(range(PROBLEMS))
     assert sorted(numbers(folder)) == list(range(PROBLEMS))
@@ -78,20 +78,20 @@ def finished(server: HostileServer, folder: Path, problems: Path) -> None:
 
 
 def test_random_kills_lose_nothing_that_was_stored_and_ask_for_none_of_it_again(
-    server: HostileServer, problems: Path, tmp_path: Path
+    server: FaultServer, problems: Path, tmp_path: Path
 ) -> None:
     """GRADESCHOOL_KILLS=200 for the long form."""
     rng = random.Random(5)
     folder = tmp_path / "run"
     for _ in range(KILLS):
-        stored, sent = numbers(folder), len(server.asked)
+        stored, sent = numbers(folder), len(server.requests)
         process = subprocess.Popen(command(server, folder, problems), stderr=subprocess.DEVNULL)
-        while len(server.asked) == sent and process.poll() is None and rng.random() > 0.002:
+        while len(server.requests) == sent and process.poll() is None and rng.random() > 0.002:
             time.sleep(0.002)  # now and then it dies before its first request
         time.sleep(rng.uniform(0, 0.2))
         process.kill()
         process.wait()
-        again = {number(request) for request in server.asked[sent:]}
+        again = {number(request) for request in server.requests[sent:]}
         assert not stored & again
         assert stored <= numbers(folder)
         # what was asked is stored, but for what was in flight or on its way to the disk
@@ -133,7 +133,7 @@ store_module.write_file = lambda target, body: whole(Half(target), body)""",
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_process_that_dies_at_a_stage_is_followed_by_one_that_finishes(
-    stage: str, server: HostileServer, problems: Path, tmp_path: Path
+    stage: str, server: FaultServer, problems: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
     arguments = command(server, folder, problems)
@@ -162,7 +162,7 @@ main()
 
 
 def test_the_next_session_says_that_the_last_one_died(
-    server: HostileServer, problems: Path, tmp_path: Path
+    server: FaultServer, problems: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
     first = subprocess.Popen(command(server, folder, problems), stderr=subprocess.DEVNULL)
@@ -179,7 +179,7 @@ def test_the_next_session_says_that_the_last_one_died(
 
 def test_two_processes_on_one_run_are_one_too_many(problems: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    with hostile_server(lambda request: hang if request.number > 20 else None) as server:
+    with fault_server(lambda request: hang if request.number > 20 else None) as server:
         first = subprocess.Popen(command(server, folder, problems), stderr=subprocess.DEVNULL)
         while len(rows(folder)) < 20 or server.running < CONNECTIONS:
             time.sleep(0.005)
@@ -190,7 +190,7 @@ def test_two_processes_on_one_run_are_one_too_many(problems: Path, tmp_path: Pat
     assert alive
     assert second.returncode == 2
     assert f"is in use by process {first.pid} on " in second.stderr
-    assert len(server.asked) == 20 + CONNECTIONS
+    assert len(server.requests) == 20 + CONNECTIONS
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -198,7 +198,7 @@ def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
     number: signal.Signals, problems: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    with hostile_server(lambda request: hang if request.number > 20 else None) as server:
+    with fault_server(lambda request: hang if request.number > 20 else None) as server:
         process = subprocess.Popen(
             command(server, folder, problems), stderr=subprocess.PIPE, text=True
         )
@@ -218,7 +218,7 @@ def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
 
 
 def test_a_disk_that_fills_ends_the_run_in_words_and_the_next_finishes_it(
-    server: HostileServer, problems: Path, tmp_path: Path
+    server: FaultServer, problems: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
 
@@ -233,10 +233,10 @@ def test_a_disk_that_fills_ends_the_run_in_words_and_the_next_finishes_it(
     assert "what was stored before is intact" in first.stderr
     assert "Traceback" not in first.stderr
     assert 20 < len(numbers(folder)) < PROBLEMS
-    stored, request = numbers(folder), len(server.asked)
+    stored, request = numbers(folder), len(server.requests)
     second = subprocess.run(command(server, folder, problems), capture_output=True, text=True)
     assert second.returncode == 0
-    assert len(server.asked) - request == PROBLEMS - len(stored)
+    assert len(server.requests) - request == PROBLEMS - len(stored)
     assert len(numbers(folder)) == PROBLEMS
 
 
@@ -246,24 +246,24 @@ def test_a_folder_that_is_removed_while_it_is_written_to_is_a_clear_error(
     monkeypatch.setattr(store_module, "SYNC_SECONDS", 0.02)
     folder = tmp_path / "run"
 
-    def choose(request: Asked) -> None:
+    def choose(request: ReceivedRequest) -> None:
         if request.number == 30:
             shutil.rmtree(folder)
 
     with (
-        hostile_server(choose, delay=0.01) as server,
+        fault_server(choose, delay=0.01) as server,
         pytest.raises(StoreError, match="was removed while the run was writing"),
     ):
         run_here(server.url, folder, problems=400)
-    assert len(server.asked) < 400
+    assert len(server.requests) < 400
 
 
 def test_a_place_that_cannot_be_written_is_a_clear_error_before_anything_is_asked(
-    server: HostileServer, problems: Path
+    server: FaultServer, problems: Path
 ) -> None:
     result = subprocess.run(
         command(server, Path("/proc/run"), problems), capture_output=True, text=True
     )
     assert result.returncode == 2
     assert "cannot use the run folder '/proc/run'" in result.stderr
-    assert not server.asked
+    assert not server.requests

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from gradeschool import Problem, get_scorer
 from gradeschool.answers.failures import is_right
 from gradeschool.datasets.platinum import platinum_changes, platinum_problems
-from gradeschool.scoring.causes import Side, explain_verdict, view
+from gradeschool.scoring.causes import Side, explain_verdict, label_changes, view
 from gradeschool.scoring.forms import Forms, notes_from, words_of
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.suspects import suspects
@@ -300,3 +301,32 @@ def test_forms_of_no_known_form_are_none() -> None:
 
     assert forms_of({("0", b"\0", b""): 3}) is None
     assert forms_of({("0", b"\0", b"\x03"): 3, ("0", b"\0", b"\xff"): 1}) == Forms(3, 3, 3, 0, 0)
+
+
+@pytest.mark.parametrize(("right", "removed"), [(16, True), (14, False), (0, False)])
+def test_a_removed_problem_says_something_about_a_strong_run_alone(
+    right: int, removed: bool
+) -> None:
+    problems = [Problem(str(n), f"What is {n}?", str(n), f"#### {n}") for n in range(22)]
+    samples = [
+        Sample(problem, 0, f"#### {row if row < right else row + 500}", "", row)
+        for row, problem in enumerate(problems)
+    ]
+    changes = {"20": None, "21": replace(problems[21], gold="521")}
+    useful = label_changes(Run("run", samples), changes)
+    assert useful == {"21": changes["21"], **({"20": None} if removed else {})}
+    assert label_changes(Run("few", samples[15:]), changes) == changes
+
+
+def test_the_causes_of_a_run_folder_are_those_that_explain_counts(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    gradeschool("eval", "-m", "recorded/sample#handwritten/run-on", "-d", "sample", "-p",
+                "openai/2021", "-o", run, "--quiet")  # fmt: skip
+    shown = gradeschool("runs", "show", run, "--json").json()["results"]["failures"]
+    explained = gradeschool("explain", run, "--json").json()["causes"]
+    assert shown
+    assert shown == {
+        cause: n for cause, n in explained.items() if not cause.startswith("wrong answer accepted")
+    }

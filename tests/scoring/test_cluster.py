@@ -15,7 +15,7 @@ from gradeschool.scoring.cluster import (
     Chunk,
     ClusterSource,
     OnRay,
-    Stretch,
+    RowGroupRange,
     cluster_sources,
     in_order,
     packed,
@@ -50,7 +50,7 @@ def here(name: str) -> list[tuple[str, int, ScoredRow]]:
     return placed(score_sources(sources([name], "sample"), SCORERS))
 
 
-def chunks(source: ClusterSource, found: Sequence[Stretch]) -> Iterator[Chunk]:
+def chunks(source: ClusterSource, found: Sequence[RowGroupRange]) -> Iterator[Chunk]:
     """Yield what `OnRay` answers for each stretch by itself."""
     work = OnRay(source.dataset, NAMES, source.run, found)
     for number in range(len(found)):

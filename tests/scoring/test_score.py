@@ -283,9 +283,14 @@ def test_score_as_json() -> None:
 
 
 def test_choosing_scorers() -> None:
-    """By default all that call no library; a name twice is one scorer; a misspelt one is told."""
+    """By default all of the dataset that call no library; a name twice is one scorer."""
     usual = choose_scorers([])
-    assert usual == [scorer for scorer in all_scorers().values() if not scorer.extra]
+    plain = [scorer for scorer in all_scorers().values() if not scorer.extra]
+    assert usual == [scorer for scorer in plain if not scorer.dataset]
+    german = {scorer.name for scorer in choose_scorers([], "mgsm:de")}
+    assert german > {scorer.name for scorer in usual}
+    assert "lm-eval/mgsm-native-cot-de/strict-match" in german
+    assert "lm-eval/mgsm-native-cot-fr/strict-match" not in german
     assert (
         set(usual) <= set(choose_scorers(["multi-pattern", "all"])) <= set(all_scorers().values())
     )

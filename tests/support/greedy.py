@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from gradeschool.models.token_loop import Draw, Loop, Sampled, SampleTask
+from gradeschool.models.token_loop import Draw, Loop, SampledTokens, SampleTask
 from gradeschool.models.tokens.rows import RowTable
 
 TOLERANCE = 5e-5
@@ -24,7 +24,7 @@ TOLERANCE = 5e-5
 class Comparison(NamedTuple):
     """What was compared: the loop's rows in order, all steps, and those too close to call."""
 
-    rows: list[Sampled]
+    rows: list[SampledTokens]
     steps: int
     ties: int
 
@@ -42,7 +42,9 @@ class RecordingLoop(Loop):
         self._latest = self._step(tokens, batches)
         return self._latest
 
-    def written(self, prompts: Sequence[Sequence[int]], limit: int, rows: int) -> list[Sampled]:
+    def written(
+        self, prompts: Sequence[Sequence[int]], limit: int, rows: int
+    ) -> list[SampledTokens]:
         """What is written to each prompt, in order."""
         add = RowTable.add
 

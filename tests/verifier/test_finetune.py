@@ -17,6 +17,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 
+from gradeschool.verifier.training import Precision, SaveDtype  # noqa: E402
 from tests.support.command import Command, environment  # noqa: E402
 from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
 from tests.support.trainees import sums, write_problems  # noqa: E402
@@ -24,6 +25,8 @@ from tests.support.trainees import sums, write_problems  # noqa: E402
 QUICK = ("--vocabulary", 300, "--batch", 8, "--quiet")
 SHORT = ("--epochs", 2)
 PROBLEMS, EPOCHS = 48, 3
+DTYPES: tuple[SaveDtype | None, ...] = (None, "float32")
+PRECISIONS: tuple[tuple[Precision | None, int], ...] = ((None, 0), ("bfloat16", 1))
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +165,45 @@ def test_the_folder_is_evaluated_and_continued(
     assert ended.json()["settings"]["optimizer"] == "adam"
     assert ended.json()["updates"] == 2
     assert "9 examples, 2 updates of 4; 1 process on cpu" in ended.err
+
+
+def test_small_updates_are_kept_in_float32_and_lost_in_the_bfloat16_of_the_base(
+    problems: Path, tmp_path: Path
+) -> None:
+    from safetensors.torch import load_file
+
+    from gradeschool.verifier.finetune import Finetuning, finetune
+    from tests.support.trainees import tokenizer_of, trainee
+
+    tokenizer = tokenizer_of(sums(40))
+    trainee(tokenizer).bfloat16().save_pretrained(tmp_path / "base")
+    tokenizer.save_pretrained(tmp_path / "base")
+    before = load_file(tmp_path / "base" / "model.safetensors")
+    unchanged: dict[SaveDtype | None, float] = {}
+    for save_dtype in DTYPES:
+        settings = Finetuning(str(tmp_path / "base"), str(problems), limit=8, batch=4, epochs=1.0,
+                              lr=1e-6, save_dtype=save_dtype)  # fmt: skip
+        output = tmp_path / str(save_dtype)
+        finetune(settings, output)
+        after = load_file(output / "model.safetensors")
+        dtypes = {str(weight.dtype).removeprefix("torch.") for weight in after.values()}
+        assert dtypes == {save_dtype or "bfloat16"}
+        same = sum(int((after[name] == before[name]).sum()) for name in before)
+        unchanged[save_dtype] = same / sum(weight.numel() for weight in before.values())
+    assert unchanged[None] > 0.95
+    assert unchanged["float32"] < 0.5
+
+
+def test_bfloat16_passes_on_a_cpu_are_warned_of(problems: Path, tmp_path: Path) -> None:
+    from gradeschool.verifier.finetune import Finetuning, finetune
+    from gradeschool.verifier.session import SLOW_BFLOAT16, Listener
+
+    for precision, notes in PRECISIONS:
+        settings = Finetuning("new:0.05M", str(problems), limit=4, batch=4, epochs=1.0, lr=1e-3,
+                              vocabulary=300, precision=precision)  # fmt: skip
+        received: list[str] = []
+        finetune(settings, tmp_path / str(precision), listener=Listener(note=received.append))
+        assert received.count(SLOW_BFLOAT16) == notes
 
 
 def test_llama_cpp_reads_the_folder_and_writes_the_same(

@@ -11,6 +11,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 
+from tokenizers import AddedToken  # noqa: E402
+
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.models.local import load_tokenizer  # noqa: E402
 from gradeschool.verifier.examples import (  # noqa: E402
@@ -22,6 +24,9 @@ from gradeschool.verifier.examples import (  # noqa: E402
 from gradeschool.verifier.head import (  # noqa: E402
     BIAS,
     GAIN,
+    LIKELIHOOD_BIAS,
+    LIKELIHOOD_GAIN,
+    NO_TOKEN,
     LikelihoodVerifier,
     Verifier,
     batches,
@@ -199,6 +204,59 @@ def test_the_likelihood_head_scores_by_the_whole_solutions_likelihood(tokenizer:
     assert batch.counts == {"verification": 3 + 2 + 2, "language": 3}
 
 
+def test_values_in_bfloat16_passes_are_not_rounded_to_bfloat16(tokenizer: Any) -> None:
+    """bfloat16 has 63 values between 0.9 and 1.1: ranking would fall back to the sample order."""
+    generator = torch.Generator().manual_seed(0)
+    solutions = [(0, (*torch.randint(3, 299, (6,), generator=generator).tolist(), 1))
+                 for _ in range(200)]  # fmt: skip
+    for likelihood in (False, True):
+        untrained, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=likelihood)
+        if likelihood:  # as it would be for solutions that are all likely
+            untrained.gain.data.fill_(-6.0)
+        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+            values = untrained(pack_solutions(QUESTIONS[:1], solutions)).values[:, -1]
+        assert values.dtype == torch.float32
+        assert len(set(values.tolist())) > 190
+        assert len(set(values.bfloat16().tolist())) < 100
+
+
+def likelihood_verifier(tokenizer: Any) -> LikelihoodVerifier:
+    untrained, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
+    assert isinstance(untrained, LikelihoodVerifier)
+    return untrained
+
+
+def test_the_likelihood_head_starts_near_a_coins_entropy_whatever_the_model(tokenizer: Any) -> None:
+    """An untrained model gives solutions of 40 tokens a log-probability of about -230."""
+    likelihood = likelihood_verifier(tokenizer)
+    logprobs = torch.tensor([-230.0, -250.0, -180.0, -120.0, -300.0])
+    right = torch.tensor([1.0, 0.0, 1.0, 1.0, 0.0])
+    drawn = torch.tensor([1.0, 2.0, 1.0, 1.0, 1.0])
+    logits = 0.15 * logprobs + 2.3
+    entropy = torch.nn.functional.softplus(logits) - right * logits
+    assert float((drawn * entropy).sum() / drawn.sum()) > 10
+    assert likelihood.fit_start(logprobs, right, drawn) < 1
+    scaled = (likelihood.gain.exp() * logprobs + likelihood.bias).detach()
+    assert float((drawn * scaled).sum()) == pytest.approx(0, abs=1e-4)
+    assert float((drawn * scaled**2).sum() / drawn.sum()) == pytest.approx(1, abs=1e-4)
+
+
+def test_the_likelihood_head_keeps_constants_that_suit_the_model(tokenizer: Any) -> None:
+    likelihood = likelihood_verifier(tokenizer)
+    logprobs = torch.tensor([-8.0, -15.0, -22.0])
+    right, drawn = torch.tensor([1.0, 1.0, 0.0]), torch.ones(3)
+    assert likelihood.fit_start(logprobs, right, drawn) < 1
+    assert (likelihood.gain.item(), likelihood.bias.item()) == pytest.approx(
+        (LIKELIHOOD_GAIN, LIKELIHOOD_BIAS)
+    )
+
+
+def test_equal_log_probabilities_give_a_finite_start(tokenizer: Any) -> None:
+    likelihood = likelihood_verifier(tokenizer)
+    same, right = torch.full((2,), -200.0), torch.tensor([1.0, 0.0])
+    assert likelihood.fit_start(same, right, torch.ones(2)) == pytest.approx(math.log(2))
+
+
 def test_language_data_may_be_missing_from_a_pass(tokenizer: Any) -> None:
     likelihood, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
     wrong = SolutionGroup((8, 9), [LabelledSolution((13, 1), False)], learn_right=True)
@@ -264,10 +322,19 @@ def test_the_reserved_token_is_the_tokenizers_own(tokenizer: Any) -> None:
 
 
 class Words:
-    """A tokenizer of so many words."""
+    """A tokenizer of so many words, the last of them special tokens."""
 
-    def __init__(self, *words: str) -> None:
+    bos_token_id = unk_token_id = pad_token_id = None
+    eos_token_id = 1
+    chat_template = ""
+
+    def __init__(self, *words: str, special: int = 0) -> None:
         self.words = list(words)
+        self.special = range(len(words) - special, len(words))
+
+    @property
+    def added_tokens_decoder(self) -> dict[int, AddedToken]:
+        return {index: AddedToken(self.words[index], special=True) for index in self.special}
 
     def __len__(self) -> int:
         return len(self.words)
@@ -289,6 +356,11 @@ def test_other_models_have_or_get_a_token_to_reserve() -> None:
     kept = Words(*names[:9], "<|reserved_special_token_0|>", *names[10:])
     assert reserve(model, kept)[:2] == (9, "<|reserved_special_token_0|>")
     assert reserve(model, Words(*names[:-4]))[:2] == (size - 1, "")
+    chat = Words(*names, special=3)
+    chat.pad_token_id, chat.chat_template = size - 1, f"... {names[-2]} ..."
+    assert reserve(model, chat)[:2] == (size - 3, names[-3])
+    assert reserve(model, Words(*names), needed=False) == NO_TOKEN
+    assert model.get_output_embeddings().weight.shape[0] == size
     full = Words(*names)
     reserved = reserve(model, full)
     assert (reserved.id, reserved.text) == (size, "<ver>")

@@ -142,6 +142,17 @@ def test_accumulated_passes_are_the_large_batch(folder: Path, tmp_path: Path, le
             assert row[part] == pytest.approx(other[part], rel=1e-3, abs=1e-4)
 
 
+def test_the_likelihood_head_starts_at_about_a_nat_where_it_started_at_twelve(
+    folder: Path, tmp_path: Path
+) -> None:
+    settings = settings_of(folder, level=Level.LIKELIHOOD, epochs=0.1, lr=1e-6)
+    notes: list[str] = []
+    train_verifier(settings, tmp_path / "v", listener=Listener(note=notes.append))
+    first = json.loads((tmp_path / "v" / "losses.jsonl").read_text().split("\n")[0])
+    assert first["verification"] < 1.5
+    assert any("head starts at 1." in note for note in notes)
+
+
 def test_the_weights_may_come_from_another_model(folder: Path, tmp_path: Path) -> None:
     tokenizer = tokenizer_of(sums(PROBLEMS))
     trainee(tokenizer, seed=1).save_pretrained(tmp_path / "other")

@@ -141,14 +141,14 @@ def _reads(scorer: AuditedScorer, write: Callable[[str], str]) -> bool:
 # Right and wrong answers
 
 
-class _OfCases(NamedTuple):
+class _CaseResults(NamedTuple):
     """What fails, and how many cases of each kind were tried."""
 
     failures: list[CaseFailure]
     tried: dict[str, int]
 
 
-def _of_cases(scorer: AuditedScorer, read: tuple[str, ...], seed: int) -> _OfCases:
+def _of_cases(scorer: AuditedScorer, read: tuple[str, ...], seed: int) -> _CaseResults:
     cases = suite(seed)
     plain = list(dict.fromkeys(Question(case.base, case.gold) for case in cases if case.base))
     accepted = {
@@ -163,7 +163,7 @@ def _of_cases(scorer: AuditedScorer, read: tuple[str, ...], seed: int) -> _OfCas
     failures = [failure for failure in checked if failure]
     failures += _changing(scorer, questions, replies)
     counts = Counter(case.kind.name for case in judged)
-    return _OfCases(failures, {kind.name: counts[kind.name] for kind in every_kind()})
+    return _CaseResults(failures, {kind.name: counts[kind.name] for kind in every_kind()})
 
 
 def _changing(

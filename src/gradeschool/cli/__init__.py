@@ -6,12 +6,15 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, NoReturn, TextIO
+from io import StringIO
+from typing import Any, TextIO
 
 import click
 
 from gradeschool import __version__
 from gradeschool.errors import GradeschoolError, UnknownNameError
+from gradeschool.masking import masked_streams
+from gradeschool.reports.printable import printable, say
 
 # verb -> the line that --help shows; the command is `command` in gradeschool.cli.<verb>_verb.
 VERBS = {
@@ -85,27 +88,55 @@ def command() -> None:
 
 
 def main() -> None:
-    """Run the command line; report errors as a message and an exit status."""
+    """Run the command line; report errors as a message and an exit status, and mask secrets."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a lone surrogate must not stop a table
     # Processes that multiprocessing and libraries start must not import from the current folder.
     os.environ["PYTHONSAFEPATH"] = "1"
+    with masked_streams():
+        sys.exit(_status())
+
+
+def _status() -> int:
+    """Run a verb; return its exit status. No input ends in a traceback."""
     try:
         status = command(prog_name="gradeschool", standalone_mode=False)
     except GradeschoolError as error:
-        _fail(error)
+        return _report(str(error))
     except OSError as error:  # a full disk or a closed output that nothing else handled
         _discard(sys.stdout)
-        click.echo(f"gradeschool: cannot read or write: {error}", err=True)
-        sys.exit(2)
+        return _report(f"cannot read or write: {error}")
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except click.Abort:
-        click.echo("gradeschool: interrupted", err=True)
-        sys.exit(130)
-    sys.exit(status if isinstance(status, int) else 0)
+        usage = StringIO()
+        error.show(usage)
+        say(usage.getvalue(), end="", err=True)
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        say("gradeschool: interrupted", err=True)
+        return 130
+    except MemoryError:
+        return _report("not enough memory; give a smaller file, or fewer --jobs")
+    except Exception as error:  # a fault of ours: said in one line, with the place for a report
+        if os.environ.get("GRADESCHOOL_TRACEBACK"):
+            raise
+        return _report(
+            f"unexpected {_described(error)}; what was stored before is intact. Please report it; "
+            "GRADESCHOOL_TRACEBACK=1 shows the traceback"
+        )
+    return status if isinstance(status, int) else 0
+
+
+def _described(error: Exception) -> str:
+    """Return the kind and place of an error, and the start of its message."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = ""
+    if trace is not None:
+        path = trace.tb_frame.f_code.co_filename.replace(os.sep, "/")
+        place = f" in {'/'.join(path.split('/')[-2:])}, line {trace.tb_lineno}"
+    return f"{type(error).__name__}{place}: {printable(str(error)[:200], keep='')!r}"
 
 
 def _discard(stream: TextIO) -> None:
@@ -114,11 +145,12 @@ def _discard(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _fail(error: GradeschoolError) -> NoReturn:
-    """Print the error, with --json also as JSON on stdout, and exit with 2."""
+def _report(message: str) -> int:
+    """Print an error, with --json also as JSON on stdout; return the exit status 2."""
     from gradeschool.cli.options import print_json, warn
 
-    warn(str(error))
+    warn(message)
     if "--json" in sys.argv:
-        print_json({"error": str(error)})
-    sys.exit(2)
+        with suppress(OSError):
+            print_json({"error": message})
+    return 2

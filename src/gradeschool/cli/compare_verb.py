@@ -21,6 +21,7 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.scorer import Scorer
@@ -127,7 +128,6 @@ def _run_json(run: Outcomes) -> dict[str, Any]:
 
 
 def _print_thresholds(thresholds: list[Threshold]) -> None:
-    from gradeschool.reports.printable import printable
 
     for threshold in thresholds:
-        click.echo(f"{'met' if threshold.met else 'MISSED'}: {printable(threshold.text)}")
+        say(f"{'met' if threshold.met else 'MISSED'}: {threshold.text}")

@@ -23,8 +23,8 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
-    from gradeschool.problem import Problem
     from gradeschool.scorer import Scorer
+    from gradeschool.scoring.causes import LabelChanges
     from gradeschool.scoring.explain import Case
     from gradeschool.scoring.samples import Run
 
@@ -66,6 +66,7 @@ def command(
     """
     from gradeschool.datasets.platinum import disputed
     from gradeschool.reports.explanation import print_cases
+    from gradeschool.scoring.causes import label_changes
     from gradeschool.scoring.explain import cases
     from gradeschool.scoring.sources import choose_runs, parted, relabelled, sources
 
@@ -77,11 +78,13 @@ def command(
     chosen = _scorers(path, names, every=problem is not None)
     selected = choose_runs(files, dataset, warn)
     [source] = sources([str(path)], dataset)
-    runs = _with_problem([selection.run for selection in selected], problem)
+    every_run = [selection.run for selection in selected]
+    runs = _with_problem(every_run, problem)
     faults = sum(selection.run.faults for selection in selected)
     if labels:
         runs = relabelled(runs, source.dataset)
-    changes = {} if labels else disputed(source.dataset.problems)
+    every_change = {} if labels else disputed(source.dataset.problems)
+    changes = {run.name: label_changes(run, every_change) for run in every_run}
     if problem is not None:
         every = _with(list(cases(runs, chosen, changes)), cause)
         if as_json:
@@ -102,7 +105,7 @@ class _Output(NamedTuple):
 def _explain(
     runs: Sequence[Run],
     scorers: Sequence[Scorer],
-    changes: Mapping[str, Problem | None],
+    changes: Mapping[str, LabelChanges],
     output: _Output,
 ) -> None:
     """Explain one scorer, or the differences of several."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -17,11 +16,7 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
-
-if TYPE_CHECKING:
-    from gradeschool.reports.page.gather import PageRun
-    from gradeschool.reports.page.verdicts import Judged
-    from gradeschool.scoring.table import ScorerSet
+from gradeschool.reports.printable import say
 
 FORMS = ("svg", "pdf", "png")
 
@@ -69,6 +64,7 @@ def command(
 
     Example: gradeschool report runs/mine --figures paper/figures --format pdf
     """
+    from gradeschool.reports.exports import report_scorers, write_report
     from gradeschool.reports.page.gather import gather
     from gradeschool.reports.page.verdicts import judge_run
     from gradeschool.scoring.sources import choose_scorers
@@ -77,28 +73,30 @@ def command(
     files, names = files_and_scorers(runs, scorers)
     choose_scorers(names)
     gathered = gather(files, dataset, warn)
-    chosen = _scorers(gathered, names)
-    judged = [judge_run(run, chosen, 0, run.disputed) for run in gathered]
+    chosen = report_scorers(gathered, names)
+    judged = [judge_run(run, chosen, 0) for run in gathered]
     if output is not None:
-        _write(judged, chosen, output)
+        size = write_report(judged, chosen, output)
+        completions = sum(len(run.entries) for run in gathered)
+        say(f"{completions:,} completions in {output}, {size_in_words(size)}")
     if figures is not None:
         from gradeschool.reports.figures.run_figures import write_figures
 
         written = write_figures(judged, figures, [f".{form}" for form in dict.fromkeys(forms)])
-        click.echo(f"{len(written)} files of figures in {figures}")
+        say(f"{len(written)} files of figures in {figures}")
     if heatmap is not None:
         from gradeschool.reports.heatmap import heatmap as heatmap_page
         from gradeschool.reports.page.write import save
 
         size = save(heatmap_page(judged), heatmap)
-        click.echo(f"a heat-map in {heatmap}, {size_in_words(size)}")
+        say(f"a heat-map in {heatmap}, {size_in_words(size)}")
     warn_of_faults(sum(run.faults for run in gathered))
 
 
 def _require_writable(
     output: Path | None, figures: Path | None, heatmap: Path | None, force: bool
 ) -> None:
-    from gradeschool.reports.exports import WRITERS
+    from gradeschool.reports.exports import check_report_path
     from gradeschool.reports.page.write import require_free
 
     if output is None and figures is None and heatmap is None:
@@ -110,32 +108,5 @@ def _require_writable(
             raise InputError(f"the heat-map is a separate page, not {heatmap.name!r}; give "
                              "another name that ends in .html")  # fmt: skip
         require_free(heatmap, force)
-    if output is None:
-        return
-    if output.suffix.lower() not in WRITERS:
-        known = ", ".join(WRITERS)
-        raise InputError(f"no report format for {output.name!r}; give a name that ends in {known}")
-    require_free(output, force)
-
-
-def _scorers(runs: list[PageRun], scorers: tuple[str, ...]) -> ScorerSet:
-    """Return the scorers of a report, the headline first."""
-    from gradeschool.protocols.registry import all_scorers, get_usable_scorer
-    from gradeschool.scoring.sources import ALL, choose_scorers, headline_scorer
-    from gradeschool.scoring.table import ScorerSet
-
-    manifests = [run.manifest for run in runs]
-    named = next((name for name in scorers if name != ALL), None)
-    headline = get_usable_scorer(named or headline_scorer(manifests, list(all_scorers())))
-    others = [scorer for scorer in choose_scorers(scorers) if scorer is not headline]
-    return ScorerSet([headline, *others])
-
-
-def _write(judged: list[Judged], scorers: ScorerSet, output: Path) -> None:
-    from gradeschool.reports.exports import WRITERS
-    from gradeschool.reports.page.write import save
-
-    write = WRITERS[output.suffix.lower()]
-    size = save(write(judged, scorers.scorers), output)
-    completions = sum(len(one.run.entries) for one in judged)
-    click.echo(f"{completions:,} completions in {output}, {size_in_words(size)}")
+    if output is not None:
+        check_report_path(output, force)

@@ -20,7 +20,7 @@ TIMEOUT_SECONDS = 60
 LARGEST_BYTES = 64 * 2**20
 
 
-class Located(NamedTuple):
+class LocatedFile(NamedTuple):
     """A dataset's file on disk, how to read it, and where it was found."""
 
     path: Path
@@ -36,14 +36,14 @@ def cache_folder() -> Path:
     return Path(base) / "gradeschool"
 
 
-def find_file(source: DatasetSource) -> Located | None:
+def find_file(source: DatasetSource) -> LocatedFile | None:
     """Return the verified local file of a source, or None where it must be fetched.
 
     A file whose digest nobody has published is taken as it is: the number of its rows is checked.
     Raises DataError where a file is there but its digest is another.
     """
     if not source.url:
-        return Located(Path(__file__).parent / source.path, source.layout, "shipped")
+        return LocatedFile(Path(__file__).parent / source.path, source.layout, "shipped")
     candidates = [(cache_folder() / source.path, source.sha256, source.layout, "cache")]
     if folder := os.environ.get(DATA_VARIABLE):
         if not Path(folder).is_dir():
@@ -60,13 +60,13 @@ def find_file(source: DatasetSource) -> Located | None:
         if path.is_file():
             if digest:
                 verify(path, digest, source.name)
-            return Located(path, layout, where)
+            return LocatedFile(path, layout, where)
     return None
 
 
-def locate(source: DatasetSource) -> Located:
+def locate(source: DatasetSource) -> LocatedFile:
     """Return the verified local file of a source, fetched from its origin where it is missing."""
-    return find_file(source) or Located(fetch(source), source.layout, "fetched")
+    return find_file(source) or LocatedFile(fetch(source), source.layout, "fetched")
 
 
 def verify(path: Path, sha256: str, name: str) -> None:

@@ -1,25 +1,32 @@
 """Run folders of gradeschool: run.json says what was run, completions.jsonl holds what came back.
 
 A row of completions.jsonl is one completion, or the error that stands for it. A sample that failed
-and was requested again has several rows.
+and was requested again has several rows. Each row ends with a digest of the rest of it, so that a
+row which was changed later is known; since it is no secret how it is made, it is no proof against
+people who mean to forge one.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from gradeschool.atomic import open_regular
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.tables import Row, parse_line
+from gradeschool.masking import masked
 
 COMPLETIONS_FILE = "completions.jsonl"
 MANIFEST_FILE = "run.json"
 RESULTS_FILE = "results.json"
-ROW_SCHEMA = 1
+ROW_SCHEMA = 2  # rows of schema 1 had no digest
+SEAL, SEAL_LENGTH = b', "digest": "', 16
 # Until version 0.1 scorers were called rules, in run.json ("protocol") and in results.json.
 OLD_SCORERS, SCORERS = "rules", "scorers"
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
@@ -40,11 +47,14 @@ def read_json(path: Path) -> dict[str, Any] | None:
     Keys of older versions are returned under their new names.
     """
     try:
-        fields = json.loads(path.read_bytes()) if path.exists() else None
+        with os.fdopen(open_regular(path, os.O_RDONLY, follow=True), "rb") as file:
+            fields = json.load(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except StoreError:
+        raise
     except (ValueError, RecursionError, OSError) as error:
         raise StoreError(f"cannot read {str(path)!r}: {error}; remove or repair it") from error
-    if fields is None:
-        return None
     if not isinstance(fields, dict):
         raise StoreError(f"{str(path)!r} holds no JSON object; remove or repair it")
     return _renamed(fields)
@@ -103,7 +113,10 @@ def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_line(completion: Completion, question: str) -> bytes:
-    """Return one line of JSON in ASCII: it holds every string, lone surrogates included."""
+    """Return one line of JSON in ASCII: it holds every string, lone surrogates included.
+
+    Secrets are masked, and the line ends with a digest of the rest of it.
+    """
     fields = {
         "schema": ROW_SCHEMA,
         "key": completion.key,
@@ -121,13 +134,26 @@ def to_line(completion: Completion, question: str) -> bytes:
         "error": completion.error,
         "deviations": list(completion.deviations),
     }
-    return json.dumps(fields).encode() + b"\n"
+    return sealed(masked(json.dumps(fields)).encode())
+
+
+def sealed(row: bytes) -> bytes:
+    """Return a JSON object as a line that ends with its digest."""
+    digest = hashlib.sha256(row[:-1]).hexdigest()[:SEAL_LENGTH]
+    return b'%b%b%b"}\n' % (row[:-1], SEAL, digest.encode())
+
+
+def is_changed(line: bytes, fields: Mapping[str, Any]) -> bool:
+    """Tell whether a row was changed after it was stored."""
+    row, seal, _ = line.rpartition(SEAL)
+    return line != sealed(row + b"}") if seal else fields.get("schema") != 1
 
 
 def from_fields(fields: Mapping[str, Any]) -> Completion | None:
     """Return the completion of a parsed line, None where it is not a row of a run folder."""
     key, problem_id, sample = (fields.get(name) for name in ("key", "problem_id", "sample"))
     text, requests = fields.get("completion"), fields.get("requests")
+    deviations = fields.get("deviations")
     if not (isinstance(key, str) and isinstance(problem_id, str) and isinstance(text, str)):
         return None
     if isinstance(sample, bool) or not isinstance(sample, int):
@@ -138,27 +164,46 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
         sample=sample,
         text=text,
         finish=FINISHES.get(str(fields.get("finish")), Finish.UNKNOWN),
-        usage=Usage(fields.get("prompt_tokens"), fields.get("completion_tokens")),
+        usage=Usage(_count(fields.get("prompt_tokens")), _count(fields.get("completion_tokens"))),
         model=str(fields.get("model") or ""),
         reasoning=str(fields.get("reasoning") or ""),
         error=str(fields.get("error") or ""),
         run=str(fields.get("run") or ""),
-        deviations=tuple(map(str, fields.get("deviations") or ())),
+        deviations=tuple(map(str, deviations)) if isinstance(deviations, list) else (),
         requests=requests if isinstance(requests, int) and requests > 0 else 1,
     )
 
 
-def read_completions(path: Path) -> Iterator[tuple[bytes, Completion | None]]:
-    r"""Yield each line of completions.jsonl with its completion, None where it is not whole.
+def _count(value: object) -> int | None:
+    """Return a number of tokens, None for what cannot be one."""
+    return value if type(value) is int and 0 <= value < 2**31 else None
 
-    A row is whole if it can be read and ends in "\n". A file that does not exist has no rows.
+
+def read_completions(path: Path) -> Iterator[tuple[bytes, Completion | None]]:
+    r"""Yield each line of completions.jsonl with its completion, None where it is not as stored.
+
+    A row is as it was stored if it can be read, ends in "\n", and has the digest that it ends with.
+    A file that does not exist has no rows. Raises StoreError for what is no regular file, OSError.
     """
-    if not path.exists():
+    try:
+        number = open_regular(path, os.O_RDONLY, follow=True)
+    except (FileNotFoundError, NotADirectoryError):
         return
-    with path.open("rb") as file:
+    with os.fdopen(number, "rb") as file:
         for line in file:
             fields, fault = parse_line(line) if line.endswith(b"\n") else ({}, "is torn")
-            yield line, None if fault else from_fields(fields)
+            yield line, None if fault or is_changed(line, fields) else from_fields(fields)
+
+
+def fingerprint(path: Path, size: int | None = None) -> dict[str, Any]:
+    """Return the size and SHA-256 of a file, or of its first `size` bytes."""
+    digest, read = hashlib.sha256(), 0
+    with os.fdopen(open_regular(path, os.O_RDONLY, follow=True), "rb") as file:
+        end = os.fstat(file.fileno()).st_size if size is None else size
+        while end > read and (part := file.read(min(2**20, end - read))):
+            digest.update(part)
+            read += len(part)
+    return {"bytes": read, "sha256": digest.hexdigest()}
 
 
 def is_own(fields: Mapping[str, Any]) -> bool:

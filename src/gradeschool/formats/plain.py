@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from gradeschool.formats.samples import (
     UNNAMED,
@@ -22,6 +23,8 @@ from gradeschool.scorer import clip
 TEXT_FIELDS = ("completion", "output", "response", "completions", "responses", "answer")
 PROBLEM_FIELDS = ("index", "id", "question_id", "problem_id", "question")
 RUN_FIELDS = ("run", "model")
+NAME_COLUMNS = "; or name them: --columns question=COLUMN,response=COLUMN"
+GOLD_FIELDS = ("gold", "ground_truth", "target", "answer")
 
 
 def plain(row: Row, default_run: str) -> Iterator[FileSample]:
@@ -70,7 +73,7 @@ def _without_text(row: Row) -> str:
         if value is not None:
             return f"has no text: its {name!r} is {shown(value)}; give a string"
     names = " or ".join(map(repr, ("completion", "output", "response", "answer")))
-    return f"has no text; its columns are {_columns(row)}, one must be {names}"
+    return f"has no text; its columns are {_columns(row)}, one must be {names}{NAME_COLUMNS}"
 
 
 def _columns(row: Row) -> str:
@@ -87,12 +90,19 @@ def _reference(row: Row) -> tuple[Reference, str]:
     question = fields.get("question")
     if index is None and id is None and not isinstance(question, str):
         names = " or ".join(map(repr, PROBLEM_FIELDS))
-        return (
-            Reference(),
-            f"names no problem; its columns are {_columns(row)}, one must be {names}",
-        )
+        columns = f"its columns are {_columns(row)}, one must be {names}"
+        return Reference(), f"names no problem; {columns}{NAME_COLUMNS}"
     return Reference(
         position=position,
         id=id if isinstance(id, str) or id is None else shown(id),
         question=question if isinstance(question, str) else None,
+        gold=_gold(fields),
     ), ""
+
+
+def _gold(fields: Mapping[str, Any]) -> str | None:
+    """Return the row's own gold; "answer" is one where another field holds the text."""
+    value = first_of(fields, GOLD_FIELDS)
+    if value is None or first_of(fields, TEXT_FIELDS) is value:
+        return None
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from gradeschool.errors import InputError
 from gradeschool.formats.every_eval_ever import EveryEvalEverSamples, is_every_eval_ever
 from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
+from gradeschool.formats.layout import HEAD, Layout, is_plain, layout_of, rows_in
 from gradeschool.formats.lm_eval import LmEvalSamples, is_lm_eval
 from gradeschool.formats.openai_batch import batch, is_batch
 from gradeschool.formats.openai_solutions import is_openai_solutions, openai_solutions
@@ -40,24 +42,50 @@ LOG_BATCH = 256  # samples of a log, which may be long
 TELLING_SAMPLES = 64  # that are looked at to find out how a file names problems
 
 
-class IdBase(NamedTuple):
-    """The number of the first problem in a file's ids; note: what to tell the user, or ""."""
+class Naming(NamedTuple):
+    """How a file's rows name their problems.
+
+    base: the number of the first problem in ids. by_order: rows stand in the order of the dataset.
+    by_gold: rows are problems of their own, with the gold that they hold. notes: what to tell the
+    user.
+    """
 
     base: int = 0
-    note: str = ""
+    by_order: bool = False
+    by_gold: bool = False
+    notes: tuple[str, ...] = ()
+
+    def of(self, sample: FileSample, first: int) -> FileSample:
+        """Return a sample with its reference as the dataset names problems.
+
+        first: the number of the file's first row.
+        """
+        reference = sample.reference
+        if self.base:
+            reference = reference.counted_from(self.base)
+        if self.by_order and reference.order is not None:
+            reference = Reference(position=reference.order - first)
+        if self.by_gold and reference.gold is not None:
+            question = reference.question or ""
+            reference = reference._replace(position=None, question=question, answer=reference.gold)
+        return replace(sample, reference=reference)
 
 
-Examine = Callable[[Sequence[FileSample]], IdBase]  # of some samples of a file
+# Of some samples of a file, and whether its columns were guessed.
+Examine = Callable[[Sequence[FileSample], bool], Naming]
+AS_NAMED = Naming()
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """How files are read in this context, for every file that a command is given.
 
-    id_base: the number of the first problem in ids and indexes, None to find it out. note: receives
-    sentences about how a file was read.
+    columns: the column of each role (`layout.NAMES`) that the user named. id_base: the number of
+    the first problem in ids and indexes, None to find it out. note: receives sentences about how a
+    file was read.
     """
 
+    columns: Mapping[str, str] = field(default_factory=dict)
     id_base: int | None = None
     note: Callable[[str], None] = logging.getLogger("gradeschool").warning
 
@@ -84,28 +112,45 @@ class SampleReader:
         self.default_run = default_run
         self.samples = LmEvalSamples(path, default_run)
         self.instances = EveryEvalEverSamples(path)
-        self.id_base = 0
+        self.layout: Layout | None = None
+        self.naming = AS_NAMED
+        self.first = 1
 
     def begin(self, rows: Iterator[Row], examine: Examine | None = None) -> Row | None:
         """Find out from a file's rows how to read them; return the first that can be read.
 
-        examine: finds out the number of the first problem.
+        examine: finds out how they name their problems.
         """
-        first = next((row for row in rows if not row.fault), None)
-        if first is None:
+        head = list(islice((row for row in rows if not row.fault), HEAD))
+        if not head:
             return None
+        first, options = head[0], _options.get()
+        self.first = first.number
         if is_lm_eval(first.fields):
             list(self.samples.read(first))  # which of lm-eval's filters is the first
         elif is_every_eval_ever(first.fields):
             list(self.instances.read(first))  # which of the results
-        options = _options.get()
+        elif options.columns or not any(
+            is_plain(row.fields) or self._is_known(row) for row in head
+        ):
+            layout = layout_of([row.fields for row in head], options.columns)
+            self.layout = layout if "response" in layout.columns or options.columns else None
         if options.id_base is not None:
-            self.id_base = options.id_base
+            self.naming = Naming(options.id_base)
         elif examine is not None and not is_own(first.fields):
-            self.id_base, note = examine(self._telling(chain([first], rows)))
-            if note:
-                options.note(note)
+            guessed = self.layout is not None and not self.layout.named
+            self.naming = examine(self._telling(chain(head, rows)), guessed)
+            self._tell(options.note)
         return first
+
+    def _is_known(self, row: Row) -> bool:
+        return is_own(row.fields) or is_openai_solutions(row.fields) or is_batch(row.fields)
+
+    def _tell(self, note: Callable[[str], None]) -> None:
+        if self.layout is not None and self.naming.notes:
+            note(f"read {str(self.path)!r} as {self.layout} (--columns ROLE=COLUMN says otherwise)")
+        for line in self.naming.notes:
+            note(line)
 
     def _telling(self, rows: Iterator[Row]) -> list[FileSample]:
         """Return samples from all over a file, of problems that are named in different ways."""
@@ -115,19 +160,21 @@ class SampleReader:
                 samples.setdefault(sample.reference, sample)
             if len(samples) >= TELLING_SAMPLES:
                 break
-        return list(samples.values())
+        return sorted(samples.values(), key=lambda sample: sample.row or math.inf)
 
     def read(self, row: Row) -> Iterator[FileSample]:
         """Yield the completions of a row: one, several, or none."""
-        if not self.id_base:
+        if self.naming is AS_NAMED:
             yield from self._read(row)
             return
         for sample in self._read(row):
-            yield replace(sample, reference=sample.reference.counted_from(self.id_base))
+            yield self.naming.of(sample, self.first)
 
     def _read(self, row: Row) -> Iterator[FileSample]:
         if row.fault:
             yield faulty(row.number, UNNAMED, row.fault)
+        elif self.layout is not None:
+            yield from self.layout.samples(row, self.default_run)
         elif is_lm_eval(row.fields):
             yield from self.samples.read(row)
         elif is_every_eval_ever(row.fields):
@@ -210,7 +257,7 @@ def sample_batches(
         yield from _logged(inspect_json(value, path), selected)
     else:
         reader = SampleReader(path, run)
-        rows = tuple(array_rows(value, path))
+        rows = tuple(array_rows(rows_in(value), path))
         reader.begin(iter(rows), examine)
         for start in range(0, len(rows), BATCH_ROWS):
             part = rows[start : start + BATCH_ROWS]

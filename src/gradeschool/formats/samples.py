@@ -24,12 +24,20 @@ FINISHES = {
 
 
 class Reference(NamedTuple):
-    """How a row names its problem; what it does not say is None."""
+    """How a row names its problem; what it does not say is None.
+
+    question: may be a prompt with the question inside. answer: of a log that carries its problems
+    with it. gold: the row's own, for problems that the dataset does not hold. order: the number of
+    the row, for files that name no problems. prompted: the question stands in the text itself.
+    """
 
     position: int | None = None
     id: str | None = None
     question: str | None = None
     answer: str | None = None
+    gold: str | None = None
+    order: int | None = None
+    prompted: bool = False
 
     @property
     def number(self) -> int | None:

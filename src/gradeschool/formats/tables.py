@@ -1,4 +1,8 @@
-"""Rows of JSONL, CSV (gzipped or not), JSON arrays and Parquet, each with its row number."""
+"""Rows of JSONL and CSV (gzipped or not), JSON, Parquet, Arrow and Excel, each with its number.
+
+What is read is bounded: a file may be hostile, or no table at all. The bounds are far above what
+answers to problems need.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,17 @@ import csv
 import gzip
 import io
 import json
-import re
+import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
+from xml.etree import ElementTree
 
 from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.scorer import clip
 
 
 class Row(NamedTuple):
@@ -62,11 +69,20 @@ class ParsedBatch(NamedTuple):
 # Rows of a file, few enough to be sent to another process, which then parses them.
 TableBatch = LineBatch | CellBatch | ParsedBatch
 BATCH_ROWS = 1024
-SEPARATOR = re.compile(r"[;\t|]")  # in the one column of a header: the file's separator
-# The key of the fields of a CSV row beyond the last column; no column has this name.
-BEYOND = "\n"
+SEPARATORS = ",;\t|"  # of CSV, by their number in the header
+ARROW_FILE = b"ARROW1"  # what an Arrow file begins with, and a stream does not
+# What a damaged Excel file raises in openpyxl, zipfile and the parser of XML.
+EXCEL_DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, ValueError, KeyError, IndexError,
+                TypeError, AttributeError, NotImplementedError, ElementTree.ParseError)  # fmt: skip
 BATCH_BYTES = 4 * 2**20  # JSONL: a batch ends with the line that reaches this
-NO_JSON = (".csv", ".parquet")  # endings of files that hold no JSON
+CSV = (".csv", ".tsv", ".tab")
+ARROW = (".arrow", ".feather")
+EXCEL = ".xlsx"
+NO_JSON = (*CSV, *ARROW, ".parquet", EXCEL)  # endings of files that hold no JSON
+LARGEST_ROW = 32 * 2**20  # bytes of a line of JSONL or CSV
+LARGEST_WHOLE = 512 * 2**20  # bytes of a file that is one JSON value
+LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
+MOST_COLUMNS = 10_000
 RowSelection = Callable[[int], bool]
 
 
@@ -97,14 +113,15 @@ def read_batches(
     if not path.is_file():
         kind = "is a folder" if path.is_dir() else "does not exist"
         raise InputError(f"{str(path)!r} {kind}; give the path of a file")
-    if path.suffix == ".parquet":
-        yield from _parquet_batches(path, selected)
+    if path.suffix in (".parquet", *ARROW):
+        yield from _arrow_batches(path, selected)
         return
-    packed = path.suffix == ".gz"
+    if path.suffix == EXCEL:
+        yield from _in_batches(row for row in _excel_rows(path) if selected(row.number))
+        return
     try:
-        with gzip.open(path) if packed else path.open("rb") as opened:
-            file = cast("BinaryIO", opened)
-            if (path.with_suffix("") if packed else path).suffix == ".csv":
+        with _opened(path) as file:
+            if _unpacked_suffix(path) in CSV:
                 yield from _in_batches(
                     row for row in _csv_rows(file, path.name) if selected(row.number)
                 )
@@ -114,6 +131,14 @@ def read_batches(
         raise InputError(f"{str(path)!r} is no whole gzip file: {error}; copy it anew") from error
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
+
+
+def _opened(path: Path) -> BinaryIO:
+    return cast("BinaryIO", gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
+
+
+def _unpacked_suffix(path: Path) -> str:
+    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix
 
 
 def spread_rows(path: Path, count: int = 32) -> list[Row]:
@@ -133,10 +158,17 @@ def spread_rows(path: Path, count: int = 32) -> list[Row]:
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(file, start=1):
+    """Yield the lines that are not empty with their numbers; b"" for one that is too long."""
+    number = 0
+    while line := file.readline(LARGEST_ROW):
+        number += 1
         if number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
-        if not line.isspace() and line:
+        if len(line) == LARGEST_ROW and not line.endswith(b"\n"):
+            while (rest := file.readline(LARGEST_ROW)) and not rest.endswith(b"\n"):
+                pass
+            yield number, b""
+        elif not line.isspace() and line:
             yield number, line
 
 
@@ -162,6 +194,8 @@ def _in_batches(rows: Iterator[Row]) -> Iterator[ParsedBatch]:
 
 def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
     """Return the fields of one line of JSON, and what is wrong with it ("" for nothing)."""
+    if not line:
+        return {}, f"is longer than {LARGEST_ROW >> 20} MiB; split its texts into several rows"
     try:
         fields = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -178,29 +212,25 @@ def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
 
 
 def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
-    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-    csv.field_size_limit(2**31 - 1)
-    reader = csv.DictReader(text, restkey=BEYOND, strict=True)
+    """Yield the rows of CSV; the header shows what separates its columns."""
+    text = io.TextIOWrapper(file, encoding=_encoding(file), newline="")
+    csv.field_size_limit(LARGEST_ROW)
     number = 1
     try:
-        columns = list(reader.fieldnames or ())
-        if len(columns) == 1 and (separator := SEPARATOR.search(columns[0])):
-            raise InputError(
-                f"the CSV file {name!r} separates its columns by {separator[0]!r}; save it with "
-                "commas"
-            )
-        if twice := [column for column in columns if columns.count(column) > 1]:
-            raise InputError(
-                f"the CSV file {name!r} has two columns named {twice[0]!r}; rename one"
-            )
-        for number, fields in enumerate(reader, start=2):
-            if BEYOND in fields:
+        lines = _text_lines(text, name)
+        header = next(lines, "")
+        separator = max(SEPARATORS, key=header.count)
+        reader = csv.reader(chain([header], lines), delimiter=separator, strict=True)
+        columns = next(reader, [])
+        check_columns(columns, f"the CSV file {name!r}")
+        for number, cells in enumerate(reader, start=2):
+            if not cells:
+                continue
+            if len(cells) > len(columns):
                 yield Row(number, {}, "has more fields than the header; quote what holds a comma")
             else:
-                yield Row(
-                    number, {column: value for column, value in fields.items() if value is not None}
-                )
-    except UnicodeDecodeError:
+                yield Row(number, dict(zip(columns, cells, strict=False)))
+    except UnicodeError:
         raise InputError(
             f"the CSV file {name!r} is not valid UTF-8 near row {number + 1}; save it as UTF-8"
         ) from None
@@ -212,37 +242,112 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         text.detach()  # the caller closes the file
 
 
-def _parquet_batches(path: Path, selected: RowSelection) -> Iterator[CellBatch]:
+def _encoding(file: BinaryIO) -> str:
+    """Return the encoding of a text file: Excel saves "Unicode text" as UTF-16."""
+    start = file.read(2)
+    file.seek(0)
+    return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+
+
+def _text_lines(text: io.TextIOWrapper, name: str) -> Iterator[str]:
+    while line := text.readline(LARGEST_ROW):
+        if len(line) == LARGEST_ROW:
+            raise InputError(
+                f"the CSV file {name!r} has a line longer than {LARGEST_ROW >> 20} MiB; "
+                "is it a CSV file?"
+            )
+        yield line
+
+
+def check_columns(columns: Sequence[str], file: str) -> None:
+    """Raise InputError for a header with a name twice, or with more columns than any table has."""
+    if len(columns) > MOST_COLUMNS:
+        raise InputError(f"{file} has {len(columns)} columns; is its first row the header?")
+    if twice := [name for name, count in Counter(columns).items() if count > 1]:
+        raise InputError(f"{file} has two columns named {clip(twice[0])!r}; rename one")
+
+
+def _excel_rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of the first sheet of an Excel file; formulas give their stored values."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtraError("reading Excel files", "excel") from None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size > LARGEST_SHEET:
+            raise InputError(f"{str(path)!r} holds {size} bytes once unpacked; save it as CSV")
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        rows = book.worksheets[0].iter_rows(values_only=True)
+        columns = ["" if cell is None else str(cell) for cell in next(rows, ())]
+        while columns and not columns[-1]:
+            columns.pop()
+        check_columns(columns, f"the Excel file {str(path)!r}")
+        for number, cells in enumerate(rows, start=2):
+            if any(cell is not None for cell in cells):
+                yield Row(number, dict(zip(columns, map(_excel_cell, cells), strict=False)))
+        book.close()
+    except EXCEL_DAMAGE as error:
+        raise InputError(f"{str(path)!r} is no readable Excel file: {clip(str(error))}") from error
+
+
+def _excel_cell(cell: Any) -> Any:
+    return cell if cell is None or isinstance(cell, str | int | float) else str(cell)
+
+
+def _arrow_batches(path: Path, selected: RowSelection) -> Iterator[CellBatch]:
     try:
         import pyarrow as arrow
-        import pyarrow.parquet as parquet
     except ImportError:
-        raise MissingExtraError("reading Parquet", "parquet") from None
+        raise MissingExtraError("reading Parquet and Arrow", "parquet") from None
     last = 0
     try:
+        for batch in _record_batches(path):
+            numbers = range(last + 1, last + 1 + batch.num_rows)
+            last += batch.num_rows
+            if selected is every_row:
+                yield CellBatch(numbers, batch)
+            elif chosen := [number for number in numbers if selected(number)]:
+                yield CellBatch(chosen, batch.take([number - numbers.start for number in chosen]))
+    except (arrow.ArrowException, OSError) as error:
+        kind = "Parquet" if path.suffix == ".parquet" else "Arrow"
+        raise InputError(f"{str(path)!r} is not a readable {kind} file: {error}") from error
+
+
+def _record_batches(path: Path) -> Iterator[Any]:
+    """Yield the rows of a Parquet or Arrow file (datasets writes Arrow streams) in batches."""
+    from pyarrow import ipc, memory_map, parquet
+
+    if path.suffix == ".parquet":
         # Not buffered ahead: a row group may be as large as the file.
         with parquet.ParquetFile(path, pre_buffer=False) as file:
-            for batch in file.iter_batches(batch_size=BATCH_ROWS):
-                numbers = range(last + 1, last + 1 + batch.num_rows)
-                last += batch.num_rows
-                if selected is every_row:
-                    yield CellBatch(numbers, batch)
-                elif kept := [number for number in numbers if selected(number)]:
-                    yield CellBatch(kept, batch.take([number - numbers.start for number in kept]))
-    except (arrow.ArrowException, OSError) as error:
-        raise InputError(f"{str(path)!r} is not a readable Parquet file: {error}") from error
+            yield from file.iter_batches(batch_size=BATCH_ROWS)
+        return
+    with memory_map(str(path)) as source:
+        if source.read(len(ARROW_FILE)) == ARROW_FILE:
+            reader = ipc.open_file(source)
+            batches = (reader.get_batch(index) for index in range(reader.num_record_batches))
+        else:
+            source.seek(0)
+            batches = iter(ipc.open_stream(source))
+        for batch in batches:
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                yield batch.slice(start, BATCH_ROWS)
 
 
 def _values(column: Any) -> list[Any]:
-    """Return the cells of a column as Python values."""
+    """Return the cells of a column as Python values, dates and times as text."""
     import pyarrow as arrow
 
     try:
+        if arrow.types.is_temporal(column.type):  # Python has no year 10,000, and Arrow has
+            column = column.cast(arrow.string())
         if arrow.types.is_dictionary(column.type):  # each value is converted once: 50 times as fast
             words, places = _values(column.dictionary), column.indices.to_pylist()
             return [None if place is None else words[place] for place in places]
         plain: list[Any] = column.to_pylist()
-    except (UnicodeDecodeError, arrow.ArrowException) as error:
+    except (ValueError, OverflowError, arrow.ArrowException) as error:
         raise InputError(f"a column of the Parquet file cannot be read: {error}") from error
     return plain
 
@@ -256,14 +361,22 @@ def read_whole(path: Path) -> Any:
     None where the file is to be read row by row: it is none of these, or holds further values
     after the first, as JSONL does. Raises InputError where it is one value that cannot be read.
     """
-    if path.suffix in NO_JSON or not path.is_file():
+    if _unpacked_suffix(path) in NO_JSON or not path.is_file():
         return None
     try:
-        with path.open("rb") as file:
-            if path.suffix != ".json" and not _begins_array(file.read(256)):
+        with _opened(path) as file:
+            if _unpacked_suffix(path) != ".json" and not _begins_array(file.read(256)):
                 return None
             file.seek(0)
-            return json.loads(file.read())
+            content = file.read(LARGEST_WHOLE + 1)
+        if len(content) > LARGEST_WHOLE:
+            raise InputError(
+                f"{str(path)!r} is one JSON value of more than {LARGEST_WHOLE >> 20} MiB; write "
+                "one object a line (JSONL)"
+            )
+        return json.loads(content)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{str(path)!r} is no whole gzip file: {error}; copy it anew") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{str(path)!r} is not valid UTF-8 (byte {error.start})") from error
     except json.JSONDecodeError as error:
@@ -289,7 +402,8 @@ def array_rows(value: Any, path: Path) -> Iterator[Row]:
     """Yield the objects of a JSON array as rows; raises InputError where it is no array."""
     if not isinstance(value, list):
         raise InputError(
-            f"{str(path)!r} holds no 'samples'; give an inspect log, or one JSON object a line"
+            f"{str(path)!r} holds no 'samples' and no other list of rows; give an inspect log, or "
+            "one JSON object a line"
         )
     for number, fields in enumerate(value, start=1):
         if isinstance(fields, dict):

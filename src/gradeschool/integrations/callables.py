@@ -1,41 +1,44 @@
-"""`gradeschool.evaluate`: evaluate any Python function under a named protocol."""
+"""`gradeschool.evaluate`: evaluate a named model or any Python function under a protocol."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
+import shutil
 import tempfile
-from collections.abc import Callable, Coroutine
+import weakref
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradeschool.completion import Prompt
-from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, TransientError
 from gradeschool.integrations.scores import Scores, scores_of
 from gradeschool.models.base import Reply, Request
-from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.evaluate import RequestOptions
 from gradeschool.runs.evaluate import evaluate as run_evaluation
-from gradeschool.runs.plan import make_plan
+from gradeschool.runs.job import EvalJob, prepare
 from gradeschool.runs.progress import RunProgress
 from gradeschool.scorer import clip
+from gradeschool.scoring.samples import Sample
 from gradeschool.scoring.sources import load_runs
 
 FunctionInput = str | list[dict[str, str]]
-PROTOCOL = "zero-shot/chat"
+ModelFunction = Callable[[Any], str] | Callable[[Any], Awaitable[str]]
 CONNECTIONS = 16
 
 
 class CallableModel:
     """A function as a model: it takes a text or chat messages and returns the completion's text.
 
-    It is called in threads. OSError (such as time-outs and broken connections) is retried; any
-    other exception ends the run, which can be resumed.
+    An async function is awaited, any other is called in threads. OSError (such as time-outs and
+    broken connections) is retried; any other exception ends the run, which can be resumed.
     """
 
-    def __init__(self, function: Callable[[Any], str], name: str) -> None:
+    def __init__(self, function: ModelFunction, name: str) -> None:
         self.function = function
         self.name = name
         self.identity = f"callable/{name}"
@@ -50,7 +53,10 @@ class CallableModel:
     async def answer(self, request: Request) -> Reply:
         """Call the function. Raises TransientError, and InputError where it returns no text."""
         try:
-            text = await asyncio.to_thread(self.function, function_input(request.prompt))
+            if inspect.iscoroutinefunction(self.function):
+                text = await self.function(function_input(request.prompt))
+            else:
+                text = await asyncio.to_thread(self.function, function_input(request.prompt))
         except OSError as error:
             raise TransientError("connection", f"{type(error).__name__}: {error}") from error
         if not isinstance(text, str):
@@ -61,45 +67,149 @@ class CallableModel:
 
 
 def evaluate(
-    model: Callable[[Any], str],
-    protocol: str = PROTOCOL,
-    dataset: str = "gsm8k",
+    model: str | ModelFunction,
+    protocol: str = "",
+    dataset: str = "",
     *,
     limit: int | None = None,
+    samples: int = 1,
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+    seed: int | None = None,
+    calculator: bool | None = None,
     name: str = "",
     output: str | Path | None = None,
-    connections: int = CONNECTIONS,
+    connections: int | None = None,
+    progress: bool = False,
 ) -> Scores:
-    """Evaluate a function under a protocol, and return the scores by the protocol's scorers.
+    """Evaluate a model under a protocol, and return the scores by the protocol's scorers.
 
-    model: takes a chat protocol's messages ({"role", "content"}; a last one of the assistant is to
-    be continued), another protocol's text. dataset: a name or file, as `-d` takes it. name: what
-    the model is called; with the prompt it identifies what is stored. output: a run folder that is
-    kept, and goes on where it stopped. Raises InputError and DataError; what the function raises.
+    model: a name as `gradeschool eval -m` takes it ("tiny", "http://localhost:8080/v1"), or a
+    function, async or not. A function takes a chat protocol's messages ({"role", "content"}; a last
+    one of the assistant is to be continued), another protocol's text, and returns a text.
+    protocol, dataset, limit, samples, temperature, max_tokens, seed, calculator: as the options of
+    that command. name: what a function is called; with the prompt it identifies what is stored.
+    output: a run folder that is kept, and resumed where it stopped; by default the run lasts as
+    long as the result. connections: the most requests at a time. progress: show it on stderr.
+    Works where an event loop is running, as in a notebook; see `evaluate_async`.
+
+    Raises InputError for what cannot be used, before anything is sent; DataError for a dataset that
+    cannot be had; FatalModelError where no request can succeed; what a function raises.
     """
-    chosen, problems = get_protocol(protocol), load_dataset(dataset)
-    called = name or getattr(model, "__name__", type(model).__name__)
-    plan = make_plan(chosen, problems, chosen.decoding, limit, 1)
-    with tempfile.TemporaryDirectory(prefix="gradeschool-") as scratch:
-        folder = Path(output) if output is not None else Path(scratch) / "run"
-        options = RequestOptions(connections=connections)
-        _finish(
+    settings = _Settings(protocol, dataset, limit, samples, temperature, max_tokens, seed,
+                         calculator, connections)  # fmt: skip
+    if not _loop_is_running():
+        return _evaluate(model, settings, name, output, progress)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(_evaluate, model, settings, name, output, progress).result()
+
+
+async def evaluate_async(
+    model: str | ModelFunction, protocol: str = "", dataset: str = "", **settings: Any
+) -> Scores:
+    """Evaluate as `evaluate` does, without blocking the event loop."""
+    return await asyncio.to_thread(partial(evaluate, model, protocol, dataset, **settings))
+
+
+class _Settings(NamedTuple):
+    """The fields of an `EvalJob` that `evaluate` takes."""
+
+    protocol: str
+    dataset: str
+    limit: int | None
+    samples: int
+    temperature: float | None
+    max_tokens: int | None
+    seed: int | None
+    calculator: bool | None
+    connections: int | None
+
+
+def _evaluate(
+    model: str | ModelFunction,
+    settings: _Settings,
+    name: str,
+    output: str | Path | None,
+    progress: bool,
+) -> Scores:
+    if output is not None:
+        return _evaluate_in(Path(output), model, settings, name, progress)
+    scratch = tempfile.mkdtemp(prefix="gradeschool-")
+    try:
+        scores = _evaluate_in(Path(scratch) / "run", model, settings, name, progress)
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
+    weakref.finalize(scores, shutil.rmtree, scratch, ignore_errors=True)
+    return scores
+
+
+def _evaluate_in(
+    folder: Path, model: str | ModelFunction, settings: _Settings, name: str, progress: bool
+) -> Scores:
+    if callable(model):
+        called = name or getattr(model, "__name__", type(model).__name__)
+        function: CallableModel | None = CallableModel(model, called)
+        connections = settings.connections or CONNECTIONS
+        settings = settings._replace(connections=connections)
+    elif isinstance(model, str):
+        called, function = model, None
+    else:
+        raise InputError(
+            f"the model is a {type(model).__name__}; give its name, such as 'tiny', or a function"
+        )
+    _check(settings)
+    work = prepare(EvalJob(called, **settings._asdict(), output=folder), function)
+    with _display(progress) as shown:
+        evaluation = asyncio.run(
             run_evaluation(
-                plan,
-                CallableModel(model, called),
+                work.plan,
+                work.model,
                 folder,
-                options=options,
-                progress=RunProgress(),
+                options=work.options,
+                progress=shown,
                 version=_version(),
             )
         )
-        (run,) = load_runs(folder, dataset, lambda _: None)
+    if evaluation.fatal is not None:
+        raise evaluation.fatal
+    (run,) = load_runs(folder, work.plan.dataset.name, lambda _: None)
     # Answers are stored as they come; problems are shown in their order.
-    order = {problem.id: index for index, problem in enumerate(problems.problems)}
-    samples = sorted(
-        run.samples, key=lambda sample: order[sample.problem.id] if sample.problem else len(order)
-    )
-    return scores_of(replace(run, name=called, samples=samples), chosen.scorers)
+    order = {problem.id: index for index, problem in enumerate(work.plan.problems)}
+    rows = sorted(run.samples, key=lambda sample: _place(sample, order))
+    named = replace(run, name=called if function else run.name, samples=rows)
+    scores = scores_of(named, work.plan.protocol.scorers)
+    return replace(scores, folder=folder)
+
+
+def _check(settings: _Settings) -> None:
+    """Raise InputError for a setting of another kind than the command line would pass."""
+    for field, least in (("limit", 1), ("samples", 1), ("max_tokens", 1), ("connections", 1)):
+        value = getattr(settings, field)
+        wrong = isinstance(value, bool) or not isinstance(value, int)
+        if value is not None and (wrong or value < least):
+            raise InputError(f"{field} is {value!r}; give a whole number of at least {least}")
+    for field in ("protocol", "dataset"):
+        if not isinstance(getattr(settings, field), str):
+            raise InputError(f"{field} is {getattr(settings, field)!r}; give a name")
+    heat = settings.temperature
+    wrong = isinstance(heat, bool) or not isinstance(heat, int | float)
+    if heat is not None and (wrong or not 0 <= heat <= 2):
+        raise InputError(f"temperature is {heat!r}; give a number from 0 to 2")
+
+
+def _place(sample: Sample, order: dict[str, int]) -> tuple[int, int]:
+    place = order[sample.problem.id] if sample.problem else len(order)
+    return place, sample.sample or 0
+
+
+def _display(progress: bool) -> AbstractContextManager[RunProgress]:
+    """Return the progress display of the command line, or none."""
+    if not progress:
+        return nullcontext(RunProgress())
+    from gradeschool.reports.progress import EvaluationDisplay
+
+    return EvaluationDisplay(quiet=False)
 
 
 def function_input(prompt: Prompt) -> FunctionInput:
@@ -112,15 +222,12 @@ def function_input(prompt: Prompt) -> FunctionInput:
     return messages
 
 
-def _finish(work: Coroutine[Any, Any, object]) -> None:
-    """Run to the end, in a thread of its own where a loop is running already, as in notebooks."""
+def _loop_is_running() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        asyncio.run(work)
-        return
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, work).result()
+        return False
+    return True
 
 
 def _version() -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 from gradeschool.errors import InputError
 from gradeschool.integrations import DEFAULT_SCORER, renamed
@@ -12,11 +15,13 @@ from gradeschool.integrations.rewards import gold_of
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import clip
+from gradeschool.scoring.judge import check_gold
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.score import RunScore, ScorerResult, score_table
+from gradeschool.scoring.sources import choose_runs
 from gradeschool.scoring.statistics import Interval
-from gradeschool.scoring.table import scored_table
-from gradeschool.verdict import Verdict
+from gradeschool.scoring.table import ScoredTable, scored_table
+from gradeschool.verdict import Outcome, Verdict
 
 HEADS = ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
 SHOWN = 5  # misses in a description
@@ -28,10 +33,13 @@ class Scores:
 
     run: counts, accuracy and interval of every scorer; the first is the headline, whose figures are
     `accuracy`, `ci95` and `correct`. verdicts: the headline's, in the order of the completions.
+    scored: every completion under every scorer. folder: the run folder, None for `score`.
     """
 
     run: RunScore
     verdicts: tuple[Verdict, ...]
+    scored: ScoredTable = field(repr=False, compare=False)
+    folder: Path | None = field(default=None, compare=False)
 
     @property
     def headline(self) -> ScorerResult:
@@ -75,15 +83,15 @@ class Scores:
             (
                 scorer.scorer,
                 str(scorer.correct),
-                f"{scorer.accuracy:.2%}",
+                f"{100 * scorer.accuracy:.2f} %",
                 f"{100 * scorer.ci95[0]:.2f} - {100 * scorer.ci95[1]:.2f}",
                 *map(str, (scorer.wrong, scorer.no_answer, scorer.error)),
             )
             for scorer in self.run.scorers
         ]
 
-    def __str__(self) -> str:
-        """Return the table as plain text."""
+    def table(self) -> str:
+        """Return the table as plain text, a line for each scorer."""
         table = [HEADS, *self.rows()]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         return "\n".join(
@@ -93,6 +101,61 @@ class Scores:
             )
             for row in table
         )
+
+    def __str__(self) -> str:
+        """Return the table as plain text."""
+        return self.table()
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame with a row for each completion, failed ones included.
+
+        Columns: problem, sample, question, gold, completion, error, answer (what the first scorer
+        extracted), reason, and for each scorer its outcome under its name. Raises ImportError where
+        pandas is not installed.
+        """
+        try:
+            pandas = import_module("pandas")
+        except ModuleNotFoundError as error:
+            raise ImportError("to_pandas needs pandas: pip install pandas") from error
+        names = [scorer.scorer for scorer in self.run.scorers]
+        verdicts_of_samples = iter(self.scored.verdicts)
+        rows = []
+        for sample in self.scored.run.samples:
+            problem = sample.problem
+            verdicts = () if sample.error or problem is None else next(verdicts_of_samples)
+            headline = verdicts[0] if verdicts else None
+            rows.append({
+                "problem": problem.id if problem else None,
+                "sample": sample.sample,
+                "question": problem.question if problem else None,
+                "gold": problem.gold if problem else None,
+                "completion": sample.text,
+                "error": sample.error,
+                "answer": headline.answer.value if headline and headline.answer else None,
+                "reason": headline.reason if headline else None,
+                **dict.fromkeys(names, Outcome.ERROR.value),
+                **{verdict.scorer: verdict.outcome.value for verdict in verdicts},
+            })  # fmt: skip
+        return pandas.DataFrame(rows)
+
+    def report(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the report as `gradeschool report` does, and return its path.
+
+        path: ends in .html, .md, .csv or .xml. force: replace a file that exists. Raises InputError
+        for another ending, for a file that exists, and where the run folder is gone.
+        """
+        from gradeschool.reports.exports import check_report_path, report_scorers, write_report
+        from gradeschool.reports.page.gather import gather, page_run
+        from gradeschool.reports.page.verdicts import judge_run
+
+        check_report_path(Path(path), force)
+        if self.folder is None:
+            runs = [page_run(self.scored.run)]
+        else:
+            runs = gather([str(self.folder)], None, lambda message: None)
+        scorers = report_scorers(runs, (), self.headline.scorer)
+        write_report([judge_run(run, scorers, 0) for run in runs], scorers, Path(path))
+        return Path(path)
 
     def _repr_html_(self) -> str:
         """Return the table as HTML, for notebooks."""
@@ -106,40 +169,86 @@ class Scores:
 
 
 def score(
-    texts: Sequence[str],
-    golds: Sequence[object],
+    texts: Sequence[str] | Sequence[Mapping[str, object]] | str | Path,
+    golds: Sequence[object] | None = None,
     scorer: str | Sequence[str] = DEFAULT_SCORER,
     *,
+    dataset: str | None = None,
     rule: str | Sequence[str] = "",
 ) -> Scores:
     """Return the scores of completions against their golds.
 
-    golds: one for each text: a number, a solution ("... #### 18"), a GSM8K row or a Problem.
-    scorer: a name or several; the first is the headline. rule: its old name. Raises InputError
-    where texts and golds differ in number or a gold cannot be read, UnknownNameError and
-    MissingExtraError for a scorer.
+    texts: the completions; or, without golds, rows with the keys "completion" and "gold" (and, as
+    far as there are, "question", "id", "sample"), or the path of a run folder or sample file with
+    one run. golds: one for each text: a number, a solution ("... #### 18"), a GSM8K row or a
+    Problem. scorer: a name or several; the first is the headline. dataset: of a file, as
+    `gradeschool score -d` takes it. rule: the old name of `scorer`. Raises InputError where texts
+    and golds differ in number or a gold cannot be read, UnknownNameError and MissingExtraError for
+    a scorer.
     """
     scorer = renamed(scorer, rule)
+    names = [scorer] if isinstance(scorer, str) else list(scorer)
+    if golds is None and isinstance(texts, str | Path):
+        runs = choose_runs([str(texts)], dataset, lambda message: None)
+        if len(runs) > 1:
+            several = ", ".join(f"{texts}#{selection.run.name}" for selection in runs)
+            raise InputError(f"{str(texts)!r} holds several runs; choose: {several}")
+        return scores_of(runs[0].run, names)
+    if isinstance(texts, str) or not isinstance(texts, Sequence):
+        raise InputError(
+            f"the completions are {clip(repr(texts))}; give a list of texts, rows, or a path"
+        )
+    if golds is None:
+        return scores_of(Run("", [_sample_of_row(row, i) for i, row in enumerate(texts)]), names)
+    if isinstance(golds, str) or not isinstance(golds, Sequence):
+        raise InputError(f"the golds are {clip(repr(golds))}; give a list, a gold for each text")
     if len(texts) != len(golds):
         raise InputError(f"{len(texts)} texts but {len(golds)} golds; give a gold for each text")
-    if not texts:
-        raise InputError("there are no texts to score; give at least one")
-    samples = []
-    for index, (text, gold) in enumerate(zip(texts, golds, strict=True)):
-        if not isinstance(text, str):
-            raise InputError(
-                f"text {index} is a {type(text).__name__}: {clip(repr(text))}; give a str"
-            )
-        samples.append(Sample(_problem(gold, index), 0, text, "", index))
-    return scores_of(Run("", samples), [scorer] if isinstance(scorer, str) else list(scorer))
+    samples = [
+        Sample(_problem(gold, index), 0, _text(text, index), "", index)
+        for index, (text, gold) in enumerate(zip(texts, golds, strict=True))
+    ]
+    return scores_of(Run("", samples), names)
+
+
+def _text(text: object, index: int) -> str:
+    if not isinstance(text, str):
+        raise InputError(f"text {index} is a {type(text).__name__}: {clip(repr(text))}; give a str")
+    return text
+
+
+def _sample_of_row(row: object, index: int) -> Sample:
+    """Return the sample of a row with "completion" and "gold"."""
+    if not isinstance(row, Mapping):
+        hint = "" if not isinstance(row, str) else "; give golds=[...], one for each text"
+        raise InputError(
+            f"row {index} is a {type(row).__name__} without a gold{hint or '; give a dict'}"
+        )
+    for key in ("completion", "gold"):
+        if key not in row:
+            names = ", ".join(map(repr, row)) or "none"
+            raise InputError(f"row {index} has no {key!r}, its keys are {names}; add it")
+    number = row.get("sample", 0)
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        raise InputError(f"the sample of row {index} is {number!r}; give a number from 0")
+    problem = _problem(row["gold"], index)
+    id, question = row.get("id", row.get("problem")), row.get("question")
+    problem = replace(
+        problem,
+        id=problem.id if id is None else str(id),
+        question=problem.question if question is None else str(question),
+    )
+    return Sample(problem, number, _text(row["completion"], index), "", index)
 
 
 def scores_of(run: Run, scorers: Sequence[str]) -> Scores:
     """Return the scores of a run by the scorers of these names, and the first one's verdicts."""
+    if not run.samples:
+        raise InputError("there are no texts to score; give at least one")
     if not scorers:
         raise InputError("no scorer is named; give at least one")
     table = scored_table(run, [get_usable_scorer(name) for name in scorers])
-    return Scores(score_table(table), tuple(verdicts[0] for verdicts in table.verdicts))
+    return Scores(score_table(table), tuple(verdicts[0] for verdicts in table.verdicts), table)
 
 
 def _problem(gold: object, index: int) -> Problem:
@@ -150,4 +259,5 @@ def _problem(gold: object, index: int) -> Problem:
     if text is None:
         what = clip(gold) if isinstance(gold, str) else type(gold)
         raise InputError(f"gold {index} is {what!r}; give a number, a solution or a row")
+    check_gold(text)
     return replace(Problem.from_gold(text), id=str(index))

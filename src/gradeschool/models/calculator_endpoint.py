@@ -26,7 +26,7 @@ MOST_REQUESTS = 64
 SEED_STEP = 1_000_003
 
 
-class Annotated(NamedTuple):
+class AnnotatedText(NamedTuple):
     """A text with its last annotation closed. ended: nothing follows it."""
 
     text: str
@@ -66,18 +66,20 @@ class CalculatorLlamaCpp(CalculatorEndpoint, LlamaCppModel):
     """The same for llama.cpp in this process."""
 
 
-def annotated(text: str, closed: int, finish: Finish) -> Annotated:
+def annotated(text: str, closed: int, finish: Finish) -> AnnotatedText:
     """Insert the result of the annotation that is open at the end of a text, and close it.
 
     closed: how much of the text is behind an annotation already. finish: why the server stopped.
     """
     start = text.rfind(OPEN, closed)
     if start < 0:
-        return Annotated(text, ended=True)
+        return AnnotatedText(text, ended=True)
     equals = text.find("=", start)
     if equals >= 0 and (result := forced(text[: equals + 1])):
-        return Annotated(text[: equals + 1] + result, ended=finish is Finish.LENGTH)
-    return Annotated(text + CLOSE, False) if finish is Finish.STOP else Annotated(text, True)
+        return AnnotatedText(text[: equals + 1] + result, ended=finish is Finish.LENGTH)
+    return (
+        AnnotatedText(text + CLOSE, False) if finish is Finish.STOP else AnnotatedText(text, True)
+    )
 
 
 def _continuation(request: Request, text: str, spent: Usage, number: int) -> Request:

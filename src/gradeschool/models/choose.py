@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import urlsplit
 
-from gradeschool.errors import InputError
+from gradeschool.errors import InputError, close_names
+from gradeschool.masking import shown_address
 from gradeschool.models.base import Model
 from gradeschool.models.recorded import RecordedModel
 from gradeschool.problem import Problem
@@ -23,6 +24,29 @@ FORMS = (
     f"tiny, {ENDPOINTS}, transformers/FOLDER_OR_ID, vllm/FOLDER_OR_ID, llama.cpp/FILE.gguf, "
     "recorded/FILE"
 )
+
+# What people write for a provider, and where its OpenAI-compatible addresses are.
+HUBS = ("hf", "huggingface", "hf.co", "huggingface.co")
+PROVIDERS = {
+    "anthropic": "https://api.anthropic.com/v1",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "google": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "mistral": "https://api.mistral.ai/v1",
+    "deepseek": "https://api.deepseek.com/v1",
+    "groq": "https://api.groq.com/openai/v1",
+    "together": "https://api.together.xyz/v1",
+    "openrouter": "https://openrouter.ai/api/v1",
+    "fireworks": "https://api.fireworks.ai/inference/v1",
+    "xai": "https://api.x.ai/v1",
+}
+FAMILIES = {
+    **dict.fromkeys(("gpt-", "chatgpt", "o1", "o3", "o4"), "openai"),
+    "claude": "anthropic",
+    "gemini": "google",
+    "mistral": "mistral",
+    "grok": "xai",
+}
+HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/.*)?\Z|localhost(?:/.*)?\Z")
 
 
 def choose_model(
@@ -42,11 +66,12 @@ def choose_model(
     seconds: how long one request may take. calculator: insert the results of annotations as the
     model writes. workers: the processes in which a `transformers/` model runs.
     """
+    spec = spec.strip()
     provider, _, name = spec.partition("/")
     if workers is not None and provider != "transformers":
         raise InputError(
-            f"--engine ray and --processes run a transformers/FOLDER model, not {spec!r}; "
-            "leave them out"
+            "--engine ray and --processes run a transformers/FOLDER model, not "
+            f"{shown_address(spec)!r}; leave them out"
         )
     if provider == "recorded" and name:
         if calculator:
@@ -79,8 +104,9 @@ def choose_model(
 
 def endpoint_of(spec: str, seconds: float, kind: type[E]) -> E:
     """Return the endpoint that a command line names; raises InputError for another form."""
+    spec = spec.strip()
     provider, _, name = spec.partition("/")
-    if spec.startswith(("http://", "https://")):
+    if spec.lower().startswith(("http://", "https://")):
         base, name = _split(spec)
         return kind(base, name, os.environ.get("GRADESCHOOL_API_KEY", ""), seconds)
     if provider == "openai" and name:
@@ -90,19 +116,40 @@ def endpoint_of(spec: str, seconds: float, kind: type[E]) -> E:
             raise InputError("OPENAI_API_KEY is not set; export it, or set OPENAI_BASE_URL")
         return kind(base, name, key, seconds)
     forms = ENDPOINTS if kind.__name__ == "Probe" else FORMS
-    raise InputError(f"the model {spec!r} is of no known form; give {forms}")
+    guesses = " or ".join(_guesses(spec))
+    hint = f"did you mean {guesses}?" if guesses else f"give {forms}"
+    raise InputError(f"the model {shown_address(spec)!r} is of no known form; {hint}")
+
+
+def _guesses(spec: str) -> list[str]:
+    """Return what may be meant by a model that is of no known form, the likeliest first."""
+    provider, _, name = spec.partition("/")
+    provider, path = provider.lower(), Path(spec)
+    if spec.lower().endswith(".gguf"):
+        return [f"llama.cpp/{spec}"]
+    if path.is_dir():
+        return [f"transformers/{spec}"]
+    if path.is_file():
+        return [f"recorded/{spec}"]
+    if HOST_AND_PORT.match(spec):
+        base, slash, model = shown_address(spec).rstrip("/").partition("/v1")
+        return [f"http://{base}/v1{model if slash else ''}"]
+    if provider in HUBS and name:
+        return [f"transformers/{name}"]
+    if provider == "ollama" and name:
+        return [f"http://localhost:11434/v1/{name}"]
+    if provider in PROVIDERS and name:
+        return [f"openai/{name} with OPENAI_BASE_URL={PROVIDERS[provider]}"]
+    for family, company in FAMILIES.items():
+        if provider.startswith(family) and not name:
+            address = PROVIDERS.get(company)
+            return [f"openai/{spec}" + (f" with OPENAI_BASE_URL={address}" if address else "")]
+    if name and "/" not in name and ":" not in provider:
+        return [f"openai/{spec}", f"transformers/{spec}"]
+    return close_names(spec, ("tiny",))
 
 
 def _split(url: str) -> tuple[str, str]:
     """Split "http://host/v1/NAME" into base and name."""
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise InputError(f"{url!r} is no address: {error}; give http://HOST:PORT/v1") from None
-    if parts.username or parts.password or parts.query:
-        raise InputError(
-            f"the address of {parts.hostname!r} holds a user name, password or query; "
-            "put the key into GRADESCHOOL_API_KEY"
-        )
     base, slash, name = url.partition("/v1/")
-    return (f"{base}/v1", name.rstrip("/")) if slash else (url.rstrip("/"), "")
+    return (f"{base}/v1", name.strip("/")) if slash else (url.rstrip("/"), "")

@@ -7,13 +7,14 @@ strings in. Each probe here asks so that the answer shows it, and says what it m
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from gradeschool.errors import ModelError
 from gradeschool.models.endpoint import LOCAL_HOSTS, Endpoint
-from gradeschool.models.openai_api import NEUTRAL, encoded
+from gradeschool.models.openai_api import NEUTRAL
 from gradeschool.models.probe import (
     CHAT,
     COMPLETIONS,
@@ -367,7 +368,7 @@ async def _posted(server: Probe, path: str, **fields: Any) -> Mapping[str, Any]:
     """Return what an address of a server answers, {} where there is no such address."""
     server.requests += 1
     try:
-        reply = await server.call("POST", path, encoded(fields))
+        reply = await server.call("POST", path, json.dumps(fields).encode())
     except ModelError:
         return {}
     return reply if isinstance(reply, Mapping) else {}

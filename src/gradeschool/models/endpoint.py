@@ -5,36 +5,65 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, BinaryIO
-from urllib.parse import urlsplit
+from typing import Any, BinaryIO, NamedTuple
+from urllib.parse import SplitResult, urlsplit
+from weakref import WeakSet
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
 
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
+from gradeschool.masking import masked, register_secret, shown_address
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.openai_api import (
     LENGTH,
     NEW_LENGTH,
     body_of,
     classify,
-    encoded,
     neutral_for,
     object_in,
-    parse_replies,
     refused,
+    replies_in,
 )
 
 CONNECT_SECONDS = 10.0
 TOTAL_SECONDS = 600.0
 LARGEST_REPLY = 16 * 2**20
-# A body is sent again with other fields at most this often: once for each that may be refused.
-MOST_BODIES = 8
 JSON_HEADERS = {"Content-Type": "application/json"}
 # A server that starts says 503 for a while: it is asked so often again which model it serves.
 STARTING_WAITS = (0.5, 1.0, 2.0, 4.0)
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-SHORTEST_SECRET = 6  # what is shorter stands in ordinary answers too
+# The connection that carries the present task's request.
+_CONNECTION: ContextVar[ResponseHandler] = ContextVar("connection")
+
+
+class GuardedConnector(aiohttp.TCPConnector):
+    """Connections of which none hands an old reply to a new request.
+
+    One on which bytes came while it was idle is closed. Whoever reads a reply closes every other
+    one too, unless the reply is certainly that of its request (`Endpoint._checked`).
+    """
+
+    async def connect(self, *arguments: Any, **options: Any) -> Any:
+        """Return a connection, new or idle and silent."""
+        connection = await super().connect(*arguments, **options)
+        while (protocol := connection.protocol) is not None and protocol.should_close:
+            connection.close()
+            connection = await super().connect(*arguments, **options)
+        if protocol is not None:
+            _CONNECTION.set(protocol)
+        return connection
+
+
+class Response(NamedTuple):
+    """What a server sent: headers in lower case, and the connection that it came on."""
+
+    status: int
+    headers: Mapping[str, str]
+    raw: bytes
+    connection: ResponseHandler
 
 
 class Endpoint:
@@ -46,16 +75,10 @@ class Endpoint:
     """
 
     def __init__(self, base: str, model: str, key: str, seconds: float = TOTAL_SECONDS) -> None:
-        parts = urlsplit(base)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InputError(f"the address {base!r} is no http:// or https:// URL; give a base URL")
-        if parts.username or parts.password:
-            raise InputError(
-                f"the address of {parts.hostname!r} holds a user name or password; "
-                "put the key into the environment"
-            )
+        address_parts(base)
         if key and not (key.isascii() and key.isprintable()):
             raise InputError("the API key holds characters that no header may; set it again")
+        register_secret(key)
         self.base = base.rstrip("/")
         self.model = model
         self.seconds = seconds
@@ -66,6 +89,9 @@ class Endpoint:
         self._neutral: Mapping[str, float] = neutral_for(base)
         self._refused: frozenset[str] = frozenset()
         self._one_choice = False
+        # Of replies: their ids, and the connections that brought one.
+        self._ids: set[int] = set()
+        self._trusted: WeakSet[ResponseHandler] = WeakSet()
 
     @property
     def identity(self) -> str:
@@ -91,7 +117,7 @@ class Endpoint:
         proxy = proxy_for(self.base)
         self._session = aiohttp.ClientSession(
             headers=headers,
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
+            connector=GuardedConnector(limit=0, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(
                 total=self.seconds, sock_connect=min(CONNECT_SECONDS, self.seconds)
             ),
@@ -122,50 +148,75 @@ class Endpoint:
         Usage that it counted for several is that of the first; the others' is unknown.
         """
         sent = requests[:1] if self._one_choice else requests
-        raw = await self._raw(sent)
-        if raw is None:
+        first = requests[0]
+        path = "/chat/completions" if first.prompt.is_chat else "/completions"
+        while True:
+            body = self._body(first, len(sent))
+            response = await self._send("POST", path, json.dumps(body).encode())
+            if response.status == 200:
+                break
+            refuses = response.status in {400, 422}
+            if refuses and self._learns(response.raw, body):
+                continue
+            if not (refuses and len(sent) > 1):
+                raise classify(response.status, response.headers, response.raw, self.base)
             self._one_choice, sent = True, requests[:1]
-            raw = await self._raw(sent)
-            assert raw is not None, "one choice cannot be too many"  # noqa: S101
-        replies = parse_replies(raw, sent)
-        if len(replies) < len(sent):
-            self._one_choice = True
+        answer = self._checked(response)
+        replies = replies_in(answer, sent)
+        self._one_choice |= len(answer["choices"]) < len(sent)
         if not self._refused:
             return replies
         words = tuple(f"{name} refused" for name in sorted(self._refused))
         return [replace(reply, deviations=(*reply.deviations, *words)) for reply in replies]
 
-    async def call(self, method: str, path: str, data: bytes | aiohttp.FormData | None) -> Any:
+    def _checked(self, response: Response) -> dict[str, Any]:
+        """Return the object of a reply that is certainly that of its request.
+
+        A server, or a proxy in between, may send a reply twice or late, and the next request on the
+        connection would take it for its own. So a connection is used again only after a reply with
+        an id that no earlier one had; what comes there with none, or with one that was seen, is
+        refused and requested again on another connection. Raises TransientError.
+        """
+        id = None
+        try:
+            body = object_in(response.raw)
+            id = body.get("id")
+            digest = hash(id) if isinstance(id, str) and id else None
+            if digest is not None and digest not in self._ids:
+                self._ids.add(digest)
+                self._trusted.add(response.connection)
+                return body
+        except TransientError:
+            response.connection.close()
+            raise
+        response.connection.close()
+        if response.connection in self._trusted:
+            raise TransientError(
+                "stale reply", f"{self.base} sent a reply that belongs to no request: id {id!r}"
+            )
+        return body
+
+    async def call(
+        self, method: str, path: str, data: bytes | aiohttp.FormData | None
+    ) -> dict[str, Any]:
         """Return the JSON object that another address of this server answers; raises ModelError."""
-        status, headers, raw = await self._send(method, path, data)
-        if status != 200:
-            raise classify(status, headers, raw, self.base)
-        return object_in(raw)
+        return object_in((await self._fetch(method, path, data)).raw)
 
     async def download(self, path: str, target: BinaryIO) -> None:
         """Write what another address of this server answers into a file, however large it is."""
-        status, headers, raw = await self._send("GET", path, None, target)
-        if status != 200:
-            raise classify(status, headers, raw, self.base)
+        await self._fetch("GET", path, None, target)
+
+    async def _fetch(self, *request: Any) -> Response:
+        """Return the reply to `_send` of these arguments; raises ModelError unless it is a 200."""
+        response = await self._send(*request)
+        response.connection.close()
+        if response.status != 200:
+            raise classify(response.status, response.headers, response.raw, self.base)
+        return response
 
     def body_of(self, request: Request) -> dict[str, Any]:
         """Return the body that would be sent for one request."""
         return self._body(request, 1)
-
-    async def _raw(self, requests: Sequence[Request]) -> bytes | None:
-        """Return the body of a 200; None where asking for several choices may have failed."""
-        first = requests[0]
-        path = "/chat/completions" if first.prompt.is_chat else "/completions"
-        for _ in range(MOST_BODIES):
-            body = self._body(first, len(requests))
-            status, headers, raw = await self._send("POST", path, encoded(body))
-            if status == 200:
-                return raw
-            if status not in {400, 422} or not self._learns(raw, body):
-                break
-        if len(requests) > 1 and status in {400, 422}:
-            return None
-        raise classify(status, headers, raw, self.base)
 
     def _body(self, request: Request, n: int) -> dict[str, Any]:
         fields = (self.model, request.prompt, request.decoding, request.sample, n, self._length)
@@ -187,38 +238,46 @@ class Endpoint:
         Raises TransientError where nothing answers there or the server is in trouble for longer
         than STARTING_WAITS, InputError where it serves not one.
         """
+        served, status = [], 200
         try:
-            status, headers, raw = await self._models()
-        except TransientError as error:
-            if error.cause != "cannot connect":
+            reply = await self._patient_call("/models")
+            listed = reply.get("data")
+            entries = listed if isinstance(listed, list) else []
+            served = [entry.get("id") for entry in entries if isinstance(entry, Mapping)]
+        except FatalModelError as error:
+            if error.cause != "http 404":
                 raise
-            raise TransientError(error.cause, f"{error}; is the server running?") from error
-        try:
-            served = [entry["id"] for entry in json.loads(raw)["data"]] if status == 200 else []
-        except (ValueError, KeyError, TypeError, RecursionError):
-            served = []
-        if len(served) == 1 and isinstance(served[0], str):
+            status = 404
+        except TransientError as error:
+            if error.cause == "cannot connect":
+                raise TransientError(error.cause, f"{error}; is the server running?") from error
+            if error.cause != "bad response":
+                raise
+        except ModelError as error:
+            status = int(error.cause.removeprefix("http "))
+        if len(served) == 1 and isinstance(served[0], str) and served[0]:
             return served[0]
-        if status in {401, 403}:
-            raise classify(status, headers, raw, self.base)
-        shown = ", ".join(map(str, served[:10])) or f"none listed (HTTP {status})"
-        raise InputError(f"{self.base} serves not one model but: {shown}; add /NAME to the address")
+        names = ", ".join(str(name)[:80] for name in served[:10])
+        names = names or f"none listed (HTTP {status})"
+        raise InputError(f"{self.base} serves not one model but: {names}; add /NAME to the address")
 
-    async def _models(self) -> tuple[int, dict[str, str], bytes]:
-        """Return the answer to /models; raises TransientError where the trouble lasts."""
-        for wait in (*STARTING_WAITS, None):
-            status, headers, raw = await self._send("GET", "/models", None)
-            error = None if status == 200 else classify(status, headers, raw, self.base)
-            if not isinstance(error, TransientError):
-                break
-            if wait is None:
-                raise TransientError(
-                    error.cause,
-                    f"{error}; asked {len(STARTING_WAITS) + 1} times which model it serves; try "
-                    "again later, or add /NAME to the address",
-                )
-            await asyncio.sleep(wait if error.retry_after is None else error.retry_after)
-        return status, headers, raw
+    async def _patient_call(self, path: str) -> dict[str, Any]:
+        """Return the object at an address; raises TransientError where the trouble lasts."""
+        for wait in STARTING_WAITS:
+            try:
+                return await self.call("GET", path, None)
+            except TransientError as error:
+                if not error.cause.startswith("http "):
+                    raise
+                await asyncio.sleep(wait if error.retry_after is None else error.retry_after)
+        try:
+            return await self.call("GET", path, None)
+        except TransientError as error:
+            raise TransientError(
+                error.cause,
+                f"{error}; asked {len(STARTING_WAITS) + 1} times which model it serves; try "
+                "again later, or add /NAME to the address",
+            ) from error
 
     async def _send(
         self,
@@ -226,12 +285,16 @@ class Endpoint:
         path: str,
         data: bytes | aiohttp.FormData | None,
         target: BinaryIO | None = None,
-    ) -> tuple[int, dict[str, str], bytes]:
-        """Return status, headers and body, with the key masked.
+    ) -> Response:
+        """Return what the server sends; raises TransientError, FatalModelError, ModelError.
 
-        target: a file that the body of a 200 is written to instead.
+        target: a file that the body of a 200 is written to instead. A reply that is larger than
+        LARGEST_REPLY fails its sample: it would come again. The caller closes the connection,
+        unless the reply is certainly that of this request.
         """
         assert self._session is not None, "the endpoint is used outside its context"  # noqa: S101
+        parts: list[bytes] = []
+        size = 0
         try:
             async with self._session.request(
                 method,
@@ -240,12 +303,18 @@ class Endpoint:
                 headers=JSON_HEADERS if isinstance(data, bytes) else None,
                 allow_redirects=False,
             ) as reply:
-                if target is not None and reply.status == 200:
-                    async for part in reply.content.iter_chunked(2**16):
+                connection = _CONNECTION.get()
+                async for part in reply.content.iter_chunked(2**16):
+                    if target is not None and reply.status == 200:
                         target.write(part)
-                    return reply.status, {}, b""
-                raw = await _limited(reply)
-                headers = dict(reply.headers) if reply.status != 200 else {}
+                        continue
+                    size += len(part)
+                    if size > LARGEST_REPLY:
+                        reply.close()
+                        raise ModelError(
+                            "reply too large", f"a reply is larger than {LARGEST_REPLY} bytes"
+                        )
+                    parts.append(part)
         except TimeoutError as error:
             message = f"{self.base} did not answer within {self.seconds:g} s"
             raise TransientError("timeout", message) from error
@@ -255,50 +324,65 @@ class Endpoint:
             ) from error
         except aiohttp.ClientConnectorError as error:
             raise TransientError(
-                "cannot connect", f"cannot connect to {self.base}: {error.os_error}"
+                "cannot connect", f"cannot connect to {self.base}: {masked(str(error.os_error))}"
             ) from error
-        except aiohttp.InvalidURL as error:
+        except ValueError as error:  # InvalidURL, and names that cannot be looked up
             raise FatalModelError("bad address", f"{self.base!r} is no usable address") from error
         except (aiohttp.ClientError, OSError) as error:
             kind = type(error).__name__
             raise TransientError("connection lost", f"{self.base}: {kind}") from error
-        headers = {name.lower(): self._masked(value) for name, value in headers.items()}
-        return reply.status, headers, self.without_key(raw)
-
-    def without_key(self, raw: bytes) -> bytes:
-        """Return what a server sent, the key masked where it repeats it."""
-        if len(self._key) < SHORTEST_SECRET:
-            return raw
-        return raw.replace(self._key.encode(), b"[API key]")
-
-    def _masked(self, text: str) -> str:
-        return text.replace(self._key, "[API key]") if len(self._key) >= SHORTEST_SECRET else text
+        headers = {}
+        if reply.status != 200:
+            connection.close()
+            headers = {name.lower(): masked(value) for name, value in reply.headers.items()}
+        return Response(reply.status, headers, b"".join(parts), connection)
 
 
-async def _limited(reply: aiohttp.ClientResponse) -> bytes:
-    """Read a body of bounded size; one that is larger fails its sample: it would come again."""
-    parts: list[bytes] = []
-    size = 0
-    async for part in reply.content.iter_chunked(2**16):
-        size += len(part)
-        if size > LARGEST_REPLY:
-            reply.close()
-            raise ModelError("reply too large", f"a reply is larger than {LARGEST_REPLY} bytes")
-        parts.append(part)
-    return b"".join(parts)
+def address_parts(address: str, name: str = "the address") -> SplitResult:
+    """Return the parts of a base URL; raises InputError for what is none, or holds a secret.
+
+    The message never shows what may be a password or a key.
+    """
+    text = shown_address(address)
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # brackets that do not match, a port beyond 65535
+        usable = False
+    if not usable:
+        raise InputError(
+            f"{name} {text!r} is no usable http:// or https:// URL; give one such as "
+            "http://HOST:PORT/v1"
+        )
+    if "@" in address or parts.query or parts.fragment:
+        raise InputError(
+            f"{name} {text!r} holds a user name, password, query or fragment; put the key into "
+            "the environment (GRADESCHOOL_API_KEY, or OPENAI_API_KEY for openai/NAME)"
+        )
+    return parts
 
 
 def proxy_for(base: str) -> str | None:
     """Return the proxy that the environment names for an address, looked up once.
 
     aiohttp's `trust_env` looks it up for each request, in a thread, and would send a password that
-    it finds in ~/.netrc.
+    it finds in ~/.netrc. Raises InputError where its address cannot be used.
     """
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(base)
     proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
-    if proxy is not None and urlsplit(proxy).scheme not in {"http", "https"}:
-        name = f"{parts.scheme.upper()}_PROXY"
-        raise InputError(f"the proxy in {name} is no http:// or https:// address; set another")
+    if proxy is None:
+        return None
+    name = f"{parts.scheme.upper()}_PROXY"
+    _, at, host = proxy.rpartition("@")
+    if at:
+        shown_address(proxy)  # registers its password
+    scheme = proxy.partition("://")[0]
+    try:
+        address_parts(f"{scheme}://{host}" if at else proxy)
+    except InputError:
+        raise InputError(
+            f"the proxy in {name} is no http:// or https:// address; set another"
+        ) from None
     return proxy

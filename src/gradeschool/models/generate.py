@@ -10,7 +10,7 @@ import torch
 from transformers import GenerationConfig
 
 from gradeschool.models.local import GenerationSettings, SampleTask
-from gradeschool.models.tokens.rows import Sampled
+from gradeschool.models.tokens.rows import SampledTokens
 
 
 class GenerateLoop:
@@ -26,7 +26,7 @@ class GenerateLoop:
 
     def steps(
         self, tasks: Sequence[SampleTask], max_tokens: int, seed: int, rows: int
-    ) -> Iterator[list[Sampled]]:
+    ) -> Iterator[list[SampledTokens]]:
         """Yield a list for each batch, in the order of the tasks.
 
         Random numbers depend on the batch: with a seed, sampled rows are written alone.
@@ -44,7 +44,9 @@ class GenerateLoop:
             for start in range(0, len(alike), size):
                 yield self._batch(alike[start : start + size], tokens, seed if drawn else None)
 
-    def _batch(self, tasks: Sequence[SampleTask], limit: int, seed: int | None) -> list[Sampled]:
+    def _batch(
+        self, tasks: Sequence[SampleTask], limit: int, seed: int | None
+    ) -> list[SampledTokens]:
         """Return the continuation of each prompt; seed: None leaves torch's as it is."""
         width = max(len(task.tokens) for task in tasks)
         padding = [width - len(task.tokens) for task in tasks]
@@ -80,7 +82,7 @@ class GenerateLoop:
             **(drawing if self.settings.temperature else {}),
         )
 
-    def _row(self, task: SampleTask, ids: list[int], limit: int) -> Sampled:
+    def _row(self, task: SampleTask, ids: list[int], limit: int) -> SampledTokens:
         """Return a row up to its end token; one that a stop string ended is padded instead."""
         end = next((place + 1 for place, token in enumerate(ids) if token in self.ends), None)
         if end is None:
@@ -89,4 +91,4 @@ class GenerateLoop:
                 end -= 1
         ids = ids[:end]
         finished = end < limit or bool(ids and ids[-1] in self.ends)
-        return Sampled(task.prompt, task.sample, ids, [], [], finished)
+        return SampledTokens(task.prompt, task.sample, ids, [], [], finished)

@@ -11,9 +11,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from gradeschool.completion import Decoding, Prompt, Usage
+from gradeschool.completion import NO_USAGE, Decoding, Finish, Prompt, Usage
 from gradeschool.errors import FatalModelError, ModelError, TransientError
-from gradeschool.formats.samples import finish_of, text_of
+from gradeschool.formats.samples import text_of
+from gradeschool.masking import masked, masked_values, shown_address
 from gradeschool.models.base import Reply, Request
 
 # Servers fill what a request leaves out from their own or the model's defaults: llama.cpp top_k 40
@@ -76,73 +77,130 @@ def refused(raw: bytes, body: Mapping[str, Any]) -> set[str]:
     return {name for name in NEUTRAL if name in body and name in text}
 
 
-def encoded(body: Mapping[str, Any]) -> bytes:
-    """Return the bytes of a body; ASCII, so that a lone surrogate in a question can be sent."""
-    return json.dumps(body).encode()
-
-
 TRANSIENT_STATUSES = {408, 409, 425, 429, *range(500, 600)}
 LONGEST_WAIT = 120.0
-OUT_OF_MONEY = (b"insufficient_quota", b"billing_hard_limit_reached")
+OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
+LONGEST_NAME = 200
+MOST_TOKENS = 2**31 - 1  # a count above it is no count
+
+# What an answer is. A reply is one only if its choice ends for a reason of the first table and
+# holds text; everything else is a failure with a cause, which is never scored.
+ENDINGS: Mapping[str, Finish] = {
+    **dict.fromkeys(("", "none", "null"), Finish.UNKNOWN),
+    **dict.fromkeys(
+        ("stop", "eos", "eos_token", "end_turn", "stop_sequence", "stop_token", "complete"),
+        Finish.STOP,
+    ),
+    **dict.fromkeys(
+        ("length", "max_tokens", "model_length", "max_length", "max_output_tokens"), Finish.LENGTH
+    ),
+}
+FAILURES: Mapping[str, str] = {
+    **dict.fromkeys(("error", "failed", "insufficient_system_resource"), "server error"),
+    **dict.fromkeys(("abort", "aborted", "cancelled", "canceled"), "aborted"),
+    **dict.fromkeys(
+        (
+            *("content_filter", "safety", "recitation", "blocklist", "prohibited_content"),
+            *("sensitive", "filtered", "guardrail_intervened", "refusal"),
+        ),
+        "content filter",
+    ),
+    **dict.fromkeys(("tool_calls", "function_call", "tool_use", "tool_call"), "tool call"),
+}
+# The same request would end in the same way: these are tried again in the next session only.
+LASTING = ("content filter", "tool call")
 
 
 def parse_replies(raw: bytes, requests: Sequence[Request]) -> list[Reply]:
-    """Return the completions in the body of a 200, one at least and at most one a request.
-
-    Raises TransientError where the body is no such thing. A stop string that the server left in is
-    cut off, a prefix that it repeated is taken off; both are named in `deviations`. Usage goes to
-    the first reply: servers count the choices of a request together.
-    """
+    """Return the completions in the body of a 200; see `replies_in`."""
     return replies_in(object_in(raw), requests)
 
 
-def object_in(raw: bytes) -> Mapping[str, Any]:
-    """Return the JSON object in the body of a 200; raises TransientError where there is none."""
+def object_in(raw: bytes) -> dict[str, Any]:
+    """Return the JSON object in the body of a 200, secrets masked; raises TransientError.
+
+    Bytes that are no UTF-8 are not replaced: the text would not be the model's.
+    """
     try:
-        body = json.loads(raw.decode("utf-8", "replace"))
+        body = masked_values(json.loads(raw.decode(), parse_int=_bounded))
     except (ValueError, RecursionError) as error:
-        raise TransientError("bad response", f"the reply is no JSON: {raw[:60]!r}") from error
-    if not isinstance(body, Mapping):
-        raise TransientError("bad response", f"the reply is no JSON object: {raw[:60]!r}")
+        text = masked(repr(raw[:60]))
+        raise TransientError("bad response", f"the reply is no JSON: {text}") from error
+    if not isinstance(body, dict):
+        raise TransientError("bad response", f"the reply is no JSON object: {_shown(body)}")
     if body.get("error"):
-        raise TransientError("bad response", f"the reply holds an error: {_shown(body)}")
+        raise TransientError("server error", f"the reply holds an error: {_shown(body)}")
     return body
 
 
+def _bounded(digits: str) -> int:
+    """Return an integer of JSON; Python refuses to read those of thousands of digits."""
+    return int(digits) if len(digits) < 20 else -1
+
+
 def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Reply]:
-    """Return the completions in a parsed body; see `parse_replies`."""
+    """Return the completions in a parsed body, one at least and at most one a request.
+
+    Choices from the first failure on are left out, so that they are requested again. Raises
+    TransientError or ModelError where the first is one. A stop string that the server left in is
+    cut off, a prefix that it repeated is taken off; both are named in `deviations`. Usage goes to
+    the first reply: servers count the choices of a request together.
+    """
     choices = body.get("choices")
-    if not isinstance(choices, list) or not all(isinstance(choice, Mapping) for choice in choices):
-        choices = None
-    if not choices:
+    if not isinstance(choices, list) or not choices:
         raise TransientError("bad response", "the reply holds no choices")
+    if not all(isinstance(choice, Mapping) for choice in choices):
+        raise TransientError("bad response", f"a choice is no object: {_shown(choices)}")
     places = [choice.get("index") for choice in choices]
     if all(isinstance(place, int) for place in places) and len(set(places)) == len(places):
-        choices = sorted(choices, key=lambda choice: int(choice["index"]))
-    usage_field = body.get("usage")
-    counts = usage_field if isinstance(usage_field, Mapping) else {}
+        choices.sort(key=lambda choice: int(choice["index"]))
+    counts = body.get("usage")
+    counts = counts if isinstance(counts, Mapping) else {}
     usage = Usage(
         *(
-            count if isinstance(count := counts.get(name), int) and count >= 0 else None
+            count if type(count := counts.get(name)) is int and 0 <= count <= MOST_TOKENS else None
             for name in ("prompt_tokens", "completion_tokens")
         )
     )
-    model = str(body.get("model") or "")
-    pairs = zip(choices, requests, strict=False)
-    replies = [_reply(choice, request, model) for choice, request in pairs]
-    return [replace(replies[0], usage=usage), *replies[1:]]
+    model = body.get("model")
+    model = model[:LONGEST_NAME] if isinstance(model, str) else ""
+    replies: list[Reply] = []
+    for choice, request in zip(choices, requests, strict=False):
+        try:
+            reply = _reply(choice, request, model, usage)
+        except ModelError:
+            if not replies:
+                raise
+            break
+        replies.append(replace(reply, usage=NO_USAGE) if replies else reply)
+    return replies
 
 
-def _reply(choice: Mapping[str, Any], request: Request, model: str) -> Reply:
-    """Return a choice without what the server should have left out."""
+def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage) -> Reply:
+    """Return a choice without what the server should have left out; raises ModelError."""
+    if choice.get("error"):
+        raise TransientError("server error", f"the choice holds an error: {_shown(choice)}")
+    reason = str(choice.get("finish_reason") or "")
+    finish = ENDINGS.get(reason.lower())
+    if finish is None:
+        cause = FAILURES.get(reason.lower(), "unknown ending")
+        kind = ModelError if cause in LASTING else TransientError
+        raise kind(cause, f"the completion ended with finish_reason {reason[:80]!r}")
     content, reasoning = choice.get("text"), None
     if request.prompt.is_chat:
         message = choice.get("message")
-        message = message if isinstance(message, Mapping) else {}
+        if not isinstance(message, Mapping):
+            raise TransientError("bad response", f"the choice holds no message: {_shown(choice)}")
         content = message.get("content")
-        reasoning = message.get("reasoning") or message.get("reasoning_content")
-    text = text_of(content) or ""
-    deviations = []
+        reasoning = text_of(message.get("reasoning") or message.get("reasoning_content"))
+        if message.get("refusal") and not content:
+            raise ModelError("content filter", f"a refusal: {_shown(message['refusal'])}")
+    text = text_of(content)
+    if text is None and not (content is None and reasoning):
+        raise TransientError("bad response", f"the content is no text: {_shown(content)}")
+    if not text and not reasoning and not usage.completion_tokens:
+        raise TransientError("empty reply", "the reply holds no text, and no token was generated")
+    text, deviations = text or "", []
     prefix = request.prompt.prefix
     if prefix and text.startswith(prefix):
         text = text[len(prefix) :]
@@ -151,26 +209,21 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str) -> Reply:
     if cuts:
         text = text[: min(cuts)]
         deviations.append("stop string left in")
-    return Reply(
-        text,
-        finish_of(choice.get("finish_reason")),
-        reasoning=text_of(reasoning) or "",
-        model=model,
-        deviations=tuple(deviations),
-    )
+    return Reply(text, finish, usage, reasoning or "", model, tuple(deviations))
 
 
 def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> ModelError:
     """Return the error that a status other than 200 means: ask again, give up, or stop the run."""
-    cause, message = f"http {status}", f"HTTP {status} from {base}: {_error_text(raw)}"
+    text = raw.decode("utf-8", "replace")
+    cause, message = f"http {status}", f"HTTP {status} from {base}: {_error_text(text)}"
     if status in {401, 403}:
         return FatalModelError(cause, f"{message}; the server refuses the API key")
-    if status == 402 or (status == 429 and any(word in raw for word in OUT_OF_MONEY)):
+    if status == 402 or (status == 429 and any(word in text for word in OUT_OF_MONEY)):
         return FatalModelError(cause, f"{message}; the account has no credit left")
     if status == 404:
         return FatalModelError(cause, f"{message}; check the address and model name")
     if 300 <= status < 400:  # not followed: the key would go to another server
-        place = repr(headers.get("location", "")[:200])
+        place = repr(shown_address(headers.get("location", "")[:200]))
         return FatalModelError(
             cause, f"HTTP {status} from {base}: go to {place}; give that address"
         )
@@ -196,10 +249,10 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     if seconds is None:
         try:
             date = parsedate_to_datetime(value)
-        except ValueError:
+            date = date if date.tzinfo else date.replace(tzinfo=UTC)
+            seconds = (date - (now or datetime.now(UTC))).total_seconds()
+        except (ValueError, TypeError, OverflowError):  # a date that is none, or out of range
             return None
-        date = date if date.tzinfo else date.replace(tzinfo=UTC)
-        seconds = (date - (now or datetime.now(UTC))).total_seconds()
     return min(max(seconds, 0.0), LONGEST_WAIT)
 
 
@@ -208,14 +261,17 @@ def _number(text: str) -> float | None:
     return float(text) if len(text) < 20 and text.replace(".", "", 1).isdecimal() else None
 
 
-def _error_text(raw: bytes) -> str:
+def _error_text(text: str) -> str:
     try:
-        return _shown(json.loads(raw.decode("utf-8", "replace")))
+        return _shown(masked_values(json.loads(text, parse_int=_bounded)))
     except (ValueError, RecursionError):
-        return repr(raw[:80].decode("utf-8", "replace"))
+        return masked(repr(text[:80]))
 
 
 def _shown(body: Any) -> str:
     error = body.get("error", body) if isinstance(body, Mapping) else body
     message = error.get("message") if isinstance(error, Mapping) else None
-    return repr(str(message or error)[:200])
+    try:
+        return repr(str(message or error)[:200])
+    except RecursionError:
+        return "a value that is nested too deeply"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 from gradeschool.errors import ModelError
 from gradeschool.formats.samples import text_of
 from gradeschool.models.endpoint import Endpoint
-from gradeschool.models.openai_api import encoded, object_in
+from gradeschool.models.openai_api import object_in
 
 QUESTION = "A box holds 3 rows of 4 eggs. How many eggs are in 5 boxes? Work it out step by step."
 TOKENS = 48
@@ -85,7 +86,8 @@ class Probe(Endpoint):
         self.requests += 1
         body = {"model": self.model, "max_tokens": TOKENS, "temperature": 0, **fields}
         sent = {name: value for name, value in body.items() if value is not None}
-        status, _, raw = await self._send("POST", path, encoded(sent))
+        status, _, raw, connection = await self._send("POST", path, json.dumps(sent).encode())
+        connection.close()
         if status in {401, 403}:
             raise ModelError(f"http {status}", f"{self.base} refuses the API key")
         if status != 200:

@@ -121,8 +121,12 @@ class SpreadModel:
         server.asking += 1
         try:
             reply = await server.model.answer(request)
-        except TransientError:
-            server.suspect, server.quiet_until = True, self._clock() + QUIET_SECONDS
+        except TransientError as error:
+            now = self._clock()
+            quiet = max(QUIET_SECONDS, error.retry_after or 0.0)
+            server.suspect, server.quiet_until = True, now + quiet
+            if any(other.quiet_until <= now for other in self._servers):
+                error.retry_after = None  # another server need not wait for what this one wants
             raise
         finally:
             server.asking -= 1

@@ -26,9 +26,9 @@ from gradeschool.models.tokens.cache_step import CacheStep, UnknownArchitectureE
 from gradeschool.models.tokens.draw import Draw, logprobs
 from gradeschool.models.tokens.llama_step import LlamaStep
 from gradeschool.models.tokens.row_batch import GenerationBatch, encoded
-from gradeschool.models.tokens.rows import RowTable, Sampled, Stops
+from gradeschool.models.tokens.rows import RowTable, SampledTokens, Stops
 
-__all__ = ["Draw", "Loop", "SampleTask", "Sampled", "UnknownArchitectureError", "sample"]
+__all__ = ["Draw", "Loop", "SampleTask", "SampledTokens", "UnknownArchitectureError", "sample"]
 
 ROWS_ON_CPU, ROWS_ON_GPU = 256, 1024
 # A new batch begins where this share of the rows is left.
@@ -52,7 +52,7 @@ def sample(
     calculator: bool = True,
     seed: int = 0,
     rows: int | None = None,
-) -> Iterator[Sampled]:
+) -> Iterator[SampledTokens]:
     """Yield `samples` completions of each prompt, in the order in which they end.
 
     model: a Hugging Face causal language model where it lies, in the mode and the precision that it
@@ -91,13 +91,13 @@ class Loop:
 
     def run(
         self, tasks: Sequence[SampleTask], max_tokens: int, seed: int, rows: int | None = None
-    ) -> Iterator[Sampled]:
+    ) -> Iterator[SampledTokens]:
         """Yield what is written for each task, in the order in which rows end."""
         return chain.from_iterable(self.steps(tasks, max_tokens, seed, rows))
 
     def steps(
         self, tasks: Sequence[SampleTask], max_tokens: int, seed: int, rows: int | None = None
-    ) -> Iterator[list[Sampled]]:
+    ) -> Iterator[list[SampledTokens]]:
         """Write one token of every row at a time; yield the rows that ended with it.
 
         A row ends after max_tokens, or where the model's context ends.
@@ -131,7 +131,7 @@ class Loop:
         )
 
     @torch.inference_mode()
-    def _advance(self, table: RowTable, live: Sequence[GenerationBatch]) -> list[Sampled]:
+    def _advance(self, table: RowTable, live: Sequence[GenerationBatch]) -> list[SampledTokens]:
         """Append one token to every row, and take out the rows that ended."""
         slots = np.concatenate([batch.slots for batch in live])
         logits = self.step(self._there(table.last[slots]), live)

@@ -129,11 +129,11 @@ class ScorerCard:
 def scorer_card(name: str) -> ScorerCard:
     """Return the card of a scorer; UnknownNameError says which names are close."""
     scorer, package = get_scorer(name), package_of(name)
+    users = [protocol.name for protocol in all_protocols().values() if name in protocol.scorers]
     return ScorerCard(
         scorer=scorer,
-        protocols=tuple(
-            protocol.name for protocol in all_protocols().values() if name in protocol.scorers
-        ),
+        # The protocol that the scorer is named after comes first.
+        protocols=tuple(sorted(users, key=lambda user: not name.startswith(f"{user}/"))),
         quirks=tuple(quirk for quirk in quirks(package) if quirk.scorer == name),
         links=tuple(dict.fromkeys((*links_of(scorer.extract), *links(package)))),
         available=available(scorer),

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import Scorer, clip
-from gradeschool.scoring.causes import Explained, Side
+from gradeschool.scoring.causes import Side, VerdictCause
 from gradeschool.scoring.explain import LETTERS, Case, by_group
 from gradeschool.verdict import Outcome, Verdict
 
@@ -180,7 +180,7 @@ class _Line(NamedTuple):
     style: str
     names: tuple[str, ...]
     verdict: Verdict
-    causes: tuple[Explained | None, ...]
+    causes: tuple[VerdictCause | None, ...]
 
 
 def _print_one(case: Case, console: Console) -> None:
@@ -210,7 +210,7 @@ def _indented(names: Sequence[str], width: int) -> str:
                 break_long_words=False, break_on_hyphens=False)  # fmt: skip
 
 
-def _because(case: Case, cause: Explained, lines: Sequence[_Line]) -> Text:
+def _because(case: Case, cause: VerdictCause, lines: Sequence[_Line]) -> Text:
     """Return the line that tells a cause; of several scorers, with the letters that it is about."""
     alone = len(case.causes) == 1 or cause.side is Side.TEXT
     letters = [line.letter for line in lines if cause in line.causes]
@@ -282,7 +282,7 @@ def _verdict_json(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _cause_json(explained: Explained | None) -> dict[str, Any] | None:
+def _cause_json(explained: VerdictCause | None) -> dict[str, Any] | None:
     if explained is None:
         return None
     cause = explained.cause

@@ -20,6 +20,7 @@ from gradeschool.reports.page.gather import Entry, PageRun, gather
 from gradeschool.reports.page.verdicts import cause_of, share_of_clusters
 from gradeschool.runs.manifest import plan_of
 from gradeschool.scorer import Scorer
+from gradeschool.scoring.causes import label_changes
 from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.sources import DEFAULT_DATASET
 from gradeschool.scoring.table import OUTCOMES, scored_table, tally_by_problem
@@ -78,6 +79,7 @@ def _samples(
     verdicts_of_samples = iter(scored_table(run.chosen.run, scorers).verdicts)
     run_samples = (sample for sample in run.chosen.run.samples if sample.problem is not None)
     stored, prompts = _stored(run.path), _prompts(run.manifest, warn)
+    changes = label_changes(run.chosen.run, run.disputed)
     others: dict[str, int] = {}
     exported = []
     for entry, sample in zip(run.entries, run_samples, strict=True):
@@ -98,7 +100,7 @@ def _samples(
                 stored=row,
                 prompt=prompts.get(row.key) if row else None,
                 verdicts=verdicts,
-                cause=_cause(entry, verdicts, run.disputed),
+                cause=_cause(entry, verdicts, changes),
             )
         )
     return exported
@@ -123,12 +125,10 @@ def _score(samples: Sequence[ExportedSample], index: int, scorer: Scorer) -> Exp
     )
 
 
-def _cause(
-    entry: Entry, verdicts: Sequence[Verdict], disputed: Mapping[str, Problem | None]
-) -> str:
+def _cause(entry: Entry, verdicts: Sequence[Verdict], changes: Mapping[str, Problem | None]) -> str:
     """Return why the headline scorer misses, "" where it does not."""
     missed = bool(verdicts) and verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)
-    return cause_of(entry, verdicts[0], disputed) if missed else ""
+    return cause_of(entry, verdicts[0], changes) if missed else ""
 
 
 def _stored(path: Path) -> dict[int, Completion]:

@@ -23,7 +23,7 @@ EACH = 4  # solutions of a kind, of different problems as far as there are
 SCRIPTS = ("tokens.js",)
 
 
-class Shown(NamedTuple):
+class ValuedSolution(NamedTuple):
     """One solution with its values; correct under the headline scorer."""
 
     run: str
@@ -62,15 +62,17 @@ def heatmap(runs: Sequence[Judged]) -> str:
     return document(title, body, Html(""), Html(""), "A verifier’s value, token by token", SCRIPTS)
 
 
-def _all(runs: Sequence[Judged]) -> Iterator[Shown]:
+def _all(runs: Sequence[Judged]) -> Iterator[ValuedSolution]:
     for judged in runs:
         for at, valued in judged.run.valued.items():
             code = judged.codes[at][judged.headline]
             if code != ERROR:
-                yield Shown(judged.run.name, judged.run.entries[at], code == CORRECT, valued)
+                yield ValuedSolution(
+                    judged.run.name, judged.run.entries[at], code == CORRECT, valued
+                )
 
 
-def _kinds(shown: Sequence[Shown]) -> Iterator[tuple[str, list[Shown]]]:
+def _kinds(shown: Sequence[ValuedSolution]) -> Iterator[tuple[str, list[ValuedSolution]]]:
     """Yield the four kinds, each with its clearest solutions; halves are by the median score."""
     middle = median(one.valued.score for one in shown)
     high = [one for one in shown if one.valued.score >= middle]
@@ -81,13 +83,13 @@ def _kinds(shown: Sequence[Shown]) -> Iterator[tuple[str, list[Shown]]]:
     yield "Not correct, scored low", _clearest(low, False, 1)
 
 
-def _clearest(shown: Sequence[Shown], correct: bool, sign: int) -> list[Shown]:
+def _clearest(shown: Sequence[ValuedSolution], correct: bool, sign: int) -> list[ValuedSolution]:
     """Return the EACH clearest solutions, one of each problem before another text of any."""
     ordered = sorted(
         (one for one in shown if one.correct is correct), key=lambda one: sign * one.valued.score
     )
     seen: defaultdict[str, set[str]] = defaultdict(set)
-    turns: list[tuple[int, Shown]] = []
+    turns: list[tuple[int, ValuedSolution]] = []
     for one in ordered:
         texts = seen[one.entry.problem.id]
         if one.entry.text not in texts:
@@ -102,7 +104,7 @@ def _listed(names: Sequence[str]) -> Iterator[str]:
         yield el("code", name)
 
 
-def _medians(shown: Sequence[Shown]) -> str:
+def _medians(shown: Sequence[ValuedSolution]) -> str:
     parts = []
     for words, wanted in (("correct", True), ("not correct", False)):
         scores = [one.valued.score for one in shown if one.correct is wanted]
@@ -117,13 +119,13 @@ def _scale() -> Html:
     return el("p", "0, surely wrong", bar, "1, surely right", class_="scale")
 
 
-def _section(number: int, title: str, shown: Sequence[Shown], several: bool) -> Html:
+def _section(number: int, title: str, shown: Sequence[ValuedSolution], several: bool) -> Html:
     blocks = (_solution(one, several) for one in shown)
     name = f"kind-{number}"
     return el("section", el("h2", title, id=name), *blocks, aria_labelledby=name)
 
 
-def _solution(shown: Shown, several: bool) -> Html:
+def _solution(shown: ValuedSolution, several: bool) -> Html:
     entry, valued = shown.entry, shown.valued
     run = f"{shown.run}, " if several else ""
     heading = f"{run}Problem {entry.problem.id}, sample {entry.sample}, score {valued.score:.2f}"

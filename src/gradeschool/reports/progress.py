@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from gradeschool.completion import Completion
-from gradeschool.reports.printable import printable
+from gradeschool.reports.printable import printable, say, terminal
 from gradeschool.runs.cost import Budget
 from gradeschool.runs.dispatch import InFlight
 from gradeschool.runs.progress import RunProgress
@@ -38,9 +38,7 @@ class ProgressDisplay:
         self.quiet = quiet
         self.console = console
         if console is None and not quiet and sys.stderr.isatty():
-            from rich.console import Console
-
-            self.console = Console(stderr=True)
+            self.console = terminal(stderr=True)
         if self.console is not None:
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -67,12 +65,12 @@ class ProgressDisplay:
             self._bar.refresh()
             self._bar.stop()
 
-    def message(self, text: str) -> None:
-        """Show a line of text above the bar, or as a line of the log."""
+    def message(self, text: str, always: bool = False) -> None:
+        """Show a line of text above the bar, or as a line of the log; `always`: also if quiet."""
         if self.console is not None:
-            self.console.print(text, markup=False, highlight=False)
-        elif not self.quiet:
-            print(text, file=sys.stderr, flush=True)
+            self.console.print(text)
+        elif always or not self.quiet:
+            say(text, err=True)
 
     def update(
         self, done: int, total: int, figures: Callable[[], Sequence[str]], now: bool = False
@@ -202,11 +200,14 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
                 f"the last session here ({died}) did not end in order; going on from what it stored"
             )
 
-    def begin(self, total: int, stored: int, quarantined: int) -> None:
+    def begin(self, total: int, stored: int, repairs: Sequence[str]) -> None:
         """Show the size of the run."""
         self.tally.begin(total, stored)
-        if quarantined:
-            self.message(f"{quarantined} unreadable rows moved to quarantine.jsonl")
+        for repair in repairs:
+            self.message(
+                f"{repair}; quarantine.jsonl keeps it, what is missing is requested",
+                always=True,
+            )
         if self.console is None:
             already = f", {stored} stored already" if stored else ""
             self.message(f"{total} samples{already}")

@@ -13,6 +13,7 @@ from typing import Any
 from gradeschool.atomic import PREFIX
 from gradeschool.errors import FatalModelError, InputError, ModelError
 from gradeschool.formats.tables import parse_line
+from gradeschool.masking import masked_values
 from gradeschool.models.base import Model, Request
 from gradeschool.models.batch_api import MOST_BYTES, MOST_LINES, BatchJob, BatchServer
 from gradeschool.models.endpoint import Endpoint
@@ -120,7 +121,8 @@ class BatchRun:
 
     def _take(self, line: bytes, by_key: Mapping[str, Request]) -> None:
         """Record one line of results; a line that cannot be read leaves its sample unanswered."""
-        fields, fault = parse_line(self.endpoint.without_key(line))
+        fields, fault = parse_line(line)
+        fields = masked_values(fields)
         request = None if fault else by_key.get(str(fields.get("custom_id")))
         stored = self.store.completions.get(request.key) if request else None
         if request is None or (stored is not None and not stored.error):

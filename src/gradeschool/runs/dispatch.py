@@ -25,7 +25,9 @@ SMALLEST_ROUND = 32  # answers that a rate is measured over, at least
 # Tries of a request in all, and of one with this cause. A refusal for lack of capacity costs
 # nothing, and passes; a reply that is no completion was paid for.
 TRIES = 6
-TRIES_OF = {"http 429": 12, "bad response": 3, "timeout": 3}
+# What failed inside a 200.
+NO_ANSWER = ("bad response", "server error", "aborted", "empty reply", "unknown ending")
+TRIES_OF = {"http 429": 12, "timeout": 3, **dict.fromkeys(NO_ANSWER, 3)}
 # A server that was never reached is not worth six tries for each of a thousand samples.
 UNREACHED_TRIES = 3
 FIRST_WAIT = 0.5
@@ -36,18 +38,19 @@ LEAST_RETRIES = 100
 FAILING_PROBLEMS = 20
 UNREACHED = "cannot connect"
 OVERLOADED = ("http 429", "http 503", "http 529")
-NO_SIGN_OF_LOAD = ("bad response", "connection lost", UNREACHED)
+NO_SIGN_OF_LOAD = (*NO_ANSWER, "stale reply", "connection lost", UNREACHED)
 
 Record = Callable[[Request, Completion], None]
 
 
 class ConcurrencyLimiter:
-    """The number of requests that may be in flight, `limit`, and until when to send none.
+    """The number of requests that may be in flight, `limit`.
 
     highest: a number that the user gave; the limit begins there and never passes it. None begins
     with 16 and doubles up to 256 while a doubling makes answers come faster. A 429, a 5xx or a
     timeout halves the limit, once for all requests that were in flight together; it then grows by
-    an eighth for each round of answers. `quiet_until`: until then the server wants no request.
+    an eighth for each round of answers. A server's `Retry-After` holds up the request that got it,
+    with its place among those in flight, and no other: one enormous wish does not stop a run.
     """
 
     def __init__(
@@ -55,7 +58,6 @@ class ConcurrencyLimiter:
     ) -> None:
         self.limit = FIRST_LIMIT if highest is None else highest
         self.highest = HIGHEST_LIMIT if highest is None else highest
-        self.quiet_until = 0.0
         self.clock = clock
         self._growing = highest is None
         self._settled = False
@@ -74,15 +76,12 @@ class ConcurrencyLimiter:
             self.limit = min(self.highest, self.limit + max(1, self.limit // 8))
         self._begin_round()
 
-    def overloaded(self, sent: float, retry_after: float | None = None) -> None:
+    def overloaded(self, sent: float) -> None:
         """Count a request, sent at that time by `clock`, that was too much for the server."""
-        now = self.clock()
-        if retry_after is not None:
-            self.quiet_until = max(self.quiet_until, now + retry_after)
         if sent <= self._halved:
             return
         self.limit = max(1, self.limit // 2)
-        self._halved, self._growing = now, False
+        self._halved, self._growing = self.clock(), False
         self._begin_round()
 
     def _begin_round(self) -> None:
@@ -260,9 +259,6 @@ class Dispatcher:
         """Return the completions of the first requests of a group; none if the run is stopped."""
         tries = 0
         while True:
-            quiet = self.limiter.quiet_until - self.limiter.clock()
-            if quiet > 0:
-                await self._pause(wait_before(1, quiet))
             if self.stopping.is_set():
                 return []
             tries += 1
@@ -278,7 +274,7 @@ class Dispatcher:
                     self.in_flight.sent -= 1
             except TransientError as error:
                 if is_overload(error) or (tries == 1 and error.cause not in NO_SIGN_OF_LOAD):
-                    self.limiter.overloaded(sent, error.retry_after)
+                    self.limiter.overloaded(sent)
                 if not self._retries.again(error, tries):
                     return self._failed(group, error)
                 self.retrying()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Decoding
 from gradeschool.datasets.load import load_dataset
-from gradeschool.errors import StoreError
+from gradeschool.errors import InputError, StoreError
 from gradeschool.models.base import Model
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.plan import RunPlan
@@ -22,11 +22,17 @@ FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 
 
 def make_manifest(
-    plan: RunPlan, model: Model, version: str, earlier: Mapping[str, Any] | None, folder: Path
+    plan: RunPlan,
+    model: Model,
+    version: str,
+    earlier: Mapping[str, Any] | None,
+    folder: Path,
+    repairs: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the fields of run.json; they hold no API key, and no path but the dataset's.
 
-    Raises StoreError where `earlier`, the present run.json of `folder`, is of another run.
+    repairs: what this session mended in the folder; all of them stay in run.json. Raises StoreError
+    where `earlier`, the present run.json of `folder`, is of another run.
     """
     schema = (earlier or {}).get("schema", SCHEMA)
     if schema != SCHEMA:
@@ -54,7 +60,10 @@ def make_manifest(
                 f"{str(folder)!r} holds another run: its {name} is {before}, not {now_value}; "
                 "give another folder with -o"
             )
-    return fields
+    stored = (earlier or {}).get("repairs")
+    listed = [*(stored if isinstance(stored, list) else ())]
+    listed += [{"time": now, "what": text} for text in repairs]
+    return {**fields, "repairs": listed} if listed else fields
 
 
 def facts_of(plan: RunPlan) -> dict[str, Any]:
@@ -116,7 +125,9 @@ def plan_of(fields: Mapping[str, Any]) -> RunPlan:
         problems = dataset.problems[: fields["problems"]]
         samples = int(fields["samples"])
         return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples)
-    except (KeyError, TypeError) as error:
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise StoreError(
             f"run.json is not as gradeschool wrote it ({error!s} is missing or of another kind); "
             "restore it, or run the evaluation again"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gradeschool.completion import Completion
 from gradeschool.runs.cost import Budget
 from gradeschool.runs.dispatch import InFlight
@@ -17,8 +19,11 @@ class RunProgress:
         budget: None without a price. died: the process that died in this folder before, or "".
         """
 
-    def begin(self, total: int, stored: int, quarantined: int) -> None:
-        """Take the number of samples of the run, and how many of them are stored already."""
+    def begin(self, total: int, stored: int, repairs: Sequence[str]) -> None:
+        """Take the number of samples of the run, and how many of them are stored already.
+
+        repairs: what was wrong with the folder and is put right by requesting samples again.
+        """
 
     def ended(self, completion: Completion, outcome: Outcome) -> None:
         """Count a sample that ended; `outcome` is by the headline scorer."""

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion, Finish
-from gradeschool.formats.own_run import COMPLETIONS_FILE, RESULTS_FILE, slug
+from gradeschool.datasets.platinum import disputed
+from gradeschool.formats.own_run import COMPLETIONS_FILE, RESULTS_FILE, fingerprint, slug
 from gradeschool.models.base import Request
+from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.runs.cost import Budget
 from gradeschool.runs.plan import RunPlan
 from gradeschool.runs.store import RunStore
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import AtK, ballots_of, curve
-from gradeschool.scoring.causes import explain_verdict, view
+from gradeschool.scoring.causes import explain_verdict, label_changes, view
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.score import RunScore, score_table
 from gradeschool.scoring.table import ScoredTable, ScorerSet
@@ -53,7 +53,9 @@ def write_results(
     correct: keys that are known to be correct by the headline scorer.
     """
     run = run_of(name, requests, store.completions)
-    score, curve, fields = summarise(run, scorers, requests, store.completions, correct)
+    score, curve, fields = summarise(
+        run, scorers, requests, store.completions, plan.dataset.problems, correct
+    )
     fields["seconds"] = round(seconds, 3)
     if budget is not None:
         fields["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
@@ -83,6 +85,7 @@ def summarise(
     scorers: ScorerSet,
     requests: Sequence[Request],
     completions: Mapping[str, Completion],
+    dataset: Sequence[Problem],
     correct: Collection[str] = (),
 ) -> tuple[RunScore, list[AtK], dict[str, Any]]:
     """Return the score, the curve over k of the headline scorer, and the fields of results.json.
@@ -106,7 +109,7 @@ def summarise(
         "missing": len(requests) - len(rows),
         "truncated": sum(completion.finish is Finish.LENGTH for completion in rows),
         "empty": sum(not completion.text.strip() for completion in answers),
-        "failures": _failures(run, scorers.scorers[0], rows, correct),
+        "failures": _failures(run, scorers.scorers[0], rows, correct, dataset),
         "errors": dict(Counter(_cause(completion) for completion in rows if completion.error)),
         "answered_by": dict(Counter(answer.model for answer in answers if answer.model)),
         "deviations": dict(Counter(text for completion in rows for text in completion.deviations)),
@@ -121,15 +124,21 @@ def _cause(completion: Completion) -> str:
 
 
 def _failures(
-    run: Run, headline: Scorer, rows: Sequence[Completion], correct: Collection[str]
+    run: Run,
+    headline: Scorer,
+    rows: Sequence[Completion],
+    correct: Collection[str],
+    dataset: Sequence[Problem],
 ) -> dict[str, int]:
+    """Return the causes of the headline scorer's misses, as `gradeschool explain` counts them."""
     causes: Counter[str] = Counter()
+    changes = label_changes(run, disputed(dataset))
     for sample, completion in zip(run.samples, rows, strict=True):
         if sample.problem is None or sample.error or completion.key in correct:
             continue
         verdict = headline.judge(sample.text, sample.problem)
         if not verdict.correct:
-            facts = view(sample.text, sample.problem, completion.finish, {})
+            facts = view(sample.text, sample.problem, completion.finish, changes)
             causes[str(explain_verdict(facts, verdict))] += 1
     return dict(causes.most_common())
 
@@ -153,14 +162,3 @@ def answers_file(
             }
             rows.append(json.dumps(row))
     return template.replace("{model}", slug(model)), "".join(f"{row}\n" for row in rows).encode()
-
-
-def fingerprint(path: Path, size: int | None = None) -> dict[str, Any]:
-    """Return the size and SHA-256 of a file, or of its first `size` bytes."""
-    end = path.stat().st_size if size is None else min(size, path.stat().st_size)
-    digest, read = hashlib.sha256(), 0
-    with path.open("rb") as file:
-        while end > read and (part := file.read(min(2**20, end - read))):
-            digest.update(part)
-            read += len(part)
-    return {"bytes": read, "sha256": digest.hexdigest()}

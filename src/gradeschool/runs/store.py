@@ -15,13 +15,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from gradeschool.atomic import remove_parts, sync_folder, write_file
+from gradeschool.atomic import open_regular, remove_parts, sync_folder, write_file
 from gradeschool.completion import Completion
 from gradeschool.errors import StoreError
-from gradeschool.formats.own_run import COMPLETIONS_FILE, read_completions, read_json
+from gradeschool.formats.own_run import (
+    COMPLETIONS_FILE,
+    RESULTS_FILE,
+    SEAL,
+    fingerprint,
+    read_completions,
+    read_json,
+)
 
 QUARANTINE_FILE = "quarantine.jsonl"
 LOCK_FILE = "run.lock"
+APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 LOCKED = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
 SYNC_SECONDS = 1.0
 
@@ -30,7 +38,8 @@ class RunStore:
     """A run folder, opened by one process at a time; a context manager.
 
     `completions` holds what is stored, by key: the last row of a key that is no error, else its
-    last row. `quarantined` counts rows that could not be read; they are moved to quarantine.jsonl.
+    last row. Rows that are not as they were stored, torn or changed, are moved to quarantine.jsonl;
+    `repairs` says so, and whether rows are missing that results.json counted.
     `died` names the process that locked the folder before and did not end in order, "" for none.
     Raises StoreError where the folder cannot be used or another process has locked it.
     """
@@ -38,7 +47,7 @@ class RunStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.completions: dict[str, Completion] = {}
-        self.quarantined = 0
+        self.repairs: tuple[str, ...] = ()
         self.died = ""
         self._lock = FolderLock(folder)
         self._file: FileIO | None = None
@@ -51,7 +60,8 @@ class RunStore:
             self.died = self._lock.take()
             remove_parts(self.folder)
             self._recover()
-            self._file = (self.folder / COMPLETIONS_FILE).open("ab", buffering=0)
+            number = open_regular(self.folder / COMPLETIONS_FILE, APPEND)
+            self._file = FileIO(number, "ab")
             sync_folder(self.folder)
         except OSError as error:
             self._close()
@@ -137,23 +147,55 @@ class RunStore:
             self.completions[completion.key] = completion
 
     def _recover(self) -> None:
-        """Read the completions; move rows that cannot be read (a torn tail) into quarantine."""
+        """Read the completions; move rows that are not as they were stored into quarantine.
+
+        Raises StoreError where rows of an older version, which have no digest, were changed: which
+        ones is not known.
+        """
+        path = self.folder / COMPLETIONS_FILE
+        removed = not _has_counted_rows(path, self.read_json(RESULTS_FILE))
         good: list[bytes] = []
         bad: list[bytes] = []
-        for line, completion in read_completions(self.folder / COMPLETIONS_FILE):
+        sealed = True
+        for line, completion in read_completions(path):
             if completion is None:
                 bad.append(line)
             else:
                 good.append(line)
+                sealed = sealed and SEAL in line
                 self._remember(completion)
+        if removed and not sealed:
+            raise StoreError(
+                f"{str(path)!r} is not what results.json was made of: rows were changed or removed "
+                "since, and rows of this older run have no digest; restore the file, or give "
+                "another folder with -o"
+            )
+        torn = sum(not line.endswith(b"\n") for line in bad)
+        if len(bad) > torn:
+            self._repaired(f"{len(bad) - torn} rows were changed after they were stored")
+        elif removed and not bad:
+            self._repaired("rows that results.json counted were removed or moved")
+        if torn:
+            self._repaired("the last row was not whole")
         if not bad:
             return
-        self.quarantined = len(bad)
-        with (self.folder / QUARANTINE_FILE).open("ab") as file:
+        number = open_regular(self.folder / QUARANTINE_FILE, APPEND)
+        with os.fdopen(number, "ab") as file:
             file.writelines(line if line.endswith(b"\n") else line + b"\n" for line in bad)
             file.flush()
             os.fsync(file.fileno())
         self.write_file(COMPLETIONS_FILE, b"".join(good))
+
+    def _repaired(self, text: str) -> None:
+        self.repairs = (*self.repairs, text)
+
+
+def _has_counted_rows(path: Path, results: Mapping[str, Any] | None) -> bool:
+    """Tell whether a file begins with the rows that results.json was made of, if there is one."""
+    stored = (results or {}).get("completions_file")
+    if not isinstance(stored, Mapping) or not isinstance(size := stored.get("bytes"), int):
+        return True
+    return path.exists() and fingerprint(path, size) == stored
 
 
 class FolderLock:
@@ -172,7 +214,8 @@ class FolderLock:
 
         Raises StoreError where another process has it, OSError where there are no locks.
         """
-        file = (self.folder / LOCK_FILE).open("a+b")
+        number = open_regular(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT)
+        file = os.fdopen(number, "r+b")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -185,6 +228,7 @@ class FolderLock:
                 "wait for it, or give another folder with -o"
             ) from None
         died = _owner(file)
+        file.seek(0)
         file.truncate(0)
         file.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
         file.flush()

@@ -12,13 +12,15 @@ from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
     RESULTS_FILE,
+    fingerprint,
     read_completions,
     read_json,
     read_manifest,
 )
+from gradeschool.formats.tables import parse_line
 from gradeschool.runs.manifest import SCHEMA, differing, facts_of, plan_of
 from gradeschool.runs.plan import RunPlan, request_key
-from gradeschool.runs.results import fingerprint, run_of, scorers_of
+from gradeschool.runs.results import run_of, scorers_of
 from gradeschool.runs.store import QUARANTINE_FILE
 from gradeschool.scoring.score import score_table
 from gradeschool.scoring.table import ScoredTable
@@ -52,6 +54,7 @@ def verify(folder: Path) -> list[RunFinding]:
         *_plan(manifest, completions),
         *_results(folder, manifest, completions),
         *_quarantine(folder),
+        *_repairs(manifest),
     ]
     return sorted(findings, key=lambda finding: not finding.fault)
 
@@ -63,10 +66,15 @@ def _schema(manifest: Mapping[str, Any]) -> Iterator[RunFinding]:
 
 
 def _lines(rows: list[tuple[bytes, Completion | None]]) -> Iterator[RunFinding]:
-    torn = [number for number, (_, row) in enumerate(rows, start=1) if row is None]
+    bad = [(number, line) for number, (line, row) in enumerate(rows, start=1) if row is None]
+    torn = [number for number, line in bad if parse_line(line)[1] or not line.endswith(b"\n")]
+    changed = [number for number, _ in bad if number not in torn]
+    mending = "eval moves them to quarantine and requests them again"
     if torn:
-        yield RunFinding(True, f"{len(torn)} rows are not whole: {_some(torn)}; "
-                            "eval moves them to quarantine and requests them again")  # fmt: skip
+        yield RunFinding(True, f"{len(torn)} rows are not whole: {_some(torn)}; {mending}")
+    if changed:
+        text = f"{len(changed)} rows were changed after they were stored: {_some(changed)}"
+        yield RunFinding(True, f"{text}; {mending}")
 
 
 def _answers(completions: list[Completion]) -> Iterator[RunFinding]:
@@ -214,9 +222,16 @@ def _differing_field(written: Any, score: Mapping[str, Any]) -> str:
 
 def _quarantine(folder: Path) -> Iterator[RunFinding]:
     path = folder / QUARANTINE_FILE
-    if path.exists():
+    if path.is_file():
         count = path.read_bytes().count(b"\n")
-        yield RunFinding(False, f"{count} rows that were not whole are in {QUARANTINE_FILE}")
+        yield RunFinding(False, f"{count} rows that were torn or changed are in {QUARANTINE_FILE}")
+
+
+def _repairs(manifest: Mapping[str, Any]) -> Iterator[RunFinding]:
+    repairs = manifest.get("repairs")
+    for repair in repairs if isinstance(repairs, list) else ():
+        if isinstance(repair, Mapping):
+            yield RunFinding(False, f"repaired at {repair.get('time')}: {repair.get('what')}")
 
 
 def _some(values: list[Any]) -> str:

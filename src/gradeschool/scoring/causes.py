@@ -23,7 +23,9 @@ from gradeschool.answers.regions import Region, committed_region
 from gradeschool.datasets.platinum import disputed
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, clip
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import load_runs, sources
+from gradeschool.scoring.suspects import STRONG
 from gradeschool.scoring.table import ScoredTable, scored_table
 from gradeschool.verdict import Answer, Outcome, Verdict
 
@@ -39,6 +41,8 @@ OF_SCORERS = {
 OF_LABELS = frozenset({Failure.WRONG_VALUE, Failure.SCALE, Failure.ROUNDING, Failure.SIGN_LOST})
 
 
+LabelChanges = Mapping[str, Problem | None]
+MOST_MEASURED, FEWEST_MEASURED = 300, 10
 CORRECT_BY_GUESS = "correct, but guessed"
 
 
@@ -51,7 +55,7 @@ class Side(StrEnum):
     SYSTEM = "error"
 
 
-class Explained(NamedTuple):
+class VerdictCause(NamedTuple):
     """The cause of one verdict, and on which side it lies."""
 
     side: Side
@@ -65,7 +69,7 @@ class Explained(NamedTuple):
 
 
 class View(NamedTuple):
-    """What the house reader sees in one completion; cause: why it is no right answer, else None."""
+    """What the answer extractor reads in a completion; cause: why it is not right, else None."""
 
     text: str
     gold: str
@@ -74,13 +78,39 @@ class View(NamedTuple):
     cause: Cause | None
 
 
+def label_changes(run: Run, changes: Mapping[str, Problem | None]) -> LabelChanges:
+    """Return the disputed labels that may be why completions of a run are not right.
+
+    changes: disputed problems by id, with the gold that GSM8K-Platinum gives them, None for those
+    that it removed. A removed problem says something about a strong run only: a weak one answers
+    it wrong as it does the others. Whether a run is strong (`suspects.STRONG`) is measured by the
+    answer extractor on other problems: at most MOST_MEASURED samples, spread over the run; with
+    fewer than FEWEST_MEASURED nothing is left out.
+    """
+    samples = [
+        sample
+        for sample in run.samples
+        if sample.problem and not sample.error and sample.problem.id not in changes
+    ]
+    if not changes or len(samples) < FEWEST_MEASURED:
+        return changes
+    samples = samples[:: len(samples) // MOST_MEASURED + 1]
+    right = sum(
+        is_right(extract_final_answer(sample.text, sample.problem.question), sample.problem.gold)
+        for sample in samples
+        if sample.problem
+    )
+    if right / len(samples) > STRONG:
+        return changes
+    return {id: problem for id, problem in changes.items() if problem is not None}
+
+
 def view(
     text: str, problem: Problem, finish: str | None, changes: Mapping[str, Problem | None]
 ) -> View:
     """Look at a completion once, for any number of scorers.
 
-    finish: the server's finish reason. changes: problems whose labels are disputed, by id: with the
-    gold that another label set gives them, None for what it removed (`platinum_changes`).
+    finish: the server's finish reason. changes: disputed labels (`label_changes`).
     """
     reading = extract_final_answer(text, problem.question)
     region = committed_region(text, problem.question)
@@ -90,21 +120,21 @@ def view(
     return View(text, problem.gold, reading, region, cause)
 
 
-def explain_verdict(seen: View, verdict: Verdict) -> Explained | None:
+def explain_verdict(seen: View, verdict: Verdict) -> VerdictCause | None:
     """Return the cause of a verdict; None where the scorer is right and so is the text."""
     if verdict.outcome is Outcome.ERROR:
-        return Explained(Side.SYSTEM, Cause(Failure.SCORER_FAILED, verdict.reason))
+        return VerdictCause(Side.SYSTEM, Cause(Failure.SCORER_FAILED, verdict.reason))
     right = is_right(seen.reading, seen.gold)
     if verdict.correct:
-        return None if right else Explained(Side.ACCEPTED, _accepted(seen, verdict))
+        return None if right else VerdictCause(Side.ACCEPTED, _accepted(seen, verdict))
     if right and seen.reading is not None:
-        return Explained(Side.MISSED, _missed(seen, seen.reading, verdict))
-    return Explained(Side.TEXT, seen.cause) if seen.cause else None
+        return VerdictCause(Side.MISSED, _missed(seen, seen.reading, verdict))
+    return VerdictCause(Side.TEXT, seen.cause) if seen.cause else None
 
 
-def provider_error(message: str) -> Explained:
+def provider_error(message: str) -> VerdictCause:
     """Return the cause of a completion that never came."""
-    return Explained(Side.SYSTEM, Cause(Failure.PROVIDER_ERROR, clip(message, 200)))
+    return VerdictCause(Side.SYSTEM, Cause(Failure.PROVIDER_ERROR, clip(message, 200)))
 
 
 def _of_label(cause: Cause, reading: ExtractedAnswer, other: Problem | None) -> Cause:
@@ -187,9 +217,10 @@ def causes_in_files(
     """
     causes = {}
     for source in sources(names, dataset):
-        changes = disputed(source.dataset.problems)
+        every = disputed(source.dataset.problems)
         for run in load_runs(Path(source.name), dataset, _silently):
-            causes[source.name, run.name] = causes_in_run(scored_table(run, scorers), changes)
+            table, changes = scored_table(run, scorers), label_changes(run, every)
+            causes[source.name, run.name] = causes_in_run(table, changes)
     return causes
 
 

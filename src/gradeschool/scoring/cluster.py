@@ -39,7 +39,7 @@ FOOTERS_AT_ONCE = 16
 STRETCH, LAST, PACKED = "stretch", "last", "packed"  # the columns that tasks answer with
 
 
-class Stretch(NamedTuple):
+class RowGroupRange(NamedTuple):
     """Row groups of a file that one task reads; first: the number of their first row, from 1."""
 
     part: int
@@ -56,7 +56,7 @@ class Chunk(NamedTuple):
     packed: bytes
 
 
-def stretches(parts: Sequence[str], size: int = STRETCH_ROWS) -> list[Stretch]:
+def stretches(parts: Sequence[str], size: int = STRETCH_ROWS) -> list[RowGroupRange]:
     """Divide files into stretches of about `size` rows, in the order of the files.
 
     Reads the footers alone. Raises InputError for a file that is no Parquet file.
@@ -64,7 +64,7 @@ def stretches(parts: Sequence[str], size: int = STRETCH_ROWS) -> list[Stretch]:
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
         found = list(pool.map(_group_sizes, parts))
     return [
-        Stretch(at, path, first, groups)
+        RowGroupRange(at, path, first, groups)
         for at, (path, sizes) in enumerate(zip(parts, found, strict=True))
         for first, groups in _divided(sizes, size)
     ]
@@ -110,7 +110,11 @@ class OnRay:
     """Scores stretches of files; each of Ray's processes makes the scorers ready once."""
 
     def __init__(
-        self, dataset: Dataset, scorers: tuple[str, ...], run: str, stretches: Sequence[Stretch]
+        self,
+        dataset: Dataset,
+        scorers: tuple[str, ...],
+        run: str,
+        stretches: Sequence[RowGroupRange],
     ) -> None:
         self.dataset = dataset
         self.scorers = scorers
@@ -127,7 +131,7 @@ class OnRay:
                 columns = [arrow.array([value]) for value in chunk]
                 yield arrow.table(columns, names=[STRETCH, LAST, PACKED])
 
-    def _chunks(self, stretch: Stretch) -> Iterator[list[ScoredRow]]:
+    def _chunks(self, stretch: RowGroupRange) -> Iterator[list[ScoredRow]]:
         scorer = _file_scorer(self.dataset, self.scorers)
         rows: list[ScoredRow] = []
         for batch in self._read(stretch):
@@ -137,7 +141,7 @@ class OnRay:
                 rows = []
         yield rows
 
-    def _read(self, stretch: Stretch) -> Iterator[RowBatch]:
+    def _read(self, stretch: RowGroupRange) -> Iterator[RowBatch]:
         reader = SampleReader(Path(stretch.path), self.run)
         with opened(stretch.path) as file:
             head = next(file.iter_batches(batch_size=BATCH_ROWS), None)
@@ -383,7 +387,7 @@ def in_order(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
 
 
 def parts_of(
-    chunks: Iterable[Chunk], source: ClusterSource, found: Sequence[Stretch], number: int
+    chunks: Iterable[Chunk], source: ClusterSource, found: Sequence[RowGroupRange], number: int
 ) -> Iterator[Part]:
     """Yield the completions of chunks in order; number: of the source's first file among all."""
     for chunk in chunks:

@@ -8,12 +8,19 @@ from typing import NamedTuple
 
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.causes import Explained, Side, explain_verdict, provider_error, view
+from gradeschool.scoring.causes import (
+    LabelChanges,
+    Side,
+    VerdictCause,
+    explain_verdict,
+    provider_error,
+    view,
+)
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Outcome, Verdict
 
-NO_CHANGES: Mapping[str, Problem | None] = {}
+NO_CHANGES: Mapping[str, LabelChanges] = {}
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -30,7 +37,7 @@ class Case(NamedTuple):
     row: int
     text: str
     verdicts: tuple[Verdict, ...]
-    causes: tuple[Explained | None, ...]
+    causes: tuple[VerdictCause | None, ...]
 
     @property
     def kind(self) -> str:
@@ -62,14 +69,14 @@ class Case(NamedTuple):
 def cases(
     runs: Sequence[Run],
     scorers: Sequence[Scorer],
-    changes: Mapping[str, Problem | None] = NO_CHANGES,
+    changes: Mapping[str, LabelChanges] = NO_CHANGES,
     disagreements: bool = False,
 ) -> Iterator[Case]:
     """Yield every completion with its verdicts and causes, in file order.
 
-    changes: problems whose labels are disputed (`causes.view`). disagreements: only completions on
-    which the scorers' outcomes are not all the same. Rows without a problem are left out; loading
-    the file counts them.
+    changes: disputed labels by the name of the run (`label_changes`). disagreements: only
+    completions on which the scorers' outcomes are not all the same. Rows without a problem are
+    left out; loading the file counts them.
     """
     for run in runs:
         verdicts = iter(scored_table(run, scorers).verdicts)
@@ -78,7 +85,7 @@ def cases(
                 continue
             of_sample = () if sample.error else next(verdicts)
             if not disagreements or len({verdict.outcome for verdict in of_sample}) > 1:
-                yield _case(run.name, sample, sample.problem, of_sample, changes)
+                yield _case(run.name, sample, sample.problem, of_sample, changes.get(run.name, {}))
 
 
 def _case(
@@ -86,10 +93,10 @@ def _case(
     sample: Sample,
     problem: Problem,
     verdicts: tuple[Verdict, ...],
-    changes: Mapping[str, Problem | None],
+    changes: LabelChanges,
 ) -> Case:
     if sample.error:
-        causes: tuple[Explained | None, ...] = (provider_error(sample.error),)
+        causes: tuple[VerdictCause | None, ...] = (provider_error(sample.error),)
     else:
         seen = view(sample.text, problem, sample.finish, changes)
         causes = tuple(explain_verdict(seen, verdict) for verdict in verdicts)

@@ -16,7 +16,7 @@ DEFAULT_SCORER = "gradeschool/reader"
 
 def judge(
     text: str,
-    gold: str | int | Problem | Mapping[str, str],
+    gold: str | int | Problem | Mapping[str, str] | None = None,
     scorer: str = DEFAULT_SCORER,
     *,
     rule: str = "",
@@ -38,6 +38,8 @@ def judge(
         raise InputError(
             f"the completion is a {type(text).__name__}: {clip(repr(text))}; give its text, a str"
         )
+    if gold is None:
+        raise InputError("there is no gold; give the right answer: a number or a solution")
     return get_usable_scorer(scorer).judge(
         text, gold if isinstance(gold, Problem) else _problem(gold)
     )
@@ -60,4 +62,13 @@ def _problem(gold: str | int | Mapping[str, str]) -> Problem:
 
 @lru_cache(4096)
 def _problem_of(gold: str) -> Problem:
+    check_gold(gold)
     return Problem.from_gold(gold)
+
+
+def check_gold(gold: str) -> None:
+    """Raise InputError for a gold without a digit, which no number of a text can equal."""
+    if gold.strip() and not any(char.isnumeric() for char in gold):
+        raise InputError(
+            f"the gold {clip(gold)!r} holds no number; give the number or a solution with it"
+        )

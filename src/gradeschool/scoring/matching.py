@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,13 +15,21 @@ from gradeschool.answers.numbers import normalize
 from gradeschool.datasets.load import Dataset, is_here, load_dataset
 from gradeschool.datasets.sources import SOURCES
 from gradeschool.errors import InputError
-from gradeschool.formats.read import Examine, IdBase
+from gradeschool.formats.read import Examine, Naming
 from gradeschool.formats.samples import FileSample, Reference
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 
 ADVICE = "correct it, or give its dataset with -d"
 TELLING = 40  # characters of a question
+
+
+class QuestionPlace(NamedTuple):
+    """A problem whose question stands in a text, what follows it, and how many words that has."""
+
+    problem: Problem
+    rest: str
+    words_after: int
 
 
 class Matcher:
@@ -59,13 +68,13 @@ class Matcher:
 
     def find(self, reference: Reference) -> Problem:
         """Return the problem that a row means; InputError says why there is none."""
-        by_question = None
-        if reference.question is not None:
-            by_question = self.by_question.get(_squeeze(reference.question))
-        if by_question is None and reference.question is not None and reference.answer is not None:
-            return _own_problem(reference, reference.question, reference.answer)
-        if by_question is not None and reference.answer is not None:
-            return by_question  # another harness numbers its documents in its own way
+        question, answer = reference.question, reference.answer
+        by_question = None if question is None else self.by_question.get(_squeeze(question))
+        if question is not None and answer is not None:
+            # Another harness numbers its documents in its own way.
+            return by_question or _own_problem(reference, question, answer)
+        if question is not None and by_question is None:
+            by_question = self._asked_in(reference, question)
         named = self._by_name(reference)
         if named is not None and by_question is not None and named is not by_question:
             raise InputError(
@@ -77,9 +86,57 @@ class Matcher:
                 f"{clip(reference.question or '')!r}; {ADVICE}"
             )
         problem = named if reference.position is not None else named or by_question
+        if problem is None and reference.gold is not None:
+            return _own_problem(
+                reference, "" if reference.prompted else question or "", reference.gold
+            )
         if problem is None:
             raise InputError(self._missing(reference))
         return problem
+
+    def _asked_in(self, reference: Reference, prompt: str) -> Problem | None:
+        """Return the problem that a prompt asks, unless the row's gold is that of another."""
+        place = self.asked_in(prompt)
+        if place is None or (not reference.prompted and place.words_after > LONGEST_INSTRUCTION):
+            return None
+        gold = reference.gold
+        is_other = gold is not None and normalize(gold) != normalize(place.problem.gold)
+        return None if is_other else place.problem
+
+    def asked_in(self, text: str) -> QuestionPlace | None:
+        """Return the last question of the dataset that stands in a text."""
+        words = list(WORD.finditer(text))
+        spelled = [word[0].lower() for word in words]
+        for start in range(len(words) - OPENING, -1, -1):
+            opening = tuple(spelled[start : start + OPENING])
+            for problem, question in self.openings.get(opening, ()):
+                end = start + len(question)
+                if spelled[start:end] == question:
+                    rest = text[words[end - 1].end() :]
+                    return QuestionPlace(problem, rest.lstrip(" ?.!"), len(words) - end)
+        return None
+
+    @cached_property
+    def openings(self) -> Mapping[tuple[str, ...], list[tuple[Problem, list[str]]]]:
+        """The problems by the first words of their questions, with all their words."""
+        openings: defaultdict[tuple[str, ...], list[tuple[Problem, list[str]]]] = defaultdict(list)
+        for problem in self.problems:
+            words = [word.lower() for word in WORD.findall(problem.question)]
+            if len(words) >= OPENING:
+                openings[tuple(words[:OPENING])].append((problem, words))
+        return openings
+
+    def match(self, sample: FileSample) -> tuple[FileSample, Problem | None, str]:
+        """Return a sample without its prompt, its problem, or None and why there is none."""
+        if sample.fault:
+            return sample, None, sample.fault
+        try:
+            problem = self.find(sample.reference)
+        except InputError as missing:
+            return sample, None, str(missing)
+        if sample.reference.prompted and (place := self.asked_in(sample.text)) is not None:
+            sample = replace(sample, text=place.rest)
+        return sample, problem, ""
 
     def _by_name(self, reference: Reference) -> Problem | None:
         if reference.position is not None:
@@ -121,9 +178,13 @@ def _is_another(problem: Problem, question: str | None) -> bool:
 
 
 def _own_problem(reference: Reference, question: str, answer: str) -> Problem:
-    """Build the problem that a log carries with it, of a dataset that we do not hold."""
+    """Build the problem that a file carries with it, of a dataset that we do not hold."""
     text = answer if MARKER in answer else f"{MARKER} {answer}"
-    id = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    if question:
+        id = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    else:
+        names = (reference.id, reference.position, reference.order)
+        id = f"row {next(name for name in names if name is not None)}"
     return Problem.from_row(id, question, text)
 
 
@@ -133,13 +194,18 @@ def _squeeze(question: str) -> str:
 
 # What texts are about: ids that are shifted, permuted or of another dataset
 
+WORD = re.compile(r"\w+")
+OPENING = 6  # words by which a question is looked up in a prompt
+LONGEST_INSTRUCTION = 60  # words behind the question of a prompt
 WORDS = re.compile(r"[^\W\d_]{4,}|\d+")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 READ = 6000  # characters of a text; base models run on into further questions
 ABOUT = 0.35  # share of a question's words, by weight, from which a text is about it
+ABOUT_ANOTHER = 0.45  # the same in another dataset, which may be larger
 VAGUE = 0.15  # mean share of the closest questions in any dataset of texts that are about nothing
 NEAR = (0, 1, -1, 2, -2)  # shifts that are looked at first, and cheaply
 ENOUGH = 8  # texts; fewer show nothing
+SHOWN_ROWS = 3  # of a file whose columns were guessed
 TELLING_WORDS = 8  # of a text; fewer do not show which problem it is about
 CLEAR = 4.0  # standard deviations between two counts of matching texts
 
@@ -165,7 +231,7 @@ class Topics:
         self.weights = {word: math.log(len(problems) / n) for word, n in counts.items()}
         self.totals = [sum(map(self.weights.__getitem__, words)) or 1.0 for words in self.words]
         self.with_word: defaultdict[str, list[int]] = defaultdict(list)
-        common = max(3, len(problems) // 10)
+        common = max(100, len(problems) // 10)
         for index, words in enumerate(self.words):
             for word in words:
                 if counts[word] <= common:
@@ -193,16 +259,97 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(WORDS.findall(text[:READ].lower()))
 
 
-def examined(dataset: Dataset, file: str) -> Examine:
-    """Return the `id_base` of a file's samples under a dataset."""
+def examined(dataset: Dataset, file: str, is_chosen: bool = False) -> Examine:
+    """Return what finds out how a file names the problems of a dataset.
 
-    def examine(samples: Sequence[FileSample]) -> IdBase:
-        telling = [sample for sample in samples if _tells(sample)]
-        if len(telling) < ENOUGH:
-            return IdBase()
-        return id_base(telling, Matcher(dataset.problems, dataset.name), file)
+    is_chosen: the user chose the dataset, so that golds in the file do not take its place.
+    """
+
+    def examine(samples: Sequence[FileSample], guessed: bool) -> Naming:
+        usable = [sample for sample in samples if not sample.fault and not sample.error]
+        telling = [sample for sample in usable if _tells(sample)]
+        golds = [sample for sample in usable if sample.reference.gold is not None]
+        if not guessed and not golds and len(telling) < ENOUGH:
+            return Naming()
+        matcher = Matcher(dataset.problems, dataset.name)
+        naming = _by_gold(golds, matcher, file, is_chosen)
+        if naming == Naming(notes=naming.notes) and len(telling) >= ENOUGH:
+            by_text = id_base(telling, matcher, file)
+            naming = by_text._replace(notes=(*naming.notes, *by_text.notes))
+        if not golds and usable and all(sample.reference.prompted for sample in usable):
+            naming = _by_order(usable, matcher, file)
+        shown = _first_rows(usable, matcher, naming) if guessed else ()
+        return naming._replace(notes=(*naming.notes, *shown))
 
     return examine
+
+
+def _by_gold(samples: Sequence[FileSample], matcher: Matcher, file: str, is_chosen: bool) -> Naming:
+    """Find out whether rows that hold golds are of the dataset, or problems of their own."""
+    if not samples:
+        return Naming()
+    matched = [(sample, matcher.match(sample)[1]) for sample in samples]
+    own = [problem for _, problem in matched if problem and problem.id not in matcher.index]
+    others = [
+        f"row {sample.row}: {sample.reference.gold}, not {problem.gold}"
+        for sample, problem in matched
+        if problem is not None and not _has_gold(problem, sample)
+    ]
+    count = f"{len(own) + len(others)} of {len(matched)} rows"
+    if matcher.problems and not own and len(others) < max(1, len(matched) / 2):
+        differs = f"the golds in {file!r} differ from those of {matcher.name!r} in {count}"
+        used = f"those of {matcher.name!r} are used"
+        return Naming(notes=(f"{differs} ({others[0]}); {used}",) if others else ())
+    shifted = (matcher.counted_from(1, sample.reference) for sample in samples)
+    right = sum(
+        problem is not None and problem.id in matcher.index and _has_gold(problem, sample)
+        for problem, sample in zip(shifted, samples, strict=True)
+    )
+    if right >= 0.8 * len(samples) >= 4:
+        note = f"the golds in {file!r} are those of {matcher.name!r} with ids from 1"
+        return Naming(1, notes=(f"{note}; read with --id-base 1",))
+    if is_chosen and len(others) >= len(matched) / 2:
+        raise InputError(
+            f"the golds in {file!r} differ from those of {matcher.name!r} in {count} "
+            f"({others[0]}); leave out -d to score against the file's own golds"
+        )
+    where = f": {count} are not of {matcher.name!r}" if matcher.problems else ""
+    note = f"{file!r} is scored against its own golds{where}"
+    return Naming(by_gold=len(others) >= len(matched) / 2, notes=(note,))
+
+
+def _has_gold(problem: Problem, sample: FileSample) -> bool:
+    gold = sample.reference.gold or ""
+    return normalize(problem.gold) == normalize(gold.rpartition(MARKER)[2].strip())
+
+
+def _by_order(samples: Sequence[FileSample], matcher: Matcher, file: str) -> Naming:
+    """Find out whether rows that name no problem stand in the order of the dataset.
+
+    Raises InputError where neither their texts nor their order show the problems.
+    """
+    if sum(matcher.asked_in(sample.text) is not None for sample in samples) > len(samples) / 2:
+        return Naming()  # the texts begin with the prompt
+    first = min(sample.row for sample in samples)
+    placed = [
+        replace(sample, reference=Reference(position=sample.row - first)) for sample in samples
+    ]
+    if len(placed) >= ENOUGH and _fits(_topics(placed), matcher):
+        note = f"{file!r} names no problems: its rows are read in the order of {matcher.name!r}"
+        return Naming(by_order=True, notes=(note,))
+    raise InputError(
+        f"{file!r} names no problems, and its texts are not about those of {matcher.name!r} in "
+        "their order; add a column with the question or the index, or name it: --columns "
+        "question=COLUMN"
+    )
+
+
+def _first_rows(samples: Sequence[FileSample], matcher: Matcher, naming: Naming) -> Iterator[str]:
+    first = min((sample.row for sample in samples), default=1)
+    for sample in samples[:SHOWN_ROWS]:
+        sample, problem, fault = matcher.match(naming.of(sample, first))
+        named = f"problem {problem.id!r} (gold {problem.gold})" if problem else fault
+        yield f"  row {sample.row}: {clip(named, 100)}: {clip(' '.join(sample.text.split()))!r}"
 
 
 def _tells(sample: FileSample) -> bool:
@@ -212,19 +359,16 @@ def _tells(sample: FileSample) -> bool:
     return named and not sample.fault and not sample.error
 
 
-def id_base(samples: Iterable[FileSample], matcher: Matcher, file: str) -> IdBase:
+def id_base(samples: Iterable[FileSample], matcher: Matcher, file: str) -> Naming:
     """Return the number of the first problem in a file's ids, from what its texts are about.
 
     samples: some of the file's, which name their problems by numbers alone. Raises InputError,
     with the evidence, where the texts are about other problems than their ids say and it is not
     certain which are meant.
     """
-    texts = [
-        TextTopic(sample.row, sample.reference, words_of(sample.text), _last_number(sample.text))
-        for sample in samples
-    ]
+    texts = _topics(samples)
     if _fits(texts, matcher):
-        return IdBase()
+        return Naming()
     matching = {shift: _matching(texts, matcher, shift) for shift in _shifts(texts, matcher)}
     own = matching.pop(0)
     others = {shift: shifted - own for shift, shifted in matching.items()}
@@ -234,7 +378,7 @@ def id_base(samples: Iterable[FileSample], matcher: Matcher, file: str) -> IdBas
     chance = max(len(texts) for other, texts in others.items() if other != shift)
     if not is_whole and len(only) < max(ENOUGH, 0.15 * len(texts), 4 * chance):
         _refuse_other_problems(texts, matcher, file)
-        return IdBase()
+        return Naming()
     steps = "one" if abs(shift) == 1 else str(abs(shift))
     evidence = (
         f"the ids of {file!r} are shifted by {steps}: {_percent(len(shifted), texts)} are about "
@@ -242,7 +386,8 @@ def id_base(samples: Iterable[FileSample], matcher: Matcher, file: str) -> IdBas
         f"{_percent(len(own), texts)} about the one that their id names"
     )
     if shift == 1 and len(shifted) >= 0.8 * len(texts) and len(own) <= 0.1 * len(texts):
-        return IdBase(1, f"{evidence}; read with --id-base 1 (--id-base 0 takes ids as they are)")
+        note = f"{evidence}; read with --id-base 1 (--id-base 0 takes ids as they are)"
+        return Naming(1, notes=(note,))
     if not is_whole:
         first = min(texts[index].reference.number or 0 for index in only)
         raise InputError(
@@ -250,6 +395,13 @@ def id_base(samples: Iterable[FileSample], matcher: Matcher, file: str) -> IdBas
             "to take them as they are"
         )
     raise InputError(f"{evidence}; give --id-base {shift}, or --id-base 0 to take ids as they are")
+
+
+def _topics(samples: Iterable[FileSample]) -> list[TextTopic]:
+    return [
+        TextTopic(sample.row, sample.reference, words_of(sample.text), _last_number(sample.text))
+        for sample in samples
+    ]
 
 
 def _percent(count: int, texts: Sequence[TextTopic]) -> str:
@@ -322,7 +474,8 @@ def _refuse_other_problems(texts: Sequence[TextTopic], matcher: Matcher, file: s
         if name == matcher.name and sum(share for _, share in closest) < VAGUE * len(texts):
             return  # about nothing: no other dataset need be looked at
         shares = zip(closest, own, strict=True)
-        count = sum(share >= 0.45 and share >= 1.5 * mine for (_, share), mine in shares)
+        least = ABOUT if name == matcher.name else ABOUT_ANOTHER
+        count = sum(share >= least and share >= 1.5 * mine for (_, share), mine in shares)
         if count > strangers:
             dataset, best, strangers = name, closest, count
     if strangers < max(ENOUGH, 0.3 * len(texts), 4 * sum(share >= ABOUT for share in own)):

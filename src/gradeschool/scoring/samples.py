@@ -20,6 +20,7 @@ from gradeschool.scoring.matching import Matcher
 
 Warn = Callable[[str], None]
 SHOWN = 5
+UNUSABLE = "cannot be used"
 
 
 @dataclass(slots=True)
@@ -50,6 +51,17 @@ class Notes:
         self._order += 1
         if len(notes.first) < SHOWN:
             notes.first.append((self._order, message()))
+
+    def only_fault(self, source: str) -> InputError:
+        """Return the error of a file without one usable row: what is wrong with the first."""
+        groups = self._kinds.get(UNUSABLE, {}).values()
+        count = sum(group.count for group in groups)
+        if not count:
+            return InputError(f"no row of {source!r} can be used: it has none")
+        _, message = min(message for group in groups for message in group.first)
+        message = message.replace(f" of {source!r}", "", 1)
+        others = f"; {count - 1} more rows are like it" if count > 1 else ""
+        return InputError(f"no row of {source!r} can be used: {message}{others}")
 
     def tell(self, warn: Warn, sampled: Collection[str] = ()) -> None:
         """Hand on the first messages of each kind and the number of the others.
@@ -216,12 +228,12 @@ def collect(
     runs: dict[str, Run] = {}
     places: list[tuple[Run, Sample, FileSample, Placement | None]] = []
     for recorded in recordings:
-        problem, fault = find_problem(recorded, matcher)
+        recorded, problem, fault = matcher.match(recorded)
         run = runs.setdefault(recorded.run, Run(recorded.run))
         row, text = recorded.row, recorded.text
         if problem is None:
             run.faults += 1
-            notes.add("cannot be used", partial("row {} of {!r} {}".format, row, source, fault))
+            notes.add(UNUSABLE, partial("row {} of {!r} {}".format, row, source, fault))
             places.append((run, Sample(None, 0, "", fault, row), recorded, None))
             continue
         place = repeats.place(run.name, problem.id, recorded.sample, digest(text))
@@ -229,11 +241,11 @@ def collect(
             note_place(notes, place, run.name, problem.id, recorded.sample, row, source)
         sample = Sample(problem, place.number, text, recorded.error, row, recorded.finish)
         places.append((run, sample, recorded, place))
+    if all(sample.problem is None for _, sample, _, _ in places):
+        raise notes.only_fault(source)
     sampled = repeats.sampled_runs()
     notes.tell(warn, sampled)
     _fill(places, sampled)
-    if all(sample.problem is None for run in runs.values() for sample in run.samples):
-        raise InputError(f"no row of {source!r} can be used; see the messages above")
     return list(runs.values())
 
 
@@ -248,16 +260,6 @@ def _fill(
             run.samples.append(sample._replace(sample=number))
         elif place is None or not place.repeats:
             run.samples.append(sample)
-
-
-def find_problem(sample: FileSample, matcher: Matcher) -> tuple[Problem | None, str]:
-    """Return the problem of a sample, or None and why there is none."""
-    if sample.fault:
-        return None, sample.fault
-    try:
-        return matcher.find(sample.reference), ""
-    except InputError as missing:
-        return None, str(missing)
 
 
 def digest(text: str) -> int:

@@ -6,7 +6,9 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +16,13 @@ from gradeschool.datasets.load import Dataset, is_here, load_datasets
 from gradeschool.datasets.platinum import platinum_changes
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import dataset_of, manifest_of, scorer_of
-from gradeschool.formats.read import COMPLETIONS_FILE, name_of, read_samples, require
+from gradeschool.formats.read import (
+    COMPLETIONS_FILE,
+    name_of,
+    read_samples,
+    require,
+    sample_batches,
+)
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.scorer import Scorer
@@ -23,7 +31,8 @@ from gradeschool.scoring.samples import Run, Sample, collect
 
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
-PARTS = "*.parquet"
+PARTS = ("*.parquet", "*.arrow")  # of a folder that is one table
+TEST_SPLIT = "test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,7 @@ class Source:
 
     name: as the user gave it. parts: its files in order, one for all but tables in several files.
     run: the name of the run of rows that name none. only: the one run that is meant, "" for all.
+    is_chosen: whether the user chose the dataset.
     """
 
     name: str
@@ -39,6 +49,7 @@ class Source:
     run: str
     dataset: Dataset
     only: str = ""
+    is_chosen: bool = False
 
 
 def sources(names: Sequence[str], dataset: str | None) -> list[Source]:
@@ -50,9 +61,26 @@ def sources(names: Sequence[str], dataset: str | None) -> list[Source]:
     """
     tables = [(name, parted(name)[1], *files_of(name, dataset)) for name in names]
     check_sources(names, dataset)
-    loaded = load_datasets(used for *_, used in tables)
-    return [Source(name, parts, run_of(name), loaded[used], only)
-            for name, only, parts, used in tables]  # fmt: skip
+    own = {name for name, _, parts, used in tables if dataset is None and _brings(parts, used)}
+    loaded = load_datasets(used for name, *_, used in tables if name not in own)
+    return [
+        Source(name, parts, run_of(name), OWN_GOLDS if name in own else loaded[used], only,
+               is_chosen=dataset is not None)
+        for name, only, parts, used in tables
+    ]  # fmt: skip
+
+
+OWN_GOLDS = Dataset("the file's own golds", (), "")
+
+
+def _brings(parts: Sequence[Path], dataset: str) -> bool:
+    """Tell whether files hold a gold for every row, so that nothing need be fetched."""
+    if is_here(dataset):
+        return False
+    with closing(sample_batches(parts[0])) as batches:
+        samples = [sample for batch in islice(batches, 1) for sample in batch.samples()]
+    usable = [sample.reference for sample in samples if not sample.fault]
+    return bool(usable) and all(reference.gold is not None for reference in usable)
 
 
 def files_of(name: str, dataset: str | None) -> tuple[tuple[Path, ...], str]:
@@ -132,10 +160,25 @@ def _parts(name: str) -> tuple[Path, ...]:
             raise InputError(f"no file matches the pattern {name!r}; correct it")
         return parts
     require(path)
-    is_run = (path / COMPLETIONS_FILE).is_file()
-    if path.is_dir() and not is_run and (parts := tuple(sorted(path.glob(PARTS)))):
-        return parts
+    if path.is_dir() and not (path / COMPLETIONS_FILE).is_file():
+        return _table_in(path) or (path,)
     return (path,)
+
+
+def _table_in(folder: Path) -> tuple[Path, ...]:
+    """Return the Parquet or Arrow files of a folder, or of the split inside that it must mean.
+
+    `datasets` saves a folder of Arrow files, or one such folder for each split.
+    """
+    for pattern in PARTS:
+        if parts := tuple(sorted(folder.glob(pattern))):
+            return parts
+    inside = {path: _table_in(path) for path in sorted(folder.iterdir()) if path.is_dir()}
+    tables = {path: parts for path, parts in inside.items() if parts}
+    if len(tables) > 1 and folder / TEST_SPLIT not in tables:
+        names = ", ".join(repr(str(path)) for path in tables)
+        raise InputError(f"{str(folder)!r} holds several tables; give one of {names}")
+    return next((tables[path] for path in (folder / TEST_SPLIT, *tables) if path in tables), ())
 
 
 ALL = "all"
@@ -150,7 +193,7 @@ def load_runs(path: Path, dataset: str | None, warn: Callable[[str], None]) -> l
     """
     [source] = sources([str(path)], dataset)
     matcher = Matcher(source.dataset.problems, source.dataset.name)
-    examine = examined(source.dataset, source.name)
+    examine = examined(source.dataset, source.name, source.is_chosen)
     samples = (
         sample for part in source.parts for sample in read_samples(part, source.run, examine)
     )
@@ -170,7 +213,8 @@ def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Sco
     """
     if not names:
         known = all_scorers().values()
-        return [scorer for scorer in known if not scorer.extra and scorer.dataset in ("", dataset)]
+        here = dataset or ""
+        return [scorer for scorer in known if not scorer.extra and here.startswith(scorer.dataset)]
     if ALL in names:
         return [scorer for scorer in all_scorers().values() if available(scorer)]
     return [get_usable_scorer(name) for name in dict.fromkeys(names)]
@@ -179,7 +223,7 @@ def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Sco
 DEFAULT_SCORERS = ("gradeschool/reader", "gradeschool/parse-answer")
 
 
-class Chosen(NamedTuple):
+class SourceRun(NamedTuple):
     """A run with the file or folder it stands in and what its run.json says, {} where none."""
 
     run: Run
@@ -192,7 +236,7 @@ def choose_runs(
     dataset: str | None,
     warn: Callable[[str], None],
     check_runs: CheckRuns | None = None,
-) -> list[Chosen]:
+) -> list[SourceRun]:
     """Return the runs that FILE or FILE#RUN arguments mean, under names that differ.
 
     A file is read once, however many of its runs are named. check_runs raises InputError for run
@@ -202,7 +246,7 @@ def choose_runs(
     specs = list(dict.fromkeys(specs))
     check_sources(specs, dataset, check_runs)
     loaded: dict[Path, list[Run]] = {}
-    chosen: list[Chosen] = []
+    chosen: list[SourceRun] = []
     for spec in specs:
         file, name = parted(spec)
         path = Path(file)
@@ -212,14 +256,14 @@ def choose_runs(
         if not found:
             raise no_such_run(str(path), name, (run.name for run in loaded[path]))
         manifest = manifest_of(path)
-        chosen += [Chosen(run, path, manifest) for run in found]
+        chosen += [SourceRun(run, path, manifest) for run in found]
     if check_runs:
         check_runs([each.run.name for each in chosen])
     _name_apart(chosen)
     return chosen
 
 
-def _name_apart(chosen: Sequence[Chosen]) -> None:
+def _name_apart(chosen: Sequence[SourceRun]) -> None:
     """Put the path behind names that several runs share."""
     names = [one.run.name for one in chosen]
     for one, name in zip(chosen, names, strict=True):

@@ -25,7 +25,7 @@ from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.forms import notes_of
 from gradeschool.scoring.matching import Matcher, examined
-from gradeschool.scoring.samples import digest, find_problem
+from gradeschool.scoring.samples import digest
 from gradeschool.scoring.shards import FilePlace, Shard
 from gradeschool.scoring.sources import Source
 from gradeschool.scoring.table import ScoredRow, ScorerSet
@@ -46,7 +46,7 @@ class FileScorer:
 
     def score(self, samples: Iterable[FileSample]) -> list[ScoredRow]:
         """Return a row for each sample, in their order."""
-        matched = [(sample, *find_problem(sample, self.matcher)) for sample in samples]
+        matched = [self.matcher.match(sample) for sample in samples]
         if self.scorers.calls_library:  # all at once; what they say is remembered
             self.scorers.outcomes_of(
                 [
@@ -134,7 +134,7 @@ def _tasks(sources: Sequence[Source], shard: Shard | None) -> Generator[_Task, N
             number = next(numbers)
             selected = shard.wanted(number) if shard else every_row
             place = FilePlace(str(shard) if shard else "", source.name, str(path), number)
-            examine = examined(source.dataset, source.name)
+            examine = examined(source.dataset, source.name, source.is_chosen)
             for batch in sample_batches(path, selected, source.run, examine):
                 yield _Task(place, source.dataset.name, batch)
 

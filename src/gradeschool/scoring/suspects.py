@@ -48,7 +48,7 @@ def suspects(
 ) -> list[Suspect]:
     """Return the suspects, the surest first: most runs answer alike, and few by the gold.
 
-    strong: only runs of a higher accuracy, by the house reader, are asked. Of several samples of a
+    strong: only runs of a higher accuracy, by the answer extractor, count. Of several samples of a
     problem the first counts. A problem is a suspect where one wrong value has more runs than the
     gold, and at least two and a third of all.
     """

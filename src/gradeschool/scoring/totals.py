@@ -13,11 +13,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from gradeschool.errors import InputError
 from gradeschool.formats.read import name_of_unnamed, nothing_in
 from gradeschool.formats.samples import UNNAMED
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.samples import Notes, Repeats, Warn, note_place
+from gradeschool.scoring.samples import UNUSABLE, Notes, Repeats, Warn, note_place
 from gradeschool.scoring.score import RunScore, score_noted
 from gradeschool.scoring.shards import Shard, VerdictTable, VerdictWriter, join
 from gradeschool.scoring.sources import no_such_run, parted, run_of, sources
@@ -67,7 +66,7 @@ class FileTally:
         if row.problem is None:
             run.n += 1
             run.faults += 1
-            self._notes.add("cannot be used", lambda: f"row {row.row} of {file!r} {row.error}")
+            self._notes.add(UNUSABLE, lambda: f"row {row.row} of {file!r} {row.error}")
             return
         place = self._repeats.place(row.run, row.problem, row.sample, row.digest)
         if place.repeats or place.number != (row.sample or 0):
@@ -83,14 +82,14 @@ class FileTally:
 
         Rows that need a word are told to `warn`. Raises InputError where no row can be used.
         """
+        if not any(run.counts for run in self._runs.values()):
+            raise self._notes.only_fault(self.source)
         sampled = self._repeats.sampled_runs()
         self._notes.tell(warn, sampled)
         for name in sampled:
             run = self._runs[name]
             run.counts.update(run.repeated)
             run.n += run.repeated.total()
-        if not any(run.counts for run in self._runs.values()):
-            raise InputError(f"no row of {self.source!r} can be used; see the messages above")
         return self._named()
 
     def _named(self) -> list[RunTally]:

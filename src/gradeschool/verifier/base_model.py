@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.errors import InputError, MissingExtraError, StoreError, UnknownNameError
+from gradeschool.models.local import from_folder
 from gradeschool.verifier.parallel import layers_of
 
 if TYPE_CHECKING:
@@ -82,11 +83,11 @@ def load_folder(folder: Path) -> BaseModel:
 
     logging.disable_progress_bar()
     try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            folder, local_files_only=True, dtype=torch.float32
-        )
+        config = from_folder(AutoConfig, folder)
+        tokenizer = from_folder(AutoTokenizer, folder)
+        model = from_folder(AutoModelForCausalLM, folder, dtype=torch.float32)
+    except InputError:  # it needs code
+        raise
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         reason = str(error).split("\n")[0]
         raise InputError(
@@ -98,11 +99,13 @@ def load_folder(folder: Path) -> BaseModel:
     return BaseModel(model, tokenizer, config.dtype or torch.float32)
 
 
-def save_folder(base: BaseModel, model: Any, folder: Path) -> None:
+def save_folder(base: BaseModel, model: Any, folder: Path, dtype: str | None = None) -> None:
     """Write model and tokenizer as a folder that from_pretrained reads; raises StoreError.
 
-    The weights are stored as the base model's are; generation ends at the tokenizer's end token.
+    dtype: of the weights, None for the base model's: small updates are lost in bfloat16. Generation
+    ends at the tokenizer's end token.
     """
+    import torch
     from safetensors import SafetensorError
     from transformers.utils import logging
 
@@ -115,7 +118,7 @@ def save_folder(base: BaseModel, model: Any, folder: Path) -> None:
         pad = base.tokenizer.pad_token_id
         model.generation_config.pad_token_id = ends[0] if pad is None else pad
     try:
-        model.to(base.stored).save_pretrained(folder)
+        model.to(getattr(torch, dtype) if dtype else base.stored).save_pretrained(folder)
         base.tokenizer.save_pretrained(folder)
         readable = (folder / "config.json").stat().st_mode
         for file in folder.glob("*.safetensors"):

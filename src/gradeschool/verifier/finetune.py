@@ -130,7 +130,7 @@ def _prepare(job: FinetuningData, session: Session) -> PreparedTraining:
     curves = _curves(job, session, base, batches)
 
     def save(trained: TrainingResult, files: Path) -> None:
-        save_folder(base, trained.model, files)
+        save_folder(base, trained.model, files, settings.save_dtype)
         if curves is not None:
             curves.log.path.replace(files / CURVES)
 

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits, linear
 
 from gradeschool.errors import InputError
-from gradeschool.models.local import load_model
+from gradeschool.models.local import ends_of, load_model
 from gradeschool.verifier.examples import QuestionSolution, SolutionScore, SolutionTokens, texts_of
 from gradeschool.verifier.packing import PackedRows, hidden_states, pack_solutions, take_packed
 
@@ -28,6 +29,8 @@ SCHEMA = 1
 GAIN, BIAS = 0.1, 0.5
 # The logarithm of 0.15, and the bias, with which a solution of ordinary likelihood gets about 0.5.
 LIKELIHOOD_GAIN, LIKELIHOOD_BIAS = -1.8971, 2.3
+MOST_START = 2.0  # nats; above it these constants do not suit a model
+LEAST_DEVIATION = 0.1  # nats, of the log-probabilities of solutions
 
 
 class VerifierOutput(NamedTuple):
@@ -68,24 +71,26 @@ class Verifier(nn.Module):
         """Return the values of all bodies, and the language loss of the rows of these numbers."""
         states = hidden_states(self.model, rows, self.share)
         head = self.model.get_output_embeddings()
-        logit = states @ head.weight[self.token_id].to(states.dtype)
-        if getattr(head, "bias", None) is not None:
-            logit = logit + head.bias[self.token_id]
-        values = self.gain * logit.float() + self.bias
+        # In bfloat16 there are 63 values between .9 and 1.1: many solutions would be ties.
+        with torch.autocast(states.device.type, enabled=False):
+            logit = states.float() @ head.weight[self.token_id].float()
+            if getattr(head, "bias", None) is not None:
+                logit = logit + head.bias[self.token_id].float()
+            values = self.gain * logit + self.bias
         if language is None:
             return VerifierOutput(values, None)
         mask = rows.solution_mask[language]
         logprobs = self._logprobs(states[language], rows.body[language], mask)
         return VerifierOutput(values, -logprobs.sum(1))
 
-    def _logprobs(self, states: Tensor, body: Tensor, mask: Tensor) -> Tensor:
+    def _logprobs(self, states: Tensor, body: Tensor, mask: Tensor, exact: bool = False) -> Tensor:
         """Return the log-probability of each solution token, 0 elsewhere: [rows, S].
 
-        The reserved token is no candidate.
+        The reserved token is no candidate. exact: see `logits_of`.
         """
         before = torch.zeros_like(mask)
         before[:, :-1] = mask[:, 1:]
-        logits = logits_of(self.model, states[before])
+        logits = logits_of(self.model, states[before], exact)
         banned = torch.arange(logits.shape[-1], device=logits.device) == self.token_id
         logits = logits.masked_fill(banned, float("-inf"))
         losses = nn.functional.cross_entropy(logits, body[mask], reduction="none")
@@ -118,7 +123,8 @@ class Verifier(nn.Module):
         fields = head_of(folder)
         model = load_reader(folder, device)
         vocabulary = model.get_input_embeddings().weight.shape[0]
-        if not 0 <= fields["token_id"] < vocabulary:
+        least = NO_TOKEN.id if fields["head"] == LikelihoodVerifier.kind else 0
+        if not least <= fields["token_id"] < vocabulary:
             raise InputError(
                 f"{str(folder / VERIFIER_FILE)!r} names the token {fields['token_id']!r}, but the "
                 f"model knows {vocabulary}; train the verifier again"
@@ -143,11 +149,38 @@ class LikelihoodVerifier(Verifier):
 
     def forward(self, rows: PackedRows, language: Tensor | None = None) -> VerifierOutput:
         """Return the values of all bodies, and the language loss of the rows of these numbers."""
-        states = hidden_states(self.model, rows, self.share)
-        logprobs = self._logprobs(states, rows.body, rows.solution_mask)
+        logprobs = self.solution_logprobs(rows)
         logits = self.gain.exp() * logprobs.cumsum(1) + self.bias
         spoken = None if language is None else -logprobs[language].sum(1)
         return VerifierOutput(torch.sigmoid(logits), spoken, logits)
+
+    def solution_logprobs(self, rows: PackedRows) -> Tensor:
+        """Return the log-probability (nats) of each solution token, 0 elsewhere: [rows, S]."""
+        states = hidden_states(self.model, rows, self.share)
+        return self._logprobs(states, rows.body, rows.solution_mask, exact=True)
+
+    def fit_start(self, logprobs: Tensor, right: Tensor, drawn: Tensor) -> float:
+        """Fit gain and bias where they start badly; return the cross-entropy (nats) of the start.
+
+        logprobs, right, drawn: [n], of solutions: the sum of their tokens' log-probabilities,
+        whether they are right (0 or 1), and how often they were drawn. The constants suit small
+        models: a long solution of a pretrained model has a log-probability of -100, and their
+        cross-entropy is above ten nats. Where it is above `MOST_START`, gain and bias standardise
+        the log-probabilities, so that an ordinary solution gets 0.5.
+        """
+        share = drawn / drawn.sum()
+
+        def start() -> float:
+            logits = self.gain.exp() * logprobs + self.bias
+            return float(share @ binary_cross_entropy_with_logits(logits, right, reduction="none"))
+
+        with torch.no_grad():
+            if start() > MOST_START:
+                mean = share @ logprobs
+                deviation = (share @ (logprobs - mean) ** 2).sqrt().clamp(min=LEAST_DEVIATION)
+                self.gain.fill_(-float(deviation.log()))
+                self.bias.fill_(-float(mean / deviation))
+            return start()
 
 
 def new_verifier(
@@ -158,7 +191,7 @@ def new_verifier(
     The row of the reserved token is drawn anew: as a language model the generator has learnt to
     push its logit down. Returns how the token was found too.
     """
-    reserved = reserve(model, tokenizer)
+    reserved = reserve(model, tokenizer, needed=not likelihood)
     if likelihood:
         return LikelihoodVerifier(model, reserved.id, LIKELIHOOD_GAIN, LIKELIHOOD_BIAS), reserved
     verifier = Verifier(model, reserved.id)
@@ -170,9 +203,20 @@ def new_verifier(
     return verifier, reserved
 
 
-def logits_of(model: Any, states: Tensor) -> Tensor:
-    """Return the logits of states in float32, scaled and capped as the model's own forward does."""
-    logits: Tensor = model.get_output_embeddings()(states).float()
+def logits_of(model: Any, states: Tensor, exact: bool = False) -> Tensor:
+    """Return the logits of states in float32, scaled and capped as the model's own forward does.
+
+    exact: multiply in float32 too, whatever the model and the passes are computed in.
+    """
+    head = model.get_output_embeddings()
+    if exact:
+        bias = getattr(head, "bias", None)
+        with torch.autocast(states.device.type, enabled=False):
+            logits = linear(
+                states.float(), head.weight.float(), None if bias is None else bias.float()
+            )
+    else:
+        logits = head(states).float()
     config = model.config
     if (divisor := getattr(config, "logits_scaling", None)) is not None:
         logits = logits / divisor
@@ -224,11 +268,15 @@ class ReservedToken(NamedTuple):
     how: str
 
 
-def reserve(model: Any, tokenizer: Any) -> ReservedToken:
+NO_TOKEN = ReservedToken(-1, "", "which this head does not need")
+
+
+def reserve(model: Any, tokenizer: Any, needed: bool = True) -> ReservedToken:
     """Return the token for a verifier's head.
 
     `<ver>` where the tokenizer has it; else one that the family keeps free, the last row of an
-    embedding that is longer than the vocabulary, or a token added to both.
+    embedding that is longer than the vocabulary, a special token without a use, or a token added to
+    tokenizer and embedding. needed: whether the head reads a token; one that reads none adds none.
     """
     vocabulary = tokenizer.get_vocab()
     if VERIFIER_TOKEN in vocabulary:
@@ -239,10 +287,28 @@ def reserve(model: Any, tokenizer: Any) -> ReservedToken:
         return ReservedToken(*free[0], "kept free by the tokenizer")
     if rows > max(vocabulary.values()) + 1:
         return ReservedToken(rows - 1, "", "the embedding's last row, which no token uses")
+    if not needed:
+        return NO_TOKEN
+    if unused := _unused_special(model, tokenizer):
+        return ReservedToken(*unused[-1], "a special token that neither texts nor chats use")
     tokenizer.add_special_tokens({"additional_special_tokens": [VERIFIER_TOKEN]})
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     id = tokenizer.convert_tokens_to_ids(VERIFIER_TOKEN)
     return ReservedToken(id, VERIFIER_TOKEN, "added to tokenizer and embedding")
+
+
+def _unused_special(model: Any, tokenizer: Any) -> list[tuple[int, str]]:
+    """Return the special tokens (id, text) that have no role and are not in the chat template."""
+    roles = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+    used = {getattr(tokenizer, f"{role}_token_id", None) for role in roles}
+    used |= set(ends_of(model, tokenizer))
+    template = str(tokenizer.chat_template or "")
+    added: dict[int, Any] = tokenizer.added_tokens_decoder
+    return sorted(
+        (id, token.content)
+        for id, token in added.items()
+        if token.special and id not in used and token.content not in template
+    )
 
 
 # Places of a forward pass, padding included: more does not fit a core's cache, less is overhead.
@@ -301,7 +367,7 @@ def _logprobs(model: Any, rows: PackedRows) -> Tensor:
     """Return the log-probability of each solution token, [rows, S - 1]."""
     states = hidden_states(model, rows)[:, :-1]
     mask, targets = rows.solution_mask[:, 1:], rows.body[:, 1:]
-    chosen = torch.log_softmax(logits_of(model, states[mask]), -1)
+    chosen = torch.log_softmax(logits_of(model, states[mask], exact=True), -1)
     chosen = chosen.gather(1, targets[mask][:, None])[:, 0]
     return chosen.new_zeros(mask.shape).masked_scatter(mask, chosen)
 

@@ -187,11 +187,11 @@ def _values(model: LlamaStates, head: Head, text: SolutionTokens, states: Any) -
 def _logprobs(
     model: LlamaStates, text: SolutionTokens, states: Any, banned: int | None = None
 ) -> Any:
-    """Return the log-probability of each solution token; a banned token is no candidate."""
+    """Return the log-probability of each solution token; `banned` (-1: none) is no candidate."""
     import numpy
 
     logits = model.logits(states[len(text.question) - 1 : -1]).astype(numpy.float64)
-    if banned is not None:
+    if banned is not None and banned >= 0:
         logits[:, banned] = -numpy.inf
     highest = logits.max(1, keepdims=True)
     chosen = logits[numpy.arange(len(logits)), list(text.solution)]

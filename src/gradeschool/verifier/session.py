@@ -30,6 +30,10 @@ from gradeschool.verifier.training import (
 )
 
 FINAL = "model"
+SLOW_BFLOAT16 = (
+    "bfloat16 passes on a CPU can be many times slower than float32; leave out --precision, "
+    "which takes float32"
+)
 
 
 class Listener(NamedTuple):
@@ -110,6 +114,8 @@ def _go(
     if finished:
         return {"status": "finished"} if folder is None else folder.fields
     ready = prepare()
+    if ready.settings.precision == "bfloat16" and world.device == "cpu":
+        session.note(SLOW_BFLOAT16)
 
     def tell(update: TrainingUpdate) -> None:
         if folder is not None and not folder.begun:

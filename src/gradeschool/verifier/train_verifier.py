@@ -23,11 +23,12 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
-from gradeschool.runs.results import fingerprint
+from gradeschool.formats.own_run import fingerprint
 from gradeschool.verifier.base_model import drop_residuals, identity_of, load_folder, save_folder
 from gradeschool.verifier.candidates import CandidateRun, candidates_of
 from gradeschool.verifier.head import (
     VERIFIER_FILE,
+    LikelihoodVerifier,
     ReservedToken,
     Verifier,
     VerifierOutput,
@@ -170,13 +171,32 @@ def _prepare(
         level=level, pass_tokens=settings.pass_tokens,
     )  # fmt: skip
     _announce(session, sampled, verifier, reserved, data, batches)
+    if isinstance(verifier, LikelihoodVerifier):
+        loss = _fit_start(verifier, batches, session.world.device)
+        session.note(f"the likelihood head starts at {loss:.2f} nats")
 
     def save(trained: TrainingResult, files: Path) -> None:
-        save_folder(base, trained.model.model, files)
+        save_folder(base, trained.model.model, files, settings.save_dtype)
         fields = {**trained.model.fields(), **_origin(settings, sampled, reserved, trained)}
         write_file(files / VERIFIER_FILE, f"{json.dumps(fields, indent=2)}\n".encode())
 
     return PreparedTraining(verifier, batches, losses, settings, save, data.too_long)
+
+
+def _fit_start(verifier: LikelihoodVerifier, batches: GroupBatches, device: str) -> float:
+    """Fit the head to the first update's solutions; return the cross-entropy of the start."""
+    verifier.to(device).eval()
+    sums, right, drawn = [], [], []
+    with torch.inference_mode():
+        for batch in batches.update(0, 1):
+            counts = batch.weights.sum(1)
+            logprobs = verifier.solution_logprobs(batch.rows.to(device)).sum(1).cpu()
+            sums.append(logprobs[counts > 0])
+            right.append(batch.right[counts > 0])
+            drawn.append(counts[counts > 0])
+    loss = verifier.cpu().fit_start(torch.cat(sums), torch.cat(right), torch.cat(drawn))
+    verifier.train()
+    return loss
 
 
 def _announce(

@@ -73,6 +73,7 @@ Kind = Literal["adam", "muon"]
 Loss = Callable[[Any, Any], Mapping[str, "Tensor"]]
 # What the passes are computed in; weights and optimisers are in float32.
 Precision = Literal["float32", "bfloat16"]
+SaveDtype = Literal["float32", "bfloat16", "float16"]
 # Called in the first process with the number of an update, from 1, and the model after it.
 After = Callable[[int, Any], None]
 
@@ -83,7 +84,8 @@ class TrainingSettings:
 
     limit: only the first problems. The learning rate `lr` rises over `warmup` updates and falls
     linearly to 0. pass_tokens: computed at a time; a batch that has more is accumulated. precision:
-    of the passes, None for bfloat16 on a GPU and float32 elsewhere.
+    of the passes, None for bfloat16 on a GPU and float32 elsewhere. save_dtype: of the weights in
+    the trained model's folder, None for that of the model it began from.
     """
 
     limit: int | None = None
@@ -96,6 +98,7 @@ class TrainingSettings:
     seed: int = 0
     pass_tokens: int = PASS_TOKENS
     precision: Precision | None = None
+    save_dtype: SaveDtype | None = None
 
 
 class TrainingUpdate(NamedTuple):

@@ -192,7 +192,7 @@ COUNT, MOST = 1_000, 1_000_000
 NAME = re.compile(r"fresh:([0-9]{1,18})(?::([a-z-]+))?(?::([0-9]{1,7}))?")
 
 
-class Fresh(NamedTuple):
+class FreshSet(NamedTuple):
     """The fresh problems that a name stands for; sha256: of their rows as JSON lines."""
 
     name: str
@@ -201,7 +201,7 @@ class Fresh(NamedTuple):
 
 
 @lru_cache(4)
-def load_fresh(name: str) -> Fresh:
+def load_fresh(name: str) -> FreshSet:
     """Return the problems of a name; `fresh:2026` are the first 1,000 of the split test.
 
     Raises InputError for a name of another form, UnknownNameError for a split that there is not.
@@ -216,7 +216,7 @@ def load_fresh(name: str) -> Fresh:
     if not 1 <= count <= MOST:
         raise InputError(f"{name!r} asks for {count:,} problems; ask for 1 to {MOST:,}")
     problems = fresh_problems(int(match[1]), count, split=match[2] or "test")
-    return Fresh(name, problems, rows_digest(problems))
+    return FreshSet(name, problems, rows_digest(problems))
 
 
 def row(problem: Problem) -> str:

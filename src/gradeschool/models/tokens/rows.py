@@ -14,7 +14,7 @@ from gradeschool.models.tokens.annotations import Annotations
 from gradeschool.models.tokens.draw import uniforms
 
 
-class Sampled(NamedTuple):
+class SampledTokens(NamedTuple):
     """One completion in tokens.
 
     prompt, sample: which sample of which prompt. ids: with the end token, where `finished`. forced:
@@ -104,11 +104,11 @@ class RowTable:
         self.counts[slots] = places + 1
         self.counts[self.spare] = 0
 
-    def end(self, slot: int, finished: bool) -> Sampled:
+    def end(self, slot: int, finished: bool) -> SampledTokens:
         """Return what a row wrote, and free its slot."""
         task, count = self.tasks.pop(slot), int(self.counts[slot])
         self.free.append(slot)
-        return Sampled(
+        return SampledTokens(
             task.prompt,
             task.sample,
             self.ids[slot, :count].tolist(),

@@ -45,7 +45,7 @@ def number_in(latex: str) -> float | None:
     except Unreadable:
         commented = COMMENTED.match(latex)
         return None if commented is None else float(commented.group(1))
-    except (Stuck, ArithmeticError, ValueError):
+    except (GrammarMismatch, ArithmeticError, ValueError):
         return None
     return value if math.isfinite(value) else None
 
@@ -152,7 +152,7 @@ NO_ATOMS = TIMES | OVER | RELATIONS | {"\\}", "\\rangle", "\\rfloor", "\\rceil"}
 UNKNOWN = math.nan
 
 
-class Stuck(Exception):
+class GrammarMismatch(Exception):
     """The text does not go on as the grammar asks; what was complete before still counts."""
 
 
@@ -191,7 +191,7 @@ class LatexReader:
         try:
             self.next()
             self.read = part()
-        except Stuck:
+        except GrammarMismatch:
             if self.depth > 1:
                 raise
             self.token, self.position = place
@@ -227,7 +227,7 @@ class LatexReader:
             place = self.token, self.position, self.depth
             try:
                 numbers.append(self.power())
-            except Stuck:
+            except GrammarMismatch:
                 if place[2] > 1:
                     raise
                 self.token, self.position, self.depth = place
@@ -261,7 +261,7 @@ class LatexReader:
         if self.token == "{":
             return self.group()
         if self.token in CLOSING or self.token == "\\sqrt":
-            raise Stuck("no exponent")
+            raise GrammarMismatch("no exponent")
         return self.atom()
 
     def atom(self) -> float:
@@ -269,7 +269,7 @@ class LatexReader:
         if self.token in CLOSING:
             return self.group()
         if not self._begins_atom():
-            raise Stuck("nothing to read")
+            raise GrammarMismatch("nothing to read")
         token = self.next()
         if token == "\\infty":
             raise Unreadable("infinite")
@@ -296,11 +296,11 @@ class LatexReader:
     def group(self, opening: str = "") -> float:
         """Read a sum in brackets."""
         if self.token not in CLOSING or (opening and self.token != opening):
-            raise Stuck("no bracket")
+            raise GrammarMismatch("no bracket")
         closing = CLOSING[self.next()]
         value = self.sum()
         if self.token != closing:
-            raise Stuck("an open bracket")
+            raise GrammarMismatch("an open bracket")
         self.next()
         return value
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
+from gradeschool.prompts.mgsm import LANGUAGES, instructed
 from gradeschool.protocol import Protocol, Render
 
 # `Dataset.shuffle(seed=42)` of the train split, first ten:
@@ -24,13 +25,6 @@ TEMPLATE = (
     'Remember to put your answer on its own line at the end in the form "ANSWER: $ANSWER" '
     "(without quotes) where $ANSWER is the answer to the problem, and you do not need to use a "
     "\\boxed command.\n\nReasoning:"
-)
-
-
-MGSM_TEMPLATE = (
-    "Solve this math problem. Give the reasoning steps before giving the final answer on the last "
-    'line by itself in the format of "Answer:". Do not add anything other than the integer answer '
-    'after "Answer:".\n\n{question}'
 )
 MATCH = "inspect/match-numeric@>=0.3.253"
 
@@ -50,13 +44,6 @@ def zero_shot(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator
     """Render the template as the user message."""
     for problem in problems:
         question = TEMPLATE.replace("{question}", problem.question)
-        yield Prompt(messages=(Message("user", question),))
-
-
-def mgsm(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the English instruction of MGSM as the user message."""
-    for problem in problems:
-        question = MGSM_TEMPLATE.replace("{question}", problem.question)
         yield Prompt(messages=(Message("user", question),))
 
 
@@ -97,12 +84,19 @@ GSM8K_0 = replace(
     shot_count=0,
 )
 
-MGSM_EN = Protocol(
-    name="inspect/mgsm-en",
-    summary="zero-shot chat, the prompt of simple-evals read by inspect's match, 'Answer:' last",
-    source="inspect-evals 0.26.0, src/inspect_evals/mgsm/mgsm.py",
-    render=mgsm,
-    decoding=PROVIDERS_OWN,
-    scorers=(MATCH,),
-    is_chat=True,
-)
+
+def _mgsm(language: str) -> Protocol:
+    """Return MGSM in one language; the instructions are simple-evals'."""
+    return Protocol(
+        name=f"inspect/mgsm-{language}",
+        summary=f"zero-shot chat, the prompt of simple-evals ({language}) read by inspect's match",
+        source="inspect-evals 0.26.0, src/inspect_evals/mgsm/mgsm.py",
+        render=instructed(language),
+        decoding=PROVIDERS_OWN,
+        scorers=(MATCH,),
+        is_chat=True,
+        dataset="gsm8k" if language == "en" else f"mgsm:{language}",
+    )
+
+
+MGSM = tuple(map(_mgsm, LANGUAGES))

@@ -1,6 +1,12 @@
-"""EleutherAI lm-evaluation-harness: gsm8k and gsm8k_platinum of 0.4.2 to 0.4.13, gsm8k of 0.3.0."""
+"""EleutherAI lm-evaluation-harness 0.4: GSM8K, Platinum and sets beside them; GSM8K of 0.3.0."""
 
 from gradeschool.protocols.lm_eval.hrm8k import HRM8K, HRM8K_SCORER
+from gradeschool.protocols.lm_eval.mgsm import MGSM_PROTOCOLS, MGSM_SCORERS
+from gradeschool.protocols.lm_eval.other_sets import (
+    AIME_SCORER,
+    HENDRYCKS_SCORER,
+    OTHER_PROTOCOLS,
+)
 from gradeschool.protocols.lm_eval.prompts import (
     CHAT_FORMS,
     COT_LLAMA,
@@ -44,6 +50,9 @@ SCORERS = (
     LLAMA_FLEXIBLE,
     HRM8K_SCORER,
     GSM8K_0_3_SCORER,
+    *MGSM_SCORERS,
+    HENDRYCKS_SCORER,
+    AIME_SCORER,
 )
 VOTES = (MAJ_64, MAJ_8)
 PROTOCOLS = (
@@ -59,4 +68,6 @@ PROTOCOLS = (
     *PLATINUM_FORMS,
     HRM8K,
     GSM8K_0_3,
+    *MGSM_PROTOCOLS,
+    *OTHER_PROTOCOLS,
 )

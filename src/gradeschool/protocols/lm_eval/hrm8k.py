@@ -9,10 +9,11 @@ Raises what upstream raises (IndexError, AssertionError); the comparison catches
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
-from gradeschool.answers.search import TextMatch, last_match_in_words
+from gradeschool.answers.extractions import LAST_NUMBER, last_match_in_words
+from gradeschool.answers.search import TextMatch
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -34,8 +35,13 @@ FIRST = (
 UNIT = "\\text{ "
 
 
+def hrm8k_form(text: str) -> str:
+    """Return the form in which hrm8k compares an answer."""
+    return as_fraction(stripped(text), _as_integers_or_none)
+
+
 def stripped(text: str) -> str:
-    """Return an answer without the LaTeX that makes no difference."""
+    """Return an answer without the LaTeX that makes no difference; then comes `as_fraction`."""
     for old, new in FIRST:
         text = text.replace(old, new)
     if UNIT in text:
@@ -51,9 +57,7 @@ def stripped(text: str) -> str:
     if len(name) <= 2 and text.count("=") == 1:
         text = value
     text = _braced_fractions(_braced_roots(text).replace(" ", ""))
-    if text == "0.5":
-        text = "\\frac{1}{2}"
-    return _as_fraction(text)
+    return "\\frac{1}{2}" if text == "0.5" else text
 
 
 def as_number(text: str) -> str:
@@ -88,16 +92,30 @@ def _braced_fractions(text: str) -> str:
     return "\\frac".join(parts)
 
 
-def _as_fraction(text: str) -> str:
-    r"""Write `36/2` as `\frac{36}{2}`."""
+Integers = Callable[[str, str], tuple[int, int] | None]
+
+
+def as_integers(over: str, under: str) -> tuple[int, int]:
+    """Return two integers; raises ValueError where one is none."""
+    return int(over), int(under)
+
+
+def _as_integers_or_none(over: str, under: str) -> tuple[int, int] | None:
+    try:
+        return as_integers(over, under)
+    except ValueError:
+        return None
+
+
+def as_fraction(text: str, integers: Integers) -> str:
+    r"""Write `36/2` as `\frac{36}{2}`; integers: what reads both sides, None for no integers."""
     over, slash, under = text.partition("/")
     if not slash or "/" in under:
         return text
-    try:
-        numbers = int(over), int(under)
-    except ValueError:
+    numbers = integers(over, under)
+    if numbers is None or text != "{}/{}".format(*numbers):
         return text
-    return f"\\frac{{{numbers[0]}}}{{{numbers[1]}}}" if text == "{}/{}".format(*numbers) else text
+    return f"\\frac{{{numbers[0]}}}{{{numbers[1]}}}"
 
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/hrm8k/en (version 1.1)"
@@ -130,9 +148,7 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
         value = piece.text.rstrip(".").partition("\\n")[0]
         return TextMatch(value, piece.start, piece.start + len(value)), "behind the last '='"
     number = last_match_in_words(NUMBER, text)
-    return (
-        None if number is None else (TextMatch(number.group(), *number.span()), "the last number")
-    )
+    return None if number is None else (TextMatch(number[0], *number.span()), LAST_NUMBER)
 
 
 def _between_dollars(text: str) -> TextMatch | None:
@@ -172,8 +188,8 @@ def _behind_equals(piece: TextMatch) -> TextMatch:
     return TextMatch(value, piece.end - len(value), piece.end)
 
 
-def read(text: str, reference: str) -> Answer | None:
-    """Read the last box, else between "$", else behind "=", else the last number."""
+def extract(text: str, reference: str) -> Answer | None:
+    """Extract the last box, else between "$", else behind "=", else the last number."""
     answer = find_answer(text)
     if answer is None:
         return None
@@ -188,22 +204,22 @@ def reference(problem: Problem) -> str:
     return gold if answer is None else answer[0].text
 
 
-def same(value: str, reference: str) -> bool:
+def compare(value: str, reference: str) -> bool:
     """Compare Hendrycks' string forms, the answer's as a number."""
     try:
         if len(value) <= LONGEST_REMEMBERED:
             return _remembered_number(value) == _remembered_form(reference)
-        return as_number(stripped(value)) == stripped(reference)
+        return as_number(hrm8k_form(value)) == hrm8k_form(reference)
     except (AssertionError, IndexError):
         return value == reference
 
 
 @lru_cache(1 << 14)
 def _remembered_number(value: str) -> str:
-    return as_number(stripped(value))
+    return as_number(hrm8k_form(value))
 
 
-_remembered_form = lru_cache(1 << 12)(stripped)
+_remembered_form = lru_cache(1 << 12)(hrm8k_form)
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
@@ -217,8 +233,8 @@ HRM8K_SCORER = Scorer(
     summary="the last box, else between '$', behind '=' or the last number; Hendrycks' forms",
     source=f"{SOURCE}/utils.py, process_results",
     reference=reference,
-    extract=read,
-    compare=same,
+    extract=extract,
+    compare=compare,
 )
 
 HRM8K = Protocol(

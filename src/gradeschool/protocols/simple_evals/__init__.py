@@ -1,6 +1,5 @@
-"""OpenAI simple-evals: its MGSM evaluation in English, on any problems."""
+"""OpenAI simple-evals: its MGSM evaluation, in English on any problems."""
 
-from gradeschool.protocols.simple_evals.mgsm import MGSM_EN, MGSM_SCORER
+from gradeschool.protocols.simple_evals.mgsm import PROTOCOLS, SCORERS
 
-SCORERS = (MGSM_SCORER,)
-PROTOCOLS = (MGSM_EN,)
+__all__ = ["PROTOCOLS", "SCORERS"]

@@ -30,7 +30,7 @@ FEW, MIDDLE = 6, 5.2  # scorers whose agreement fits into a column; a width for 
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 
 
-class Sized(NamedTuple):
+class SizedFigure(NamedTuple):
     """A figure to draw: its name, its size in inches, and what draws it."""
 
     name: str
@@ -75,25 +75,29 @@ def _slug(name: str) -> str:
     return UNSAFE.sub("_", name).strip("._")[:60] or "run"
 
 
-def figures_of(judged: Judged) -> Iterator[Sized]:
+def figures_of(judged: Judged) -> Iterator[SizedFigure]:
     """Yield the figures of one run."""
     rows = scorer_rows(judged)
     if rows:
-        yield Sized("scorers", curves.COLUMN, 0.45 + ROW * len(rows), partial(draw_scorers, rows))
+        yield SizedFigure(
+            "scorers", curves.COLUMN, 0.45 + ROW * len(rows), partial(draw_scorers, rows)
+        )
     same = agreement(judged)
     if (n := len(same.names)) > 1:
         width = curves.COLUMN if n <= FEW else MIDDLE
-        yield Sized("agreement", width, 0.45 + 1.25 * ROW * n, partial(draw_agreement, same))
+        yield SizedFigure("agreement", width, 0.45 + 1.25 * ROW * n, partial(draw_agreement, same))
     causes = cause_rows(judged)
     if causes:
-        yield Sized("causes", curves.COLUMN, 0.4 + ROW * len(causes), partial(draw_causes, causes))
+        yield SizedFigure(
+            "causes", curves.COLUMN, 0.4 + ROW * len(causes), partial(draw_causes, causes)
+        )
     ways = slices(judged)
     if ways:
         level = share_of(judged, judged.headline).accuracy
-        yield Sized("slices", curves.PAGE, 2.0, partial(draw_slices, ways, level))
+        yield SizedFigure("slices", curves.PAGE, 2.0, partial(draw_slices, ways, level))
     long = lengths(judged)
     if long.correct or long.others:
-        yield Sized("lengths", curves.COLUMN, 2.1, partial(draw_lengths, long))
+        yield SizedFigure("lengths", curves.COLUMN, 2.1, partial(draw_lengths, long))
 
 
 def draw_scorers(rows: Sequence[ScorerRow], canvas: Any) -> None:

@@ -17,7 +17,8 @@ from gradeschool.formats.read import COMPLETIONS_FILE, read_samples
 from gradeschool.formats.tables import read_rows
 from gradeschool.problem import Problem
 from gradeschool.runs.manifest import plan_of
-from gradeschool.scoring.sources import DEFAULT_DATASET, Chosen, choose_runs
+from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import DEFAULT_DATASET, SourceRun, choose_runs
 from gradeschool.verifier.candidates import text_key
 from gradeschool.verifier.scores import ScoreRow, read_scores, scores_path
 
@@ -58,7 +59,7 @@ class PageRun:
     faults: int
     manifest: Mapping[str, Any]
     results: Mapping[str, Any]
-    chosen: Chosen
+    chosen: SourceRun
     disputed: Mapping[str, Problem | None]
     valued: Mapping[int, TokenValues] = field(default_factory=dict)
     dataset: str = ""
@@ -74,8 +75,13 @@ def gather(specs: Sequence[str], dataset: str | None, warn: Callable[[str], None
     return [_page_run(run, facts[run.path], valued[run.path], dataset) for run in chosen]
 
 
+def page_run(run: Run) -> PageRun:
+    """Return a run in memory for a page; nothing is known of it but its completions."""
+    return _page_run(SourceRun(run, Path(), {}), {}, {}, None)
+
+
 def _page_run(
-    chosen: Chosen,
+    chosen: SourceRun,
     facts: Mapping[int, Facts],
     valued: Mapping[str, TokenValues],
     dataset: str | None,
@@ -88,18 +94,19 @@ def _page_run(
         for sample in chosen.run.samples
         if sample.problem is not None
     ]
-    name = dataset or dataset_of(chosen.path) or DEFAULT_DATASET
+    stored = chosen.path != Path()
+    name = dataset or (dataset_of(chosen.path) if stored else None) or DEFAULT_DATASET
     return PageRun(
         name=chosen.run.name,
         path=chosen.path,
         entries=tuple(entries),
         faults=chosen.run.faults,
         manifest=chosen.manifest,
-        results=results_of(chosen.path),
+        results=results_of(chosen.path) if stored else {},
         chosen=chosen,
-        disputed=_disputed(name, entries),
+        disputed=_disputed(name, entries) if stored else {},
         valued=_valued(entries, valued) if valued else {},
-        dataset=name,
+        dataset=name if stored else "",
         prompts=_prompts(chosen.manifest, entries),
     )
 

@@ -13,9 +13,16 @@ from gradeschool.answers.numbers import normalize
 from gradeschool.completion import Finish
 from gradeschool.problem import MARKER, Problem
 from gradeschool.reports.page.gather import Entry, PageRun
+from gradeschool.reports.page.markup import percent
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.at_k import Ballot
-from gradeschool.scoring.causes import CORRECT_BY_GUESS, causes_in_run, explain_verdict, view
+from gradeschool.scoring.causes import (
+    CORRECT_BY_GUESS,
+    causes_in_run,
+    explain_verdict,
+    label_changes,
+    view,
+)
 from gradeschool.scoring.statistics import Interval, clustered_wilson
 from gradeschool.scoring.table import (
     CORRECT,
@@ -69,13 +76,14 @@ class Share(NamedTuple):
     interval: Interval
 
 
-def judge_run(
-    run: PageRun, scorers: ScorerSet, headline: int, changes: Mapping[str, Problem | None]
-) -> Judged:
-    """Apply scorers to a run; the headline scorer's misses get a cause.
+def share_text(share: Share) -> str:
+    """Write a share in per cent; nothing is claimed where nothing was judged."""
+    return percent(share.accuracy) if share.judged else "–"
 
-    changes: problems whose labels are disputed (`platinum_changes`).
-    """
+
+def judge_run(run: PageRun, scorers: ScorerSet, headline: int) -> Judged:
+    """Apply scorers to a run; the headline scorer's misses get a cause."""
+    changes = label_changes(run.chosen.run, run.disputed)
     judged = Judged(run, scorers.names, headline)
     scorer = scorers.scorers[headline]
     outcomes_of_samples = iter(ScoredTable(run.chosen.run, scorers).outcomes)

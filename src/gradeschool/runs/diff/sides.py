@@ -27,7 +27,7 @@ from gradeschool.formats.tables import read_rows, read_whole
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.manifest import plan_of
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.sources import Chosen
+from gradeschool.scoring.sources import SourceRun
 
 CHAT, TEXT = "chat messages", "one text"
 
@@ -48,7 +48,7 @@ class DiffSide:
         return tuple(self.settings.get(names.STOP) or ())
 
 
-def read_side(chosen: Chosen) -> DiffSide:
+def read_side(chosen: SourceRun) -> DiffSide:
     """Return a chosen run with everything that its records say of how it was made."""
     run, record = chosen.run, _record(chosen)
     prompts = [request.prompt for request in record.requests.values() if request.prompt is not None]
@@ -65,7 +65,7 @@ def read_side(chosen: Chosen) -> DiffSide:
     return DiffSide(run, record.kind, values, record.requests, record.scorer)
 
 
-def _record(chosen: Chosen) -> RecordedSettings:
+def _record(chosen: SourceRun) -> RecordedSettings:
     run, path = chosen.run, chosen.path
     if path.is_dir() or (chosen.manifest and path.name == COMPLETIONS_FILE):
         return _own_settings(path, chosen.manifest)

@@ -72,7 +72,7 @@ class ReadText(NamedTuple):
 Change = Callable[[SamplePair, ReadText], ReadText]
 
 
-class Judges:
+class SideScorers:
     """The scorers of both sides; a problem with other labels is never taken for the other."""
 
     def __init__(self, scorers: tuple[Scorer, Scorer]) -> None:
@@ -87,7 +87,7 @@ def account_of(
     a: DiffSide, b: DiffSide, paired: PairedSamples, scorers: tuple[Scorer, Scorer]
 ) -> DiffAccount:
     """Return where the difference of two sides comes from, each read by its own scorer."""
-    judges = Judges(scorers)
+    judges = SideScorers(scorers)
     changes = _changes(a, b)
     walks = [_walk(pair, changes, judges) for pair in paired.pairs]
     kept = [walk for walk in walks if all(code != ERROR for code, _ in walk)]
@@ -152,7 +152,7 @@ def stop_acts(pair: SamplePair, stops_a: Sequence[str], stops_b: Sequence[str]) 
 
 
 def _walk(
-    pair: SamplePair, changes: Sequence[tuple[str, Change]], judges: Judges
+    pair: SamplePair, changes: Sequence[tuple[str, Change]], judges: SideScorers
 ) -> list[tuple[int, bool]]:
     """Return the outcome after each step, and whether the step replaced the text."""
     state = ReadText(pair.a.text, 0, pair.problem_a)
@@ -173,7 +173,7 @@ def _step(name: str, number: int, walks: Sequence[Sequence[tuple[int, bool]]]) -
     return DiffStep(name, points, sum(walk[number][1] for walk in walks), gained, lost)
 
 
-def _codes(side: DiffSide, judges: Judges, labels: int, scorer: int) -> list[int]:
+def _codes(side: DiffSide, judges: SideScorers, labels: int, scorer: int) -> list[int]:
     return [
         judges.code(ReadText(sample.text, scorer, sample.problem), labels)
         for sample in side.run.samples
@@ -181,12 +181,12 @@ def _codes(side: DiffSide, judges: Judges, labels: int, scorer: int) -> list[int
     ]
 
 
-def _accuracy(side: DiffSide, judges: Judges, own: int) -> float:
+def _accuracy(side: DiffSide, judges: SideScorers, own: int) -> float:
     codes = [code for code in _codes(side, judges, own, own) if code != ERROR]
     return codes.count(CORRECT) / len(codes) if codes else 0.0
 
 
-def _turned(side: DiffSide, judges: Judges, own: int) -> tuple[int, int]:
+def _turned(side: DiffSide, judges: SideScorers, own: int) -> tuple[int, int]:
     """Return how many of a side's verdicts the other's scorer turns to correct, and from it."""
     codes = (_codes(side, judges, own, scorer) for scorer in (own, 1 - own))
     pairs = [pair for pair in zip(*codes, strict=True) if ERROR not in pair]

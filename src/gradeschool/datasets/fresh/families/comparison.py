@@ -226,7 +226,7 @@ KINDS = ("more", "fewer", "times", "part", "mixed", "both", "direct")
 QUESTIONS = ("total", "total", "two", "difference", "one", "sold", "packed")
 
 
-class Compared(NamedTuple):
+class ComparedQuantity(NamedTuple):
     """A subject and its number."""
 
     subject: Any
@@ -241,7 +241,7 @@ def comparison(story: Story) -> None:
     count = min(max(2, story.size - chance.below(2)), 5)
     first = round_number(story, 6, 60)
     story.open(frame.first, B=subjects[0], n=first)
-    nodes = [Compared(subjects[0], first)]
+    nodes = [ComparedQuantity(subjects[0], first)]
     for subject in subjects[1:count]:
         nodes.append(_related(story, frame, subject, nodes))
     _ask(story, frame, nodes)
@@ -261,8 +261,8 @@ def _scene(story: Story) -> tuple[list[Any], ComparisonWordings, Noun]:
 
 
 def _related(
-    story: Story, frame: ComparisonWordings, subject: Any, nodes: list[Compared]
-) -> Compared:
+    story: Story, frame: ComparisonWordings, subject: Any, nodes: list[ComparedQuantity]
+) -> ComparedQuantity:
     """State how a new subject compares with one before, and compute its number."""
     chance, other = story.chance, story.chance.pick(nodes)
     kind = chance.pick(KINDS)
@@ -271,7 +271,7 @@ def _related(
     if kind == "direct":
         n = round_number(story, 6, 60)
         story.fact(frame.direct, B=subject, n=n)
-        return Compared(subject, n)
+        return ComparedQuantity(subject, n)
     if kind == "both":
         if len(nodes) < 2:
             raise Unfit
@@ -290,10 +290,10 @@ def _related(
     if not 1 < value.value < 500 * (4 if story.style.wide else 1):
         raise Unfit
     story.fact(getattr(frame, kind), **values)
-    return Compared(subject, story.step(frame.step[0], value, B=subject))
+    return ComparedQuantity(subject, story.step(frame.step[0], value, B=subject))
 
 
-def _ask(story: Story, frame: ComparisonWordings, nodes: list[Compared]) -> None:
+def _ask(story: Story, frame: ComparisonWordings, nodes: list[ComparedQuantity]) -> None:
     kind, last = story.chance.pick(QUESTIONS), nodes[-1]
     if kind == "one":
         story.ask(frame.number, last.value, B=last.subject)

@@ -134,7 +134,7 @@ def _next(story: Story, remaining: Quantity, rate: Quantity) -> Quantity:
     return story.step(line, remaining - removed)
 
 
-class Way(NamedTuple):
+class Transport(NamedTuple):
     """How somebody goes: the verb, the speed from and to, whether it burns fuel."""
 
     verb: str
@@ -143,8 +143,9 @@ class Way(NamedTuple):
     fuel: bool
 
 
-WAYS = (Way("drive", 30, 70, True), Way("drive", 30, 70, True), Way("cycle", 6, 18, False),
-        Way("walk", 2, 5, False), Way("run", 5, 9, False))  # fmt: skip
+DRIVE = Transport("drive", 30, 70, True)
+WAYS = (DRIVE, DRIVE, Transport("cycle", 6, 18, False), Transport("walk", 2, 5, False),
+        Transport("run", 5, 9, False))  # fmt: skip
 START = wordings(
     """
     {A} {~go} on a trip.
@@ -279,7 +280,7 @@ def trips(story: Story) -> None:
 
 
 def _changed(
-    story: Story, way: Way, distance: Quantity, speed: Quantity
+    story: Story, way: Transport, distance: Quantity, speed: Quantity
 ) -> tuple[Quantity, Quantity]:
     faster = story.chance.hit(0.5)
     low, role = 2 if way.high < 20 else 5, "faster" if faster else "slower"
@@ -293,7 +294,7 @@ def _changed(
     return story.step("Then {A} {~have} gone {=} miles.", distance + more), speed
 
 
-def _again(story: Story, way: Way, distance: Quantity) -> Quantity:
+def _again(story: Story, way: Transport, distance: Quantity) -> Quantity:
     if story.chance.hit(0.5):
         k = times(story, 2, 3)
         story.event(AGAIN, part=k.spoken)
@@ -307,7 +308,7 @@ def _again(story: Story, way: Way, distance: Quantity) -> Quantity:
     return story.step("Then {A} {~have} gone {=} miles.", distance + new)
 
 
-def _end(story: Story, way: Way, distance: Quantity) -> None:
+def _end(story: Story, way: Transport, distance: Quantity) -> None:
     kind = story.chance.below(7) if way.fuel else story.chance.below(5)
     if story.steps_left < 1 or kind == 0:
         story.ask(TOTAL, distance)

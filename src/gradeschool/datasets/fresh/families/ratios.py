@@ -157,7 +157,7 @@ def _ask(story: Story, values: list[Quantity], kinds: list[str], side: int, chan
         story.ask(COUNT_THEN if changed else COUNT, values[side], kind=kinds[side])
 
 
-class Stuff(NamedTuple):
+class Ingredient(NamedTuple):
     """What goes into a recipe: the unit that it is counted in, and what it comes in."""
 
     unit: Noun
@@ -171,9 +171,9 @@ def _of(singular: str, plural: str, stuff: str) -> Noun:
     return Noun(f"{singular} of {stuff}", f"{plural} of {stuff}")
 
 
-def _stuff(unit: Noun, holder: str, what: str, low: int, high: int) -> Stuff:
+def _stuff(unit: Noun, holder: str, what: str, low: int, high: int) -> Ingredient:
     many = "boxes" if holder == "box" else f"{holder}s"
-    return Stuff(unit, Noun(holder, many), _of(holder, many, what), low, high)
+    return Ingredient(unit, Noun(holder, many), _of(holder, many, what), low, high)
 
 
 STUFFS = (

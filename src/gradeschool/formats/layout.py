@@ -1,0 +1,389 @@
+"""Rows as other tools and people write them: which column holds what, found by names and values.
+
+`plain.py` reads rows whose columns have its own names. A file without them gets a `Layout` from its
+first rows: for each role the first name of `NAMES` that is there and holds a usable value. Names
+are compared in lower case with "_" for every other sign; a dot leads into an object. The names of
+tools are those of their documentation (vLLM, OpenAI, Hugging Face pipelines, lighteval, HELM,
+OpenCompass, simple-evals, promptfoo, verifiers, NeMo-Skills, LLaMA-Factory, AlpacaEval).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gradeschool.answers.numbers import normalize
+from gradeschool.errors import InputError
+from gradeschool.formats.plain import PROBLEM_FIELDS, TEXT_FIELDS
+from gradeschool.formats.samples import (
+    UNNAMED,
+    FileSample,
+    Reference,
+    faulty,
+    finish_of,
+    first_of,
+    shown,
+    text_of,
+    whole_number,
+)
+from gradeschool.formats.tables import Row
+from gradeschool.problem import MARKER
+from gradeschool.scorer import clip
+
+MESSAGES = ("messages", "conversation", "conversations", "convo", "chat", "dialogue", "turns")
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "response": (
+        *("completion", "completions", "output", "outputs", "response", "responses"),
+        *("generated_text", "generation", "generations", "model_response.text", "model_response"),
+        *("model_output", "model_answer", "model_completion", "model_solution", "llm_response"),
+        *("llm_output", "llm_answer", "assistant", "assistant_response", "bot", "reply"),
+        *("result.completions", "response.body", "data.sampled", "sampled", "choices"),
+        *("generated", "generated_answer", "generated_response", "generated_solution"),
+        *("output_text", "response_text", "raw_output", "raw_response", "full_response", "resps"),
+        *("prediction", "predictions", "predict", "predicted", "candidate", "candidates"),
+        *("model_prediction", "pred_text", "text", "content", "result", "results", "code"),
+        *(*MESSAGES, "pred", "predicted_answer", "extracted_answer", "answer", "solution"),
+    ),
+    "question": (
+        *("question", "problem", "query", "question_text", "problem_text", "math_problem"),
+        *("doc.query", "doc.question", "doc.problem", "instance.input.text", "data.prompt"),
+        *("vars.question", "instruction", "user", "user_prompt", "human", "origin_prompt"),
+        *("prompt", "prompts", "input", "inputs", "input_text", "full_prompt", "text_input"),
+        *("request.prompt", *MESSAGES),
+    ),
+    "gold": (
+        *("gold", "gold_answer", "gold_label", "ground_truth", "ground_truth_answer"),
+        *("groundtruth", "gt", "gt_answer", "golden_answer", "target", "targets", "label"),
+        *("labels", "expected", "expected_answer", "expected_output", "ideal", "correct_answer"),
+        *("reference", "references", "reference_answer", "true_answer", "doc.choices"),
+        *("instance.references", "data.ideal", "doc.answer", "vars.answer", "answer", "answers"),
+        *("solution", "final_answer"),
+    ),
+    "id": (
+        *("index", "idx", "id", "question_id", "problem_id", "doc_id", "task_id", "example_id"),
+        *("qid", "uid", "instance.id", "item_id", "instance_id", "question_index", "data_id"),
+        *("problem_index", "sample_idx", "row_id", "row", "no", "nr", "number", "custom_id"),
+        *("request_id", "unnamed_0", "", "sample_id", "testidx", "dataset_index"),
+    ),
+    "run": ("run", "run_name", "model", "model_name", "model_id", "generator", "llm", "engine"),
+    "sample": ("sample", "sample_index", "sample_number", "epoch", "trial", "attempt", "repeat"),
+    "finish": ("finish", "finish_reason", "stop_reason"),
+    "error": ("error", "error_message", "exception"),
+}
+ALIASES = {"completion": "response", "answer": "gold", "index": "id", "model": "run"}
+POSITIONS = (
+    *("index", "idx", "doc_id", "row", "row_id", "unnamed_0", "", "question_index"),
+    *("problem_index", "sample_idx", "testidx", "dataset_index"),
+)
+FULL_TEXT = "generated_text"  # a pipeline of Hugging Face puts the prompt before it
+TEXTS = ("content", "text", "generated_text", "completion", "message", "output_text", "choices")
+QUESTIONS, ANSWERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT", "model")
+DEEP = 3  # objects in objects that are looked into
+HEAD = 16  # rows that a layout is taken from
+WORD = re.compile(r"[^0-9a-z.]+")
+BOXED = re.compile(r"\\boxed\{([^{}]*)\}")
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+
+Path = tuple[str, ...]
+
+
+class Column(NamedTuple):
+    """A column, or a value inside of its objects."""
+
+    path: Path
+
+    def of(self, fields: Mapping[str, Any]) -> Any:
+        """Return the value in a row, None where there is none."""
+        value: Any = fields
+        for name in self.path:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return value
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return ".".join(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The column of each role; named: whether the user named one of them."""
+
+    columns: Mapping[str, Column]
+    named: bool = False
+
+    def samples(self, row: Row, default_run: str) -> Iterator[FileSample]:
+        """Yield the completions of a row: one, or one for each text where it holds several."""
+        values = {role: READ[role](column.of(row.fields)) for role, column in self.columns.items()}
+        texts, question, error = values.get("response"), values.get("question"), values.get("error")
+        run = values.get("run")
+        if error is not None and not texts:
+            texts, error = [""], error if isinstance(error, str) else shown(error)
+        if not texts:
+            yield faulty(row.number, run or UNNAMED, self._without_text(row.fields))
+            return
+        if question and self.columns["response"].path[-1] == FULL_TEXT:
+            texts = [text.removeprefix(question) for text in texts]
+        number = values.get("sample")
+        for index, text in enumerate(texts):
+            yield FileSample(
+                row=row.number,
+                run=run or default_run,
+                reference=self._reference(values, row.number, text),
+                text=text,
+                sample=number if len(texts) == 1 else (number or 0) + index,
+                finish=finish_of(values.get("finish")),
+                error=str(error or ""),
+                model=run or "",
+            )
+
+    def _reference(self, values: Mapping[str, Any], row: int, text: str) -> Reference:
+        id, question, gold = values.get("id"), values.get("question"), values.get("gold")
+        named = id is not None or question is not None
+        is_position = isinstance(id, int) and _plain_name(self.columns["id"].path[-1]) in POSITIONS
+        return Reference(
+            position=id if is_position else None,
+            id=None if id is None or is_position else str(id),
+            question=question if named else text,
+            gold=gold,
+            order=row,
+            prompted=not named,
+        )
+
+    def _without_text(self, fields: Mapping[str, Any]) -> str:
+        column = self.columns.get("response")
+        if column is not None:
+            return f"has no text in its column {str(column)!r}: {shown(column.of(fields))}"
+        names = clip(", ".join(map(repr, fields)), 200) or "none"
+        return f"has no text; its columns are {names}; name it with --columns response=COLUMN"
+
+    def names_problem(self) -> bool:
+        """Tell whether a column names the problem, or holds its gold."""
+        return not self.columns.keys().isdisjoint(("question", "id", "gold"))
+
+    def __str__(self) -> str:
+        """Return "question='Question', response='Model Response'"."""
+        return ", ".join(f"{role}={str(column)!r}" for role, column in self.columns.items())
+
+
+def is_plain(fields: Mapping[str, Any]) -> bool:
+    """Tell whether a row has a text and a problem under names of `plain.py`."""
+    text = first_of(fields, TEXT_FIELDS)
+    if isinstance(text, list) and text and isinstance(text[0], Mapping):
+        return "type" in text[0] and text[0]["type"] != "message"
+    names = fields.keys()
+    has_text = not names.isdisjoint(TEXT_FIELDS) and not isinstance(text, Mapping)
+    question = fields.get("question")
+    named = not names.isdisjoint(PROBLEM_FIELDS) and (
+        isinstance(question, str) or first_of(fields, PROBLEM_FIELDS) is not question
+    )
+    return has_text and named
+
+
+def parse_columns(texts: Iterable[str]) -> dict[str, str]:
+    """Read "question=NAME,response=NAME". Raises InputError for another role or form."""
+    columns = {}
+    for part in (part for text in texts for part in text.split(",")):
+        role, equals, name = (word.strip() for word in part.partition("="))
+        role = ALIASES.get(role, role)
+        if not equals or not name or role not in NAMES:
+            raise InputError(
+                f"--columns {clip(part)!r} is no ROLE=COLUMN; give {', '.join(NAMES)}, "
+                "such as question=Question,response=Output"
+            )
+        columns[role] = name
+    return columns
+
+
+def layout_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Layout:
+    """Return the layout of a file from some of its rows; roles that no column has are missing.
+
+    columns: those that the user named, by role. Raises InputError where the rows have no such.
+    """
+    paths: dict[str, list[Path]] = {}
+    for fields in rows[:HEAD]:
+        for path in _paths(fields):
+            known = paths.setdefault(".".join(map(_plain_name, path)), [])
+            if path not in known:
+                known.append(path)
+    chosen = {role: _column(name, paths) for role, name in columns.items()}
+    taken = {column.path for column in chosen.values()}
+    for role in NAMES:
+        if role in chosen:
+            continue
+        candidates = (path for name in NAMES[role] for path in paths.get(name, ()))
+        for path in candidates:
+            column = Column(path)
+            is_free = path not in taken or _plain_name(path[-1]) in MESSAGES
+            if is_free and any(READ[role](column.of(fields)) is not None for fields in rows[:HEAD]):
+                chosen[role] = column
+                taken.add(path)
+                break
+    return Layout(chosen, bool(columns))
+
+
+def _column(name: str, paths: Mapping[str, Sequence[Path]]) -> Column:
+    """Return the column that the user named: written so, or the only one of that name."""
+    every = [path for same in paths.values() for path in same]
+    exact = [path for path in every if ".".join(path) == name]
+    alike = paths.get(".".join(map(_plain_name, name.split("."))), ())
+    if not exact and not alike:
+        names = clip(", ".join(repr(path[0]) for path in every if len(path) == 1), 300)
+        raise InputError(f"--columns names {name!r}, but the columns are {names or 'none'}")
+    return Column((*exact, *alike)[0])
+
+
+def _paths(fields: Mapping[str, Any], depth: int = 1) -> Iterator[Path]:
+    for name, value in fields.items():
+        yield (name,)
+        if isinstance(value, Mapping) and depth < DEEP:
+            yield from ((name, *path) for path in _paths(value, depth + 1))
+
+
+def _plain_name(name: str) -> str:
+    return WORD.sub("_", str(name).lower()).strip("_").replace(".", "_")
+
+
+# Values
+
+
+def texts_of(value: Any) -> list[str] | None:
+    """Return the completions that a value holds: texts, messages, choices; None for no text."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+        return [normalize(repr(value))]
+    if isinstance(value, Mapping):
+        inner = next((value[name] for name in TEXTS if value.get(name) is not None), None)
+        return None if inner is None else texts_of(inner)
+    if not isinstance(value, list) or not value:
+        return None
+    if _is_conversation(value):
+        last = value[-1]
+        text = _turn(last) if _role(last) in ANSWERS else None
+        return None if text is None else [text]
+    if len(value) == 1 and isinstance(value[0], list):
+        return texts_of(value[0])
+    if isinstance(value[0], Mapping) and value[0].get("type") == "message":  # Responses API
+        return texts_of(value[-1])
+    if isinstance(value[0], Mapping) and "type" in value[0]:  # parts of one message
+        text = text_of(value)
+        return [text] if text else None
+    texts = [texts_of(item) for item in value]
+    whole = [text[0] for text in texts if text and len(text) == 1]
+    return whole if len(whole) == len(value) else None
+
+
+def question_of(value: Any) -> str | None:
+    """Return a question: a text, or the last message of the user."""
+    if isinstance(value, str):
+        return value if value.strip() else None
+    if isinstance(value, list) and _is_conversation(value):
+        return next((_turn(turn) for turn in reversed(value) if _role(turn) in QUESTIONS), None)
+    if isinstance(value, list) and len(value) == 1:
+        return question_of(value[0])
+    return None
+
+
+def gold_of(value: Any) -> str | None:
+    """Return a gold answer: a number, or that at the end of a solution; None for none."""
+    if isinstance(value, list):
+        references = [item for item in value if isinstance(item, Mapping)]
+        right = [item for item in references if "correct" in (item.get("tags") or ())]
+        return gold_of((right or value)[0]) if value else None
+    if isinstance(value, Mapping):
+        inner = value.get("output", value.get("text", value.get("answer")))
+        return None if inner is None else gold_of(inner)
+    if isinstance(value, bool) or value is None or value != value:
+        return None
+    text = value if isinstance(value, str) else repr(value)
+    text = text.rpartition(MARKER)[2].strip()
+    if boxes := BOXED.findall(text):
+        text = boxes[-1]
+    numbers = NUMBER.findall(text)
+    return normalize(numbers[-1] if numbers else text) or None
+
+
+def _is_conversation(value: Sequence[Any]) -> bool:
+    return all(isinstance(turn, Mapping) and _role(turn) for turn in value)
+
+
+def _role(turn: Mapping[str, Any]) -> str:
+    role = turn.get("role") or turn.get("from")
+    return role if isinstance(role, str) else ""
+
+
+def _turn(turn: Mapping[str, Any]) -> str | None:
+    content = turn.get("content", turn.get("value", turn.get("prompt")))
+    return text_of(content)
+
+
+def _name(value: Any) -> str | int | None:
+    is_name = isinstance(value, str | int | float) and not isinstance(value, bool)
+    if not is_name or value in ("", None) or value != value:
+        return None
+    number = whole_number(value)
+    return number if number is not None else str(value)
+
+
+def _same(value: Any) -> Any:
+    return value if value == value else None  # pandas writes NaN for no value
+
+
+READ: Mapping[str, Callable[[Any], Any]] = {
+    "response": texts_of,
+    "question": question_of,
+    "gold": gold_of,
+    "id": _name,
+    "run": lambda value: value if isinstance(value, str) and value else None,
+    "sample": whole_number,
+    "finish": _same,
+    "error": lambda value: None if value in ("", None) else _same(value),
+}
+
+
+# Files that are one JSON value
+
+
+def rows_in(value: Any) -> list[Any] | None:
+    """Return the rows that a JSON value holds; None where it holds none.
+
+    An array of rows; an object with such an array (the longest), of objects by number
+    (OpenCompass), of columns (pandas), or with `columns` and `data` (pandas "split", tables of
+    Weights & Biases).
+    """
+    if isinstance(value, list):
+        return [_unpacked(item) for item in value]
+    if not isinstance(value, Mapping) or not value:
+        return None
+    names, data = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(data, list):
+        return [dict(zip(map(str, names), row, strict=False)) if isinstance(row, list) else row
+                for row in data]  # fmt: skip
+    if all(isinstance(item, Mapping) for item in value.values()):
+        numbers = [whole_number(name) for name in value]
+        if None not in numbers:  # objects by number; the key of a row that has no id of its own
+            return [{"index": name, **item} for name, item in value.items()]
+        return _by_row(value)
+    lists = [item for item in value.values() if isinstance(item, list) and item]
+    if len(lists) == len(value) and len({len(item) for item in lists}) == 1 < len(lists):
+        return [dict(zip(value, cells, strict=True)) for cells in zip(*lists, strict=True)]
+    tables = [item for item in lists if all(isinstance(row, Mapping | list) for row in item)]
+    longest = max(tables, key=len, default=None)
+    return None if longest is None else [_unpacked(item) for item in longest]
+
+
+def _unpacked(item: Any) -> Any:
+    """Return a row: what a list of one row holds, a conversation under a name."""
+    if isinstance(item, list) and item and all(isinstance(turn, Mapping) for turn in item):
+        return {"messages": item} if _is_conversation(item) else item[0] if len(item) == 1 else item
+    return item
+
+
+def _by_row(columns: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]] | None:
+    """Return the rows of {column: {row: cell}}."""
+    rows = dict.fromkeys(name for cells in columns.values() for name in cells)
+    if not all(whole_number(row) is not None for row in rows):
+        return None
+    return [{name: cells.get(row) for name, cells in columns.items()} for row in rows]

@@ -1,0 +1,500 @@
+"""The shapes that files of answers come in: each is read unaided, or with one hint.
+
+Every file holds the same twelve problems of the shipped sample: ten answered correctly, two not.
+It is written by the tool's own writer where that is installed, else by hand after the tool's
+documentation or source, which the docstring of its function names.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradeschool.datasets.load import load_dataset
+from gradeschool.errors import InputError
+from gradeschool.formats.layout import gold_of, parse_columns, question_of, rows_in, texts_of
+from gradeschool.problem import Problem
+from tests.support.command import Command, CommandResult
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+SCORER = "gradeschool/reader"
+PROBLEMS = load_dataset("sample").problems[:12]
+WRONG = (3, 7)
+Rows = list[dict[str, Any]]
+
+
+def text(problem: Problem) -> str:
+    return "I give up: 987654321" if int(problem.id) in WRONG else problem.solution
+
+
+def rows(fields: Callable[[Problem], dict[str, Any]]) -> Rows:
+    return [fields(problem) for problem in PROBLEMS]
+
+
+def jsonl(path: Path, table: Rows) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in table), "utf-8")
+    return path
+
+
+def dumped(path: Path, value: object) -> Path:
+    path.write_text(json.dumps(value), "utf-8")
+    return path
+
+
+def separated(path: Path, table: Rows, separator: str, encoding: str = "utf-8") -> Path:
+    with path.open("w", encoding=encoding, newline="") as file:
+        writer = csv.DictWriter(file, list(table[0]), delimiter=separator)
+        writer.writeheader()
+        writer.writerows(table)
+    return path
+
+
+def chat(problem: Problem) -> list[dict[str, str]]:
+    return [
+        {"role": "system", "content": "Solve the problem."},
+        {"role": "user", "content": f"{problem.question}\nThink step by step."},
+        {"role": "assistant", "content": text(problem)},
+    ]
+
+
+def openai_messages(folder: Path) -> Path:
+    """OpenAI's chat format: https://platform.openai.com/docs/api-reference/chat."""
+    return jsonl(folder / "a.jsonl", rows(lambda problem: {"messages": chat(problem)}))
+
+
+def openai_responses(folder: Path) -> Path:
+    """Chat completions as a client dumps them, each beside its question."""
+    return jsonl(folder / "a.jsonl", rows(lambda problem: {
+        "question": problem.question,
+        "response": {"id": "chatcmpl-1", "object": "chat.completion", "choices": [
+            {"index": 0, "message": chat(problem)[-1], "finish_reason": "stop"}]},
+    }))  # fmt: skip
+
+
+def sharegpt(folder: Path) -> Path:
+    """ShareGPT's conversations: from, value."""
+    return dumped(folder / "a.json", rows(lambda problem: {
+        "id": f"x_{problem.id}", "conversations": [
+            {"from": "human", "value": problem.question},
+            {"from": "gpt", "value": text(problem)}]}))  # fmt: skip
+
+
+def generated_text(folder: Path) -> Path:
+    """transformers' text-generation pipeline, return_full_text=False, zipped with the questions."""
+    return jsonl(folder / "a.jsonl", rows(lambda problem: {
+        "question": problem.question, "generated_text": text(problem)}))  # fmt: skip
+
+
+def generated_text_with_prompt(folder: Path) -> Path:
+    """The same pipeline's default: the prompt comes first; a list of lists, nothing else."""
+    return dumped(folder / "a.json", [
+        [{"generated_text": f"Question: {problem.question}\nAnswer: {text(problem)}"}]
+        for problem in PROBLEMS
+    ])  # fmt: skip
+
+
+def generated_chat(folder: Path) -> Path:
+    """The pipeline on messages: generated_text is the conversation."""
+    return dumped(folder / "a.json", [[{"generated_text": chat(problem)}] for problem in PROBLEMS])
+
+
+def idx(folder: Path) -> Path:
+    """Rows of ToRA, Qwen2.5-Math and others: idx, question, gt, code (a list of texts), pred."""
+    return jsonl(folder / "a.jsonl", rows(lambda problem: {
+        "idx": int(problem.id), "question": problem.question, "gt": problem.gold,
+        "code": [text(problem)], "pred": ["7"], "score": [False]}))  # fmt: skip
+
+
+def survey(folder: Path) -> Path:
+    """A spreadsheet's header: Question, Model Response, Ground Truth."""
+    return separated(folder / "a.csv", rows(lambda problem: {
+        "Question": problem.question, "Model Response": text(problem),
+        "Ground Truth": problem.gold}), ",")  # fmt: skip
+
+
+def response_and_gold(folder: Path) -> Path:
+    """A response and a gold, no question and no id: problems of their own."""
+    return jsonl(folder / "a.jsonl", rows(lambda problem: {
+        "response": text(problem), "gold": int(problem.gold.replace(",", ""))}))  # fmt: skip
+
+
+def tsv(folder: Path) -> Path:
+    return separated(folder / "a.tsv", rows(lambda problem: {
+        "id": problem.id, "prediction": text(problem)}), "\t")  # fmt: skip
+
+
+def semicolons(folder: Path) -> Path:
+    """What Excel saves as CSV where the comma is the decimal point."""
+    return separated(folder / "a.csv", rows(lambda problem: {
+        "Frage": problem.question, "question": problem.question, "output": text(problem)}),
+        ";", "utf-8-sig")  # fmt: skip
+
+
+def unicode_text(folder: Path) -> Path:
+    """What Excel saves as Unicode text: tabs, UTF-16."""
+    return separated(folder / "a.csv", rows(lambda problem: {
+        "question": problem.question, "answer": text(problem)}), "\t", "utf-16")  # fmt: skip
+
+
+def excel(folder: Path) -> Path:
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl writes Excel files")
+    book = openpyxl.Workbook()
+    book.active.append(["Nr", "Question", "LLM Answer", "Correct Answer", None])
+    for problem in PROBLEMS:
+        book.active.append([int(problem.id), problem.question, text(problem), problem.gold])
+    book.save(folder / "a.xlsx")
+    return folder / "a.xlsx"
+
+
+def pandas_csv(folder: Path) -> Path:
+    """DataFrame.to_csv with its index: the first column has no name."""
+    return separated(folder / "a.csv", rows(lambda problem: {
+        "": problem.id, "model_output": text(problem)}), ",")  # fmt: skip
+
+
+def pandas_columns(folder: Path) -> Path:
+    """DataFrame.to_json, default orient "columns": {column: {row: cell}}."""
+    return dumped(folder / "a.json", {
+        "question": {problem.id: problem.question for problem in PROBLEMS},
+        "generation": {problem.id: text(problem) for problem in PROBLEMS}})  # fmt: skip
+
+
+def pandas_split(folder: Path) -> Path:
+    """DataFrame.to_json(orient="split")."""
+    table = [[problem.question, text(problem)] for problem in PROBLEMS]
+    return dumped(folder / "a.json", {
+        "columns": ["question", "answer"], "index": list(range(12)), "data": table})  # fmt: skip
+
+
+def arrow_table() -> Any:
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow writes Arrow and Parquet")
+    return arrow.Table.from_pylist(rows(lambda problem: {
+        "question": problem.question, "response": text(problem)}))  # fmt: skip
+
+
+def datasets_folder(folder: Path) -> Path:
+    """datasets' DatasetDict.save_to_disk: a folder a split, Arrow streams in shards."""
+    table = arrow_table()
+    from pyarrow import ipc
+
+    split = folder / "saved" / "test"
+    split.mkdir(parents=True)
+    for index, part in enumerate((table.slice(0, 7), table.slice(7))):
+        with ipc.new_stream(str(split / f"data-{index:05}-of-00002.arrow"), table.schema) as file:
+            file.write_table(part)
+    dumped(split / "state.json", {"_data_files": []})
+    return folder / "saved"
+
+
+def parquet_shards(folder: Path) -> Path:
+    """Dataset.push_to_hub: a folder "data" of Parquet shards."""
+    table = arrow_table()
+    from pyarrow import parquet
+
+    (folder / "saved" / "data").mkdir(parents=True)
+    for index, part in enumerate((table.slice(0, 5), table.slice(5))):
+        name = f"train-{index:05}-of-00002.parquet"
+        parquet.write_table(part, folder / "saved" / "data" / name)
+    return folder / "saved"
+
+
+def feather(folder: Path) -> Path:
+    """DataFrame.to_feather: an Arrow file."""
+    table = arrow_table()
+    from pyarrow import feather as writer
+
+    writer.write_feather(table, folder / "a.feather")
+    return folder / "a.feather"
+
+
+def vllm(folder: Path) -> Path:
+    """vLLM 0.30, vllm/outputs.py: RequestOutput with CompletionOutput."""
+    return jsonl(folder / "a.jsonl", rows(lambda problem: {
+        "request_id": problem.id, "prompt": f"Q: {problem.question}\nA:", "prompt_token_ids": [1],
+        "outputs": [{"index": 0, "text": text(problem), "token_ids": [1], "finish_reason": "stop",
+                     "cumulative_logprob": None}], "finished": True}))  # fmt: skip
+
+
+def lighteval(folder: Path) -> Path:
+    """lighteval 0.13, logging/info_loggers.py: Detail(doc, model_response, metric) in Parquet."""
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow writes Parquet")
+    from pyarrow import parquet
+
+    table = rows(lambda problem: {
+        "doc": {"query": f"Question: {problem.question}\nAnswer:", "choices": [problem.solution],
+                "gold_index": [0], "id": problem.id, "task_name": "lighteval|gsm8k|5"},
+        "metric": {"em": 0.0},
+        "model_response": {"input": None, "text": [text(problem)], "input_tokens": [1]},
+    })  # fmt: skip
+    path = folder / "details_lighteval|gsm8k|5_2026-11-22.parquet"
+    parquet.write_table(arrow.Table.from_pylist(table), path)
+    return path
+
+
+def opencompass(folder: Path) -> Path:
+    """OpenCompass 0.5.4, icl_base_inferencer.py: GenInferencerOutputHandler."""
+    return dumped(folder / "gsm8k.json", {
+        problem.id: {"origin_prompt": [
+            {"role": "HUMAN", "prompt": f"Question: {problem.question}\nLet's think\nAnswer:"}],
+            "prediction": text(problem), "gold": problem.solution}
+        for problem in PROBLEMS
+    })  # fmt: skip
+
+
+def helm(folder: Path) -> Path:
+    """HELM 0.5.16, scenario_state.json: adaptation/request_state.py, scenarios/scenario.py."""
+    states = rows(lambda problem: {
+        "instance": {"input": {"text": problem.question}, "split": "test", "id": f"id{problem.id}",
+                     "references": [{"output": {"text": problem.gold}, "tags": ["correct"]}]},
+        "train_trial_index": 0, "request": {"model": "org/model", "prompt": "Q: ..."},
+        "result": {"success": True, "cached": True, "completions": [
+            {"text": text(problem), "logprob": 0, "tokens": []}]},
+        "num_train_instances": 5, "prompt_truncated": False})  # fmt: skip
+    spec = {"method": "generation", "instructions": ""}
+    return dumped(folder / "scenario_state.json", {"adapter_spec": spec, "request_states": states})
+
+
+def simple_evals(folder: Path) -> Path:
+    """simple-evals' *_allresults.json: score, metrics, htmls, convos (a conversation a sample)."""
+    return dumped(folder / "mgsm_model_allresults.json", {
+        "score": 0.83, "metrics": {"accuracy": 0.83}, "htmls": ["<p>"] * 12,
+        "convos": [chat(problem)[1:] for problem in PROBLEMS], "metadata": None})  # fmt: skip
+
+
+def wandb_table(folder: Path) -> Path:
+    """wandb 0.31, sdk/data_types/table.py: an exported *.table.json."""
+    table = [[problem.question, text(problem), problem.gold] for problem in PROBLEMS]
+    return dumped(folder / "predictions.table.json", {
+        "_type": "table", "columns": ["Input", "Output", "Expected"], "data": table,
+        "ncols": 3, "nrows": 12, "column_types": {}})  # fmt: skip
+
+
+def alpaca_eval(folder: Path) -> Path:
+    """AlpacaEval's model_outputs.json: instruction, output, generator."""
+    return dumped(folder / "a.json", rows(lambda problem: {
+        "instruction": problem.question, "input": "", "output": text(problem),
+        "generator": "my-model", "dataset": "gsm8k"}))  # fmt: skip
+
+
+def nemo_skills(folder: Path) -> Path:
+    """NeMo-Skills' output.jsonl: problem, generation, expected_answer."""
+    return jsonl(folder / "output.jsonl", rows(lambda problem: {
+        "problem": problem.question, "expected_answer": problem.gold,
+        "generation": text(problem), "num_generated_tokens": 3}))  # fmt: skip
+
+
+def llama_factory(folder: Path) -> Path:
+    """LLaMA-Factory's generated_predictions.jsonl: prompt (templated), predict, label."""
+    return jsonl(folder / "generated_predictions.jsonl", rows(lambda problem: {
+        "prompt": f"<|im_start|>user\n{problem.question}<|im_end|>\n<|im_start|>assistant\n",
+        "predict": text(problem), "label": problem.solution}))  # fmt: skip
+
+
+def verifiers_results(folder: Path) -> Path:
+    """verifiers' results.jsonl (vf-eval -s): messages in prompt and completion, answer, reward."""
+    return jsonl(folder / "results.jsonl", rows(lambda problem: {
+        "example_id": int(problem.id), "prompt": chat(problem)[:2],
+        "completion": chat(problem)[2:], "answer": problem.gold, "reward": 0.0}))  # fmt: skip
+
+
+def openai_evals(folder: Path) -> Path:
+    """OpenAI evals' log of events: type "sampling", data with prompt and sampled."""
+    return jsonl(folder / "events.jsonl", rows(lambda problem: {
+        "run_id": "r", "event_id": int(problem.id), "type": "sampling",
+        "data": {"prompt": chat(problem)[:2], "sampled": [text(problem)]}}))  # fmt: skip
+
+
+def in_order(folder: Path) -> Path:
+    """Nothing but the texts, in the order of the dataset."""
+    return jsonl(folder / "a.jsonl", rows(lambda problem: {"text": text(problem)}))
+
+
+def columns_of_lists(folder: Path) -> Path:
+    """Dataset.to_dict: {column: [cells]}."""
+    return dumped(folder / "a.json", {
+        "query": [problem.question for problem in PROBLEMS],
+        "model_answer": [text(problem) for problem in PROBLEMS]})  # fmt: skip
+
+
+def foreign_words(folder: Path) -> Path:
+    """Columns in another language: one hint names them."""
+    return separated(folder / "a.csv", rows(lambda problem: {
+        "Frage": problem.question, "Antwort": text(problem)}), ";")  # fmt: skip
+
+
+UNAIDED = (
+    openai_messages, openai_responses, sharegpt, generated_text, generated_text_with_prompt,
+    generated_chat, idx, survey, response_and_gold, tsv, semicolons, unicode_text, excel,
+    pandas_csv, pandas_columns, pandas_split, datasets_folder, parquet_shards, feather, vllm,
+    lighteval, opencompass, helm, simple_evals, wandb_table, alpaca_eval, nemo_skills,
+    llama_factory, verifiers_results, openai_evals, in_order, columns_of_lists,
+)  # fmt: skip
+
+
+Score = Callable[..., CommandResult]
+
+
+@pytest.fixture
+def score(gradeschool: Command) -> Score:
+    """`gradeschool score` under one scorer."""
+    return lambda path, *options: gradeschool("score", path, "--scorer", SCORER, *options)
+
+
+def counts(result: CommandResult) -> tuple[int, int]:
+    """Return the correct completions and all that were judged."""
+    [run] = result.json()["runs"]
+    figures = run["scorers"][SCORER]
+    return figures["correct"], figures["correct"] + figures["wrong"] + figures["no_answer"]
+
+
+@pytest.mark.parametrize("shape", UNAIDED, ids=lambda shape: shape.__name__)
+def test_a_shape_is_read_unaided(
+    score: Score, tmp_path: Path, shape: Callable[[Path], Path]
+) -> None:
+    """Ten of twelve are correct, and nothing is lost."""
+    dataset = () if shape is response_and_gold else ("-d", "sample")
+    result = score(shape(tmp_path), "--json", *dataset)
+    assert (result.status, *counts(result)) == (0, 10, 12), result.err
+
+
+def test_a_hint_names_the_columns(score: Score, tmp_path: Path) -> None:
+    """Without it one message says which columns there are; with it the file is read."""
+    path = foreign_words(tmp_path)
+    refused = score(path, "-d", "sample")
+    assert refused.status == 2
+    assert "'Frage', 'Antwort'" in refused.err
+    assert "--columns" in refused.err
+    assert refused.err.count("\n") == 1
+    result = score(path, "--json", "-d", "sample", "--columns", "question=Frage,response=Antwort")
+    assert (result.status, *counts(result)) == (0, 10, 12)
+
+
+def test_what_was_guessed_is_shown_with_three_rows(score: Score, tmp_path: Path) -> None:
+    """The columns by their roles, and the first rows with the problems that they belong to."""
+    lines = score(survey(tmp_path), "-d", "sample").err.splitlines()
+    assert "response='Model Response', question='Question', gold='Ground Truth'" in lines[0]
+    assert [line.split(":")[1].strip() for line in lines[1:]] == ["row 2", "row 3", "row 4"]
+    assert "problem '0' (gold 600)" in lines[1]
+
+
+def test_own_golds_need_no_dataset(score: Score, tmp_path: Path) -> None:
+    """Problems that no dataset knows are scored against the golds of the file, which is said."""
+    table: Rows = [
+        {"question": f"What is {n} plus {n}, in the units of our own lab?",
+         "output": f"#### {2 * n}", "gold": 2 * n} for n in range(20)
+    ]  # fmt: skip
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json")
+    assert (result.status, *counts(result)) == (0, 20, 20)
+    assert "is scored against its own golds" in result.err
+
+
+def test_a_chosen_dataset_is_not_replaced_by_golds(score: Score, tmp_path: Path) -> None:
+    """Golds that contradict a dataset given by -d are refused with an example."""
+    table: Rows = [{"id": n, "output": f"#### {n}", "gold": n + 10_000} for n in range(20)]
+    result = score(jsonl(tmp_path / "a.jsonl", table), "-d", "sample")
+    assert result.status == 2
+    assert "leave out -d to score against the file's own golds" in result.err
+
+
+def test_a_gold_that_differs_is_said(score: Score, tmp_path: Path) -> None:
+    """The dataset's gold counts; the file's other gold is mentioned once."""
+    table = rows(lambda problem: {"question": problem.question, "output": text(problem),
+                                  "gold": "5" if problem.id == "4" else problem.gold})  # fmt: skip
+    result = score(jsonl(tmp_path / "a.jsonl", table), "--json", "-d", "sample")
+    assert counts(result) == (10, 12)
+    assert "differ from those of 'sample' in 1 of 12 rows (row 5: 5, not" in result.err
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("question", "is no ROLE=COLUMN"),
+        ("queston=A", "is no ROLE=COLUMN"),
+        ("question=", "is no ROLE=COLUMN"),
+        ("question=Nowhere", "names 'Nowhere', but the columns are 'Question'"),
+    ],
+)
+def test_a_hint_that_is_wrong(score: Score, tmp_path: Path, columns: str, message: str) -> None:
+    """One sentence, exit 2."""
+    result = score(survey(tmp_path), "-d", "sample", "--columns", columns)
+    assert result.status == 2
+    assert message in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_columns_are_parsed() -> None:
+    """Several options are one; the words of rows are aliases of the roles."""
+    assert parse_columns(["question=a b , completion=c", "index=d"]) == {
+        "question": "a b", "response": "c", "id": "d"}  # fmt: skip
+    with pytest.raises(InputError):
+        parse_columns([""])
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("a", ["a"]),
+        (["a", "b"], ["a", "b"]),
+        (18, ["18"]),
+        (1.5, ["1.5"]),
+        (float("nan"), None),
+        (True, None),
+        ([{"role": "user", "content": "a"}], None),
+        ([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}], ["b"]),
+        ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], ["ab"]),
+        ({"choices": [{"text": "a"}, {"text": "b"}]}, ["a", "b"]),
+        ([{"type": "message", "content": [{"type": "output_text", "text": "a"}]}], ["a"]),
+        ([["a", "b"]], ["a", "b"]),
+        ([], None),
+        (None, None),
+        ([{"text": "a"}, None], None),
+        ({}, None),
+    ],
+)
+def test_texts_of_a_value(value: object, expected: list[str] | None) -> None:
+    """Texts, numbers, messages, parts and choices; None where there is no text."""
+    assert texts_of(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("#### 1,234", "1234"), (18, "18"), (18.0, "18"), ("18.50", "18.50"), ([7], "7"),
+        ("so it is \\boxed{-3}", "-3"), ("The answer is 5.", "5"), ("x", "x"), ("", None),
+        (None, None), (True, None), (float("nan"), None), ([], None),
+        ([{"output": "4", "tags": []}, {"output": {"text": "5"}, "tags": ["correct"]}], "5"),
+    ],
+)  # fmt: skip
+def test_gold_of_a_value(value: object, expected: str | None) -> None:
+    """A number, or the one at the end of a solution."""
+    assert gold_of(value) == expected
+
+
+def test_question_of_messages() -> None:
+    """The last message of the user."""
+    turns = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    assert question_of(turns) == "b"
+    assert question_of(" ") is None
+    assert question_of([]) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ([1], [1]),
+        ({"results": {"a": 1}}, None),
+        ({}, None),
+        ("text", None),
+        ({"rows": [{"a": 1}], "few": [{}] * 0}, [{"a": 1}]),
+        ({"1": {"a": 2}}, [{"index": "1", "a": 2}]),
+        ({"columns": ["a"], "data": [[1], [2, 3], []]}, [{"a": 1}, {"a": 2}, {}]),
+    ],
+)
+def test_rows_in_a_value(value: object, expected: Sequence[object] | None) -> None:
+    """Arrays, objects by number, tables; None for an object without rows."""
+    assert rows_in(value) == expected

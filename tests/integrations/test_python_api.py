@@ -1,0 +1,223 @@
+"""`gradeschool.evaluate` with names of models, results as tables and reports, and the notebook."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import json
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradeschool
+from gradeschool.errors import DataError, InputError, ModelError, UnknownNameError
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
+CHAT = "recorded/sample#handwritten/chat"
+
+
+def test_a_named_model_is_evaluated_as_on_the_command_line() -> None:
+    scores = gradeschool.evaluate(CHAT, dataset="sample")
+    assert (len(scores), scores.correct) == (48, 43)
+    assert "gradeschool/reader       43   89.58 %" in scores.table()
+    assert scores.table() == str(scores)
+    assert "<td>89.58 %</td>" in scores._repr_html_()
+
+
+def test_settings_are_those_of_the_command(tmp_path: Path) -> None:
+    gradeschool.evaluate(CHAT, "openai/2021", "sample", limit=3, max_tokens=60, output=tmp_path)
+    manifest = json.loads((tmp_path / "run.json").read_text())
+    assert manifest["protocol"]["name"] == "openai/2021"
+    assert manifest["decoding"]["max_tokens"] == 60
+    assert manifest["problems"] == 3
+
+
+def test_a_run_that_is_not_kept_ends_with_its_result() -> None:
+    scores = gradeschool.evaluate(CHAT, dataset="sample", limit=3)
+    folder = scores.folder
+    assert folder is not None
+    assert (folder / "completions.jsonl").exists()
+    del scores
+    assert not folder.exists()
+
+
+def test_a_result_writes_reports(tmp_path: Path) -> None:
+    evaluated = gradeschool.evaluate(CHAT, dataset="sample", limit=5)
+    page = evaluated.report(tmp_path / "run.html").read_text(encoding="utf-8")
+    assert "zero-shot/chat" in page
+    assert "Prompt as sent" in page
+    scored = gradeschool.score(["#### 18", "7"], [18, 8], "openai/2021")
+    shown = scored.report(tmp_path / "texts.md").read_text(encoding="utf-8")
+    assert "Read by openai/2021" in shown
+    with pytest.raises(InputError, match=r"run\.html' exists"):
+        evaluated.report(tmp_path / "run.html")
+    with pytest.raises(InputError, match="no report format"):
+        evaluated.report(tmp_path / "run.doc")
+
+
+def test_a_result_is_a_data_frame() -> None:
+    pytest.importorskip("pandas")
+    names = ["openai/2021", "gradeschool/reader"]
+    frame = gradeschool.score(["#### 18.", "none"], [18, 8], names).to_pandas()
+    assert list(frame["openai/2021"]) == ["wrong", "no_answer"]
+    assert list(frame["gradeschool/reader"]) == ["correct", "no_answer"]
+    assert list(frame["gold"]) == ["18", "8"]
+    assert frame["answer"][0] == "18."
+
+
+def test_an_async_function_is_a_model() -> None:
+    running = 0
+    most = 0
+
+    async def model(messages: Any) -> str:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.01)
+        running -= 1
+        return "#### 600"
+
+    scores = gradeschool.evaluate(model, dataset="sample", limit=8)
+    assert (len(scores), scores.correct, most > 1) == (8, 1, True)
+
+
+def test_evaluating_in_a_coroutine_does_not_block_its_loop() -> None:
+    async def both() -> tuple[gradeschool.Scores, int]:
+        ticks = 0
+        task = asyncio.create_task(gradeschool.evaluate_async(CHAT, dataset="sample"))
+        while not task.done():
+            ticks += 1
+            await asyncio.sleep(0)
+        return task.result(), ticks
+
+    scores, ticks = asyncio.run(both())
+    assert (scores.correct, ticks > 1) == (43, True)
+
+
+def test_rows_and_files_are_scored() -> None:
+    rows: list[dict[str, object]] = [
+        {"completion": "#### 18", "gold": 18, "id": "a"},
+        {"completion": "#### 7", "gold": "x\n#### 8", "id": "b", "question": "3 + 5?"},
+    ]
+    scores = gradeschool.score(rows)
+    assert [verdict.correct for verdict in scores.verdicts] == [True, False]
+    assert [sample.problem.id for sample in scores.scored.samples if sample.problem] == ["a", "b"]
+    from gradeschool.models.recorded import SAMPLE_FILE
+
+    recorded = gradeschool.score(f"{SAMPLE_FILE}#handwritten/chat", dataset="sample")
+    assert recorded.correct == 43
+    with pytest.raises(InputError, match="#handwritten/chat"):
+        gradeschool.score(SAMPLE_FILE, dataset="sample")
+
+
+def _absent(messages: object) -> None:
+    """A function that returns no text."""
+
+
+REFUSED: dict[str, tuple[Callable[[], object], type[Exception]]] = {
+    "row 0 is a str without a gold": (lambda: gradeschool.score(["8"]), InputError),
+    "row 0 has no 'gold'": (lambda: gradeschool.score([{"completion": "8"}]), InputError),
+    "row 0 has no 'completion'": (lambda: gradeschool.score([{"gold": "8"}]), InputError),
+    "the sample of row 0 is -1": (
+        lambda: gradeschool.score([{"completion": "8", "gold": 8, "sample": -1}]),
+        InputError,
+    ),
+    "the golds are '18'": (lambda: gradeschool.score(["1", "8"], "18"), InputError),
+    "the completions are '18'": (lambda: gradeschool.score("18", ["1", "8"]), InputError),
+    "the gold 'abc' holds no number": (lambda: gradeschool.judge("8", "abc"), InputError),
+    "there is no gold": (lambda: gradeschool.judge("8"), InputError),
+    "the completion is a NoneType": (
+        lambda: gradeschool.judge(None),  # type: ignore[arg-type]
+        InputError,
+    ),
+    "the model is a int": (lambda: gradeschool.evaluate(3), InputError),  # type: ignore[arg-type]
+    "the model 'absent'": (lambda: gradeschool.evaluate("absent", dataset="sample"), InputError),
+    "no protocol is called 'absent'": (
+        lambda: gradeschool.evaluate(CHAT, "absent"),
+        UnknownNameError,
+    ),
+    "no dataset is called 'absent'": (
+        lambda: gradeschool.evaluate(CHAT, dataset="absent"),
+        InputError,
+    ),
+    "limit is 0": (lambda: gradeschool.evaluate(CHAT, limit=0), InputError),
+    "temperature is 3": (lambda: gradeschool.evaluate(CHAT, temperature=3), InputError),
+    "dataset is None": (
+        lambda: gradeschool.evaluate(CHAT, dataset=None),  # type: ignore[arg-type]
+        InputError,
+    ),
+    "returned a NoneType": (
+        lambda: gradeschool.evaluate(_absent, dataset="sample", limit=1),  # type: ignore[arg-type]
+        InputError,
+    ),
+    "is the server running": (
+        lambda: gradeschool.evaluate("http://127.0.0.1:9/v1", dataset="sample"),
+        ModelError,
+    ),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_cannot_be_used_is_refused_in_a_sentence(message: str) -> None:
+    call, kind = REFUSED[message]
+    with pytest.raises(kind, match=message) as caught:
+        call()
+    assert not isinstance(caught.value, DataError)
+    assert len(str(caught.value)) < 400
+
+
+# The notebook
+
+
+def test_the_notebook_runs_in_an_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cells run in order, as a kernel runs them: awaited, in a loop, in one namespace."""
+    pytest.importorskip("xllamacpp")
+    monkeypatch.chdir(tmp_path)
+    cells = [
+        "".join(cell["source"])
+        for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == "code"
+    ]
+    shown = asyncio.run(results_of(cells))
+    assert shown[0].startswith("<table><caption>40 completions")
+    assert any("no answer" in text for text in shown[1:])
+    assert (tmp_path / "report.html").stat().st_size > 50_000
+
+
+async def results_of(cells: list[str]) -> list[str]:
+    """Run cells; return what a notebook shows of the last expression of each."""
+    namespace: dict[str, Any] = {}
+    shown = []
+    for cell in cells:
+        tree = ast.parse(cell)
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        await run(compile(tree, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), namespace)
+        if isinstance(last, ast.Expr):
+            expression = ast.Expression(last.value)
+            value = await run(
+                compile(expression, "cell", "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), namespace
+            )
+            html = getattr(value, "_repr_html_", None)
+            shown.append(html() if html else repr(value))
+    return shown
+
+
+async def run(code: Any, namespace: dict[str, Any]) -> Any:
+    result = eval(code, namespace)
+    if inspect.iscoroutine(result):
+        coroutine: Coroutine[Any, Any, Any] = result
+        return await coroutine
+    return result
+
+
+def test_the_notebook_holds_no_output() -> None:
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+    assert notebook["nbformat"] == 4

@@ -1,0 +1,229 @@
+"""OpenAI's HTTP API: what is an answer, what a refusal means."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from gradeschool.completion import Decoding, Finish, Message, Prompt
+from gradeschool.errors import FatalModelError, ModelError, TransientError
+from gradeschool.models.base import Reply, Request
+from gradeschool.models.openai_api import LONGEST_WAIT, classify, parse_replies, retry_after
+from gradeschool.problem import Problem
+
+PROBLEM = Problem.from_row("0", "Q?", "#### 1")
+
+
+def request(number: int = 0, prompt: Prompt | None = None, stop: tuple[str, ...] = ()) -> Request:
+    return Request(f"k{number}", PROBLEM, prompt or Prompt(text="Q"), Decoding(stop=stop), number)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "5"}, 5.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after": "0"}, 0.0),
+        ({"retry-after": "86400"}, LONGEST_WAIT),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "Fri, 31 Dec 99999 23:59:59 GMT"}, None),
+        ({"retry-after": "Fri, 31 Dec 9999 23:59:59 -2359"}, LONGEST_WAIT),
+        ({"retry-after": "Mon, 01 Jan 2024 00:00:00 +9999"}, None),
+        ({"retry-after": "9" * 5000}, None),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+    ],
+)
+def test_retry_after_is_read_in_seconds_and_bounded(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    assert retry_after(headers) == seconds
+
+
+def test_retry_after_is_read_as_a_date() -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    date = format_datetime(now + timedelta(seconds=9), usegmt=True)
+    assert retry_after({"retry-after": date}, now) == 9.0
+    past = format_datetime(now - timedelta(seconds=9), usegmt=True)
+    assert retry_after({"retry-after": past}, now) == 0.0
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
+def test_statuses_that_may_pass_are_transient(status: int) -> None:
+    error = classify(status, {"retry-after": "2"}, b"", "http://x")
+    assert isinstance(error, TransientError)
+    assert error.retry_after == 2.0
+    assert error.cause == f"http {status}"
+
+
+@pytest.mark.parametrize("status", [301, 307, 401, 402, 403, 404])
+def test_statuses_that_no_request_escapes_stop_the_run(status: int) -> None:
+    assert isinstance(classify(status, {}, b"{}", "http://x"), FatalModelError)
+
+
+@pytest.mark.parametrize("status", [400, 405, 413, 422])
+def test_other_statuses_fail_one_sample(status: int) -> None:
+    error = classify(status, {}, b'{"error": {"message": "too long"}}', "http://x")
+    assert type(error) is ModelError
+    assert "too long" in str(error)
+
+
+BAD_BODIES = [
+    b"", b"<html>", b'{"choices": [', b"[]", b"null", b"3", b"{}", b'{"choices": []}',
+    b'{"choices": null}', b'{"choices": [null]}', b'{"error": {"message": "overloaded"}}',
+    b'{"choices": ' + b"[" * 100_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("raw", BAD_BODIES)
+def test_a_body_that_is_no_completion_is_a_transient_failure(raw: bytes) -> None:
+    with pytest.raises(TransientError):
+        parse_replies(raw, (request(),))
+
+
+def chat_reply(content: Any, **choice: Any) -> Reply:
+    body = {"choices": [{"message": {"content": content}, **choice}], "model": "m"}
+    prompt = Prompt(messages=(Message("user", "Q"),), prefix="Answer:")
+    return parse_replies(json.dumps(body).encode(), (request(0, prompt, ("Question:",)),))[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [("x", "x"), ([{"type": "text", "text": "a"}, {"text": "b"}], "ab"), (["a", "b"], "ab")],
+)
+def test_content_in_parts_becomes_one_text(content: Any, text: str) -> None:
+    assert chat_reply(content).text == text
+
+
+# What an answer is. Everything else is a failure with a cause, and most are tried again.
+TOKENS = {"prompt_tokens": 9, "completion_tokens": 4}
+ANSWERS: dict[str, tuple[dict[str, Any], dict[str, Any], str, Finish]] = {
+    "text": ({"message": {"content": "x"}, "finish_reason": "stop"}, {}, "x", Finish.STOP),
+    "no reason": ({"message": {"content": "x"}}, {}, "x", Finish.UNKNOWN),
+    "null reason": (
+        {"message": {"content": "x"}, "finish_reason": None}, {}, "x", Finish.UNKNOWN,
+    ),
+    "another word": ({"message": {"content": "x"}, "finish_reason": "EOS"}, {}, "x", Finish.STOP),
+    "cut": ({"message": {"content": "x"}, "finish_reason": "length"}, {}, "x", Finish.LENGTH),
+    "the model ended at once": (
+        {"message": {"content": ""}, "finish_reason": "stop"}, TOKENS, "", Finish.STOP,
+    ),
+    "thought until the limit": (
+        {"message": {"content": None, "reasoning": "hm"}, "finish_reason": "length"},
+        TOKENS, "", Finish.LENGTH,
+    ),
+    "an empty error": ({"message": {"content": "x"}, "error": None}, {}, "x", Finish.UNKNOWN),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_what_is_an_answer(name: str) -> None:
+    choice, usage, text, finish = ANSWERS[name]
+    reply = parse(choice, usage)
+    assert (reply.text, reply.finish) == (text, finish)
+
+
+FAILURES: dict[str, tuple[dict[str, Any], dict[str, Any], str, bool]] = {
+    "finish_reason error": (
+        {"message": {"content": "#### 1"}, "finish_reason": "error"}, TOKENS, "server error", True,
+    ),
+    "an error in the choice": (
+        {"message": {"content": "#### 1"}, "error": {"code": 502}}, TOKENS, "server error", True,
+    ),
+    "aborted": (
+        {"message": {"content": "#### 1"}, "finish_reason": "abort"}, TOKENS, "aborted", True,
+    ),
+    "nothing in it": ({}, TOKENS, "bad response", True),
+    "no message": ({"message": None}, TOKENS, "bad response", True),
+    "a message that is a text": ({"message": "#### 1"}, TOKENS, "bad response", True),
+    "the other form": ({"text": "#### 1"}, TOKENS, "bad response", True),
+    "a number": ({"message": {"content": 18}}, TOKENS, "bad response", True),
+    "an object": ({"message": {"content": {"text": "18"}}}, TOKENS, "bad response", True),
+    "true": ({"message": {"content": True}}, TOKENS, "bad response", True),
+    "parts that are none": ({"message": {"content": [18]}}, TOKENS, "bad response", True),
+    "null and stop": (
+        {"message": {"content": None}, "finish_reason": "stop"}, {}, "bad response", True,
+    ),
+    "null and tokens": (
+        {"message": {"content": None}, "finish_reason": "stop"}, TOKENS, "bad response", True,
+    ),
+    "empty and no tokens": (
+        {"message": {"content": ""}, "finish_reason": "stop"},
+        {"completion_tokens": 0}, "empty reply", True,
+    ),
+    "empty and nothing counted": (
+        {"message": {"content": ""}, "finish_reason": "stop"}, {}, "empty reply", True,
+    ),
+    "a content filter": (
+        {"message": {"content": "So 5"}, "finish_reason": "content_filter"},
+        TOKENS, "content filter", False,
+    ),
+    "a refusal": (
+        {"message": {"content": None, "refusal": "no"}, "finish_reason": "stop"},
+        TOKENS, "content filter", False,
+    ),
+    "a tool call": (
+        {"message": {"content": None, "tool_calls": [{}]}, "finish_reason": "tool_calls"},
+        TOKENS, "tool call", False,
+    ),
+    "an ending that nobody knows": (
+        {"message": {"content": "#### 1"}, "finish_reason": "gave_up"},
+        TOKENS, "unknown ending", True,
+    ),
+    "an ending that is no text": (
+        {"message": {"content": "#### 1"}, "finish_reason": {"a": 1}},
+        TOKENS, "unknown ending", True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_what_is_no_answer_is_a_failure_with_a_cause(name: str) -> None:
+    choice, usage, cause, passing = FAILURES[name]
+    with pytest.raises(ModelError) as caught:
+        parse(choice, usage)
+    assert caught.value.cause == cause
+    assert isinstance(caught.value, TransientError) == passing
+
+
+def parse(choice: dict[str, Any], usage: dict[str, Any]) -> Reply:
+    body = json.dumps({"choices": [choice], "usage": usage}).encode()
+    return parse_replies(body, (request(0, Prompt(messages=(Message("user", "Q"),))),))[0]
+
+
+def test_choices_before_the_first_failure_are_kept() -> None:
+    choices = [{"text": "a"}, {"text": "b"}, {"text": 3}, {"text": "d"}]
+    body = json.dumps({"choices": choices, "usage": TOKENS}).encode()
+    replies = parse_replies(body, [request(number) for number in range(4)])
+    assert [reply.text for reply in replies] == ["a", "b"]
+    assert [reply.usage.completion_tokens for reply in replies] == [4, None]
+
+
+def test_bytes_that_are_no_utf_8_are_not_replaced() -> None:
+    with pytest.raises(TransientError, match="no JSON"):
+        parse_replies(b'{"choices": [{"text": "#### 1\xff"}]}', (request(),))
+
+
+def test_a_stop_string_left_in_and_a_repeated_prefix_are_taken_off_and_named() -> None:
+    reply = chat_reply("Answer: 5\nQuestion: next", finish_reason="length")
+    assert reply.text == " 5\n"
+    assert reply.deviations == ("prefix repeated", "stop string left in")
+    assert reply.finish is Finish.LENGTH
+
+
+def test_reasoning_is_kept_apart_from_the_answer() -> None:
+    raw = b'{"choices": [{"message": {"content": "5", "reasoning_content": "because"}}]}'
+    (reply,) = parse_replies(raw, (request(0, Prompt(messages=(Message("user", "Q"),))),))
+    assert (reply.text, reply.reasoning) == ("5", "because")
+
+
+@pytest.mark.parametrize("count", ["-1", "2147483648", "9" * 25, "9" * 5000, "1.5", "true", '"7"'])
+def test_usage_that_makes_no_sense_is_left_out(count: str) -> None:
+    usage = f'{{"prompt_tokens": {count}, "completion_tokens": 4}}'
+    raw = f'{{"choices": [{{"text": "x"}}], "usage": {usage}}}'.encode()
+    assert parse_replies(raw, (request(),))[0].usage == (None, 4)
