@@ -16,6 +16,7 @@ GUIDE = (
     ("Evaluate a model", "guide/evaluate.md"),
     ("What a server really does", "doctor.md"),
     ("Score, and read disagreements", "guide/score.md"),
+    ("Which files are read", "files.md"),
     ("Compare two checkpoints", "guide/compare.md"),
     ("Report", "report.md"),
     ("Exports", "exports.md"),
@@ -27,6 +28,7 @@ GUIDE = (
     ("Verifier", "verifier.md"),
     ("Concepts", "concepts.md"),
     ("Architecture", "architecture.md"),
+    ("Threat model", "threat-model.md"),
     ("When something goes wrong", "troubleshooting.md"),
 )
 INTEGRATIONS = (
