@@ -12,6 +12,8 @@ from gradeschool.cli.options import (
     FileVerb,
     dataset_option,
     files_and_scorers,
+    json_option,
+    print_json,
     scorers_option,
     size_in_words,
     warn,
@@ -20,7 +22,6 @@ from gradeschool.cli.options import (
 from gradeschool.errors import InputError
 
 if TYPE_CHECKING:
-    from gradeschool.formats.export import ExportedRun
     from gradeschool.scorer import Scorer
 
 NAMES = ("lm-eval", "inspect", "eval-results", "model-index", "every-eval-ever", "parquet")
@@ -35,6 +36,7 @@ READER = "gradeschool/reader"
 @scorers_option(f"those of the protocol and {READER}; the first is the headline")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @dataset_option
+@json_option
 def command(
     arguments: tuple[str, ...],
     name: str,
@@ -42,6 +44,7 @@ def command(
     scorers: tuple[str, ...],
     force: bool,
     dataset: str | None,
+    as_json: bool,
 ) -> None:
     """Write a run in the format of another tool.
 
@@ -80,20 +83,22 @@ def command(
     files = form.files(run)
     require_free(output, files, force)
     size = save(output, files)
-    for file in files:
-        click.echo(str(output / file.path))
-    _print_summary(run, name, size)
-    warn_of_faults(run.faults)
-
-
-def _print_summary(run: ExportedRun, name: str, size: int) -> None:
     answered = len(run.answered())
     failed = len(run.samples) - answered
+    names_of_scorers = [score.scorer.name for score in run.scores]
+    if as_json:
+        print_json({"files": [str(output / file.path) for file in files], "bytes": size,
+                    "completions": answered, "failed": failed,
+                    "scorers": names_of_scorers})  # fmt: skip
+    else:
+        for file in files:
+            click.echo(str(output / file.path))
+        click.echo(f"{answered:,} completions, {size_in_words(size)}, scored by "
+                   f"{', '.join(names_of_scorers)}")  # fmt: skip
     if failed and name == "lm-eval":
         warn(f"lm-eval's format cannot hold failed samples; {failed} of {failed + answered} are "
              "left out")  # fmt: skip
-    scorers = ", ".join(score.scorer.name for score in run.scores)
-    click.echo(f"{answered:,} completions, {size_in_words(size)}, scored by {scorers}")
+    warn_of_faults(run.faults)
 
 
 def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,6 +11,8 @@ from gradeschool.cli.options import (
     FileVerb,
     dataset_option,
     files_and_scorers,
+    json_option,
+    print_json,
     scorers_option,
     size_in_words,
     warn,
@@ -37,6 +40,7 @@ FORMS = ("svg", "pdf", "png")
 @scorers_option("those of the protocol, then all that call no library; the first is the headline")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @dataset_option
+@json_option
 def command(
     runs: tuple[str, ...],
     output: Path | None,
@@ -46,6 +50,7 @@ def command(
     scorers: tuple[str, ...],
     force: bool,
     dataset: str | None,
+    as_json: bool,
 ) -> None:
     """Write a report of runs: scores under every scorer, causes, every completion.
 
@@ -74,21 +79,30 @@ def command(
     gathered = gather(files, dataset, warn)
     chosen = report_scorers(gathered, names)
     judged = [judge_run(run, chosen, 0) for run in gathered]
+    written: dict[str, Any] = {}
+    lines = []
     if output is not None:
         size = write_report(judged, chosen, output)
         completions = sum(len(run.entries) for run in gathered)
-        click.echo(f"{completions:,} completions in {output}, {size_in_words(size)}")
+        written["report"] = {"file": str(output), "bytes": size, "completions": completions}
+        lines.append(f"{completions:,} completions in {output}, {size_in_words(size)}")
     if figures is not None:
         from gradeschool.reports.figures.run_figures import write_figures
 
-        written = write_figures(judged, figures, [f".{form}" for form in dict.fromkeys(forms)])
-        click.echo(f"{len(written)} files of figures in {figures}")
+        drawn = write_figures(judged, figures, [f".{form}" for form in dict.fromkeys(forms)])
+        written["figures"] = [str(path) for path in drawn]
+        lines.append(f"{len(drawn)} files of figures in {figures}")
     if heatmap is not None:
         from gradeschool.reports.heatmap import heatmap as heatmap_page
         from gradeschool.reports.page.write import save
 
         size = save(heatmap_page(judged), heatmap)
-        click.echo(f"a heat-map in {heatmap}, {size_in_words(size)}")
+        written["heatmap"] = {"file": str(heatmap), "bytes": size}
+        lines.append(f"a heat-map in {heatmap}, {size_in_words(size)}")
+    if as_json:
+        print_json(written)
+    else:
+        click.echo("\n".join(lines))
     warn_of_faults(sum(run.faults for run in gathered))
 
 
