@@ -149,8 +149,8 @@ def _claim(preset: Preset, one: Findings) -> Iterator[str]:
     if "likelihood" in preset.verifier:
         yield (
             "- Ranking samples by their log-probability under that generator needs no verifier. "
-            "This report does not measure it. In an exploratory run with one seed it reached 66.2 % "
-            "and the likelihood head 66.6 %, so the head may add nothing to it (docs/log.md)."
+            "This report does not measure it. In an exploratory run with one seed it reached "
+            "66.2 % and the likelihood head 66.6 %, so the head may add nothing (docs/log.md)."
         )
     yield ""
 
