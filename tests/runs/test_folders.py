@@ -13,7 +13,14 @@ import pytest
 from gradeschool.formats.own_run import SEAL, sealed
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, good
+from tests.support.fault_server import (
+    Behaviour,
+    ReceivedRequest,
+    changed,
+    fault_server,
+    good,
+    status,
+)
 
 RECORDED = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
 
@@ -72,6 +79,94 @@ def test_a_broken_run_is_told_and_the_others_are_listed(
     assert result.status == 2
     assert "cannot read" in result.err
     assert len(result.json()["runs"]) == 1
+
+
+MALFORMED = {
+    "a list": "[]",
+    "nothing": "{}",
+    "counts of another kind": '{"problems": "many", "samples": [1], "model": 3, "updated": {}}',
+    "huge counts": '{"problems": 1' + "0" * 4000 + ', "samples": 2}',
+    "facts of another kind": '{"protocol": 3, "dataset": [], "decoding": "x", "repairs": 4}',
+}
+MALFORMED_RESULTS = ['{"scorers": 3}', '{"scorers": {"a": 3}}', '{"scorers": {"a": {}}}',
+                     '{"scorers": {"a": {"accuracy": "x", "ci95": 3}}, "errors": 3}',
+                     '{"completions_file": 3, "answered_by": [1], "scorers": []}']  # fmt: skip
+MALFORMED_ROWS = [
+    *(b"{}", b"[]", b"3", b'{"key": 1}', b"\xff", b"[" * 100_000, b'{"a": ' + b"9" * 5000),
+    b'{"schema": 1, "key": "k", "problem_id": "0", "sample": 0, "completion": "x", '
+    b'"prompt_tokens": "many", "deviations": 3, "finish": {}, "requests": "x"}',
+]
+
+
+@pytest.mark.parametrize("verb", ["list", "show", "verify", "merge"])
+def test_a_malformed_run_is_no_traceback_and_hides_no_other(
+    verb: str, gradeschool: Command, run: Path, tmp_path: Path
+) -> None:
+    """Whatever lies in one folder, the others are listed."""
+    cases = [
+        *(("run.json", text.encode()) for text in MALFORMED.values()),
+        *(("results.json", text.encode()) for text in MALFORMED_RESULTS),
+        *(("completions.jsonl", row + b"\n") for row in MALFORMED_ROWS),
+    ]
+    for number, (file, content) in enumerate(cases):
+        folder = tmp_path / "runs" / f"bad-{number}"
+        shutil.copytree(run, folder)
+        (folder / file).write_bytes(content)
+        if verb != "list":
+            more = ("-o", tmp_path / f"merged-{number}") if verb == "merge" else ()
+            done = gradeschool("runs", verb, folder, *more)
+            assert done.status in (0, 1, 2), (file, content[:60])
+            assert "unexpected" not in done.err, (file, content[:60], done.err)
+    done = gradeschool("runs", "list", tmp_path / "runs")
+    assert "unexpected" not in done.err
+    assert accuracy(run) in done.out
+
+
+def test_nothing_judged_is_nothing_claimed(gradeschool: Command, tmp_path: Path) -> None:
+    problems = tmp_path / "problems.jsonl"
+    problems.write_text('{"question": "What is 3 + 0?", "answer": "#### 3"}\n')
+    folder = tmp_path / "runs" / "failed"
+    with fault_server(lambda _: status(400)) as server:
+        ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, "-o", folder)
+    assert ended.status == 3
+    fields = json.loads((folder / "results.json").read_text())
+    assert [(row["accuracy"], row["ci95"]) for row in fields["scorers"].values()] == [(None, None)]
+    page = tmp_path / "page.html"
+    for words in (
+        ("score", folder),
+        ("runs", "list", tmp_path / "runs"),
+        ("runs", "show", folder),
+        ("report", folder, "-o", page),
+        ("report", folder, "-o", tmp_path / "page.md"),
+    ):
+        done = gradeschool(*words)
+        assert "0.00 %" not in done.out + done.err + ended.out + ended.err, words
+    assert "No completion of this run could be judged" in page.read_text()
+    assert "0.00" not in (tmp_path / "page.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("model", "answered", "shown"),
+    [
+        ("gpt-4o", "gpt-4o-2024-08-06", False),
+        ("org/tiny", "/models/tiny.gguf", False),
+        ("gpt-4o", "gpt-3.5-turbo", True),
+        ("gpt-4o", "gpt-4", True),
+    ],
+)
+def test_a_server_that_answers_as_another_model_is_said(
+    model: str, answered: str, shown: bool, gradeschool: Command, tmp_path: Path
+) -> None:
+    problems = tmp_path / "problems.jsonl"
+    problems.write_text('{"question": "What is 3 + 0?", "answer": "#### 3"}\n')
+    folder, page = tmp_path / "run", tmp_path / "page.html"
+    with fault_server(lambda _: changed(lambda body: body.update(model=answered))) as server:
+        ended = gradeschool("eval", "-m", f"{server.url}/{model}", "-d", problems, "-o", folder)
+    gradeschool("report", folder, "-o", page)
+    words = f"'{answered}' (1 answers)"
+    assert (words in ended.err) == shown
+    assert (words in gradeschool("runs", "show", folder).out) == shown
+    assert ("another model answered" in page.read_text()) == shown
 
 
 def test_show_tells_what_the_run_is(gradeschool: Command, run: Path) -> None:

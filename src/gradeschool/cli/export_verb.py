@@ -20,6 +20,7 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.scorer import Scorer
@@ -92,8 +93,8 @@ def command(
                     "scorers": names_of_scorers})  # fmt: skip
     else:
         for file in files:
-            click.echo(str(output / file.path))
-        click.echo(f"{answered:,} completions, {size_in_words(size)}, scored by "
+            say(str(output / file.path))
+        say(f"{answered:,} completions, {size_in_words(size)}, scored by "
                    f"{', '.join(names_of_scorers)}")  # fmt: skip
     if failed and name == "lm-eval":
         warn(f"lm-eval's format cannot hold failed samples; {failed} of {failed + answered} are "

@@ -19,6 +19,7 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+from gradeschool.reports.printable import say
 
 FORMS = ("svg", "pdf", "png")
 
@@ -102,7 +103,7 @@ def command(
     if as_json:
         print_json(written)
     else:
-        click.echo("\n".join(lines))
+        say("\n".join(lines))
     warn_of_faults(sum(run.faults for run in gathered))
 
 

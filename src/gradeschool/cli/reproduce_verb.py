@@ -12,6 +12,7 @@ import click
 
 from gradeschool.cli.options import Verb, json_option, print_json, warn
 from gradeschool.errors import MissingExtraError
+from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.verifier.reproduce.presets import Preset
@@ -61,7 +62,7 @@ def command(
         if as_json:
             print_json({"commands": lines})
         else:
-            click.echo("\n".join(lines))
+            say("\n".join(lines))
         return
     from gradeschool.reports.progress import StagesDisplay
     from gradeschool.reports.reproduction import write_figure
@@ -79,9 +80,9 @@ def command(
                     "report": report and str(report), "cpu_seconds": seconds})  # fmt: skip
         return
     if written:
-        click.echo("\n\n".join(written))
+        say("\n\n".join(written))
     if report:
-        click.echo(report.read_text(encoding="utf-8"), nl=False)
+        say(report.read_text(encoding="utf-8"), end="")
 
 
 def _require(preset: Preset) -> None:

@@ -21,6 +21,7 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.runs.why import GapAccount
@@ -112,32 +113,30 @@ def _beside(
 
 
 def _print(account: GapAccount) -> None:
-    from gradeschool.reports.printable import printable
-
     low, high = (100 * bound for bound in account.interval)
-    click.echo(
+    say(
         f"{100 * account.accuracy:.2f} % by {account.scorer} ({low:.2f} - {high:.2f}, "
         f"{account.judged:,} completions); expected {100 * account.expected:.2f} %"
     )
     if account.missing <= 0:
-        click.echo("No points are missing.")
+        say("No points are missing.")
     elif account.within_chance:
-        click.echo(f"{account.missing:.2f} points are missing, which is within chance: the 95 % "
+        say(f"{account.missing:.2f} points are missing, which is within chance: the 95 % "
                    "interval holds the expected score. Use more problems to tell.")  # fmt: skip
     else:
-        click.echo(f"{account.missing:.2f} points are missing:")
+        say(f"{account.missing:.2f} points are missing:")
     for cause in account.causes:
         sign = "up to " if cause.most else ""
         points = "?" if cause.points is None else f"{sign}{cause.points:.1f}"
-        click.echo(f"\n{points:>10}  {cause.name}")
-        click.echo(f"{'':12}{printable(cause.evidence, keep='')}")
+        say(f"\n{points:>10}  {cause.name}")
+        say(f"{'':12}{cause.evidence}")
         if cause.command:
-            click.echo(f"{'':12}-> {printable(cause.command)}")
+            say(f"{'':12}-> {cause.command}")
     measured = [cause for cause in account.causes if cause.points and not cause.most]
     if account.missing > 0 and measured and account.rest > 0:
         chance = account.rest <= (high - low) / 2
         words = "the rest, within chance" if chance else "not accounted for by what was measured"
-        click.echo(f"\n{account.rest:>10.1f}  {words}")
+        say(f"\n{account.rest:>10.1f}  {words}")
     elif account.missing > 0 and not account.causes:
-        click.echo("Nothing in the texts or settings explains it: the answers are other numbers. "
+        say("Nothing in the texts or settings explains it: the answers are other numbers. "
                    "Compare with a run that has the expected score: --expected-run.")  # fmt: skip

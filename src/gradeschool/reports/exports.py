@@ -17,9 +17,9 @@ from gradeschool.errors import InputError
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
 from gradeschool.reports.comparison import p_value, percent, points
 from gradeschool.reports.page.gather import Entry, PageRun
-from gradeschool.reports.page.verdicts import Judged, guess_sentence, rates_of, share_of
+from gradeschool.reports.page.verdicts import Judged, Share, guess_sentence, rates_of, share_of
 from gradeschool.reports.page.write import page, require_free, save
-from gradeschool.reports.printable import printable
+from gradeschool.reports.printable import csv_cell, printable
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
 from gradeschool.scoring.sources import ALL, choose_scorers, headline_scorer
@@ -27,9 +27,7 @@ from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScorerSet, score
 
 # What Markdown could read as more than a character, in a cell of a table.
 MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
-NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*\Z")
 # A spreadsheet takes a cell that begins with one of these for a formula, unless it is a number.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
 LONGEST_CELL = 200
 
 
@@ -45,8 +43,10 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         share, rates = share_of(judged, judged.headline), rates_of(judged)
         cells = (
             _cell(judged.run.name),
-            f"{percent(share.accuracy)}",
-            f"{100 * share.interval.low:.2f} – {100 * share.interval.high:.2f}",
+            _percent(share),
+            f"{100 * share.interval.low:.2f} – {100 * share.interval.high:.2f}"
+            if share.judged
+            else "–",
             *_difference(differences.get(index)),
             *map(str, (rates.truncated, rates.empty, rates.run_on, rates.errors)),
         )
@@ -57,6 +57,10 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         lines += [f"{_cell(judged.run.name)}: {guesses}", ""] if guesses else []
     lines += _by_scorer(runs, scorers)
     return "\n".join(lines) + "\n"
+
+
+def _percent(share: Share) -> str:
+    return percent(share.accuracy) if share.judged else "–"  # nothing judged, nothing claimed
 
 
 def _differences(runs: Sequence[Judged], scorer: Scorer) -> dict[int, Comparison]:
@@ -82,7 +86,7 @@ def _by_scorer(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[st
     yield f"| scorer | {' | '.join(_cell(judged.run.name) for judged in runs)} |"
     yield f"|:--|{'--:|' * len(runs)}"
     for index, scorer in enumerate(scorers):
-        shares = (percent(share_of(judged, index).accuracy) for judged in runs)
+        shares = (_percent(share_of(judged, index)) for judged in runs)
         yield f"| {_cell(scorer.name)} | {' | '.join(shares)} |"
     yield ""
     yield "</details>"
@@ -105,15 +109,8 @@ def table(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
             read = clip(answer.value, LONGEST_CELL) if answer else ""
             facts = (judged.run.name, entry.problem.id, str(entry.sample), entry.problem.gold)
             cells = (*facts, outcomes[judged.headline], cause, read, str(len(entry.text)))
-            writer.writerow([*map(plain_cell, cells), *outcomes])
+            writer.writerow([*map(csv_cell, cells), *outcomes])
     return written.getvalue()
-
-
-def plain_cell(text: str) -> str:
-    """Return a cell that no spreadsheet computes: a "'" stands before what looks like a formula."""
-    shown = printable(text)
-    risky = shown.startswith(FORMULA) and not NUMBER.match(shown)
-    return f"'{shown}" if risky else shown
 
 
 def junit(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:

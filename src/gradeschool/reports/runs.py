@@ -60,7 +60,7 @@ def _figures(run: RunSummary) -> tuple[str, ...]:
     return (
         str(done),
         str(run.failed),
-        "-" if headline is None else f"{100 * float(headline['accuracy']):.2f} %",
+        "-" if headline is None else f"{100 * headline['accuracy']:.2f} %",
         printable(str(run.manifest.get("updated", "")), keep="")[:16].replace("T", " "),
     )
 
@@ -74,6 +74,7 @@ def print_run(run: RunSummary, console: Console) -> None:
     lines = [
         ("folder", run.folder),
         ("model", manifest.get("model")),
+        ("answered by", run.other_models or None),
         ("protocol", f"{_name(protocol)} ({digest})"),
         ("dataset", _name(manifest.get("dataset"))),
         ("decoding", _decoding(manifest.get("decoding"))),
@@ -90,7 +91,7 @@ def print_run(run: RunSummary, console: Console) -> None:
     for name, value in lines:
         if value is not None:
             console.print(f"{name:18} {printable(str(value))}", soft_wrap=True)
-    for scorer, figures in (results.get("scorers") or {}).items():
+    for scorer, figures in run.figures.items():
         low, high = figures["ci95"]
         accuracy = f"{100 * figures['accuracy']:.2f} % [{100 * low:.2f}, {100 * high:.2f}]"
         console.print(f"{printable(scorer):34} {accuracy}", soft_wrap=True)

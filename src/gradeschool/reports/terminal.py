@@ -107,7 +107,7 @@ def _single(score: RunScore, names: int) -> Table:
             folded(scorer.scorer, names),
             str(scorer.correct),
             accuracy_text(scorer),
-            interval_text(scorer.ci95),
+            interval_text(scorer.ci95) if scorer.judged else "-",
             str(scorer.wrong),
             str(scorer.no_answer),
             str(scorer.error),
@@ -123,7 +123,11 @@ def _single(score: RunScore, names: int) -> Table:
 def _forms(score: RunScore) -> list[str]:
     """Return how many completions are empty, cut off or run on: "12.5 % truncated"."""
     forms = score.forms
-    return [f"{100 * n / forms.n:.1f} % {name}" for name, n in forms.named()] if forms else []
+    parts = [f"{100 * n / forms.n:.1f} % {name}" for name, n in forms.named()] if forms else []
+    if score.samples:  # each completion counts once, so some problems count more than others
+        fewest, most = score.samples
+        parts.append(f"{fewest} to {most} samples a problem")
+    return parts
 
 
 def _heading(score: RunScore) -> list[str]:
@@ -165,8 +169,7 @@ def _cell(score: RunScore, index: int) -> str:
 
 def accuracy_text(scorer: ScorerResult) -> str:
     """Return the accuracy in per cent, "-" where nothing was judged."""
-    judged = scorer.correct + scorer.wrong + scorer.no_answer
-    return f"{100 * scorer.accuracy:.2f} %" if judged else "-"
+    return f"{100 * scorer.accuracy:.2f} %" if scorer.judged else "-"
 
 
 def interval_text(interval: Interval) -> str:

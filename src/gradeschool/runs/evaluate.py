@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from gradeschool.runs.plan import RunPlan, missing
 from gradeschool.runs.progress import RunProgress
 from gradeschool.runs.results import scorers_of, write_results
 from gradeschool.runs.store import GroupWriter, RunStore
+from gradeschool.runs.summary import other_models
 from gradeschool.scoring.at_k import AtK
 from gradeschool.scoring.score import RunScore
 from gradeschool.scoring.table import OUTCOMES, ScorerSet
@@ -57,6 +58,7 @@ class Evaluation:
 
     curve: maj@k and pass@k by the headline scorer, () for one sample a problem. cost: dollars of
     all stored completions, None without a price. over_budget: it stopped at `max_cost`.
+    other_models: by which other models the server says that it answered, "" for none.
     """
 
     folder: Path
@@ -69,6 +71,7 @@ class Evaluation:
     curve: tuple[AtK, ...] = ()
     cost: float | None = None
     over_budget: bool = False
+    other_models: str = ""
 
 
 async def evaluate(
@@ -210,6 +213,9 @@ class _Session:
             curve=written.curve,
             cost=None if self.budget is None else self.budget.cost,
             over_budget=over_budget,
+            other_models=other_models(
+                self.model.identity, Counter(row.model for row in rows if row and row.model)
+            ),
         )
 
 

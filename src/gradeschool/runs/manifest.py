@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Decoding
 from gradeschool.datasets.load import load_dataset
-from gradeschool.errors import StoreError
+from gradeschool.errors import InputError, StoreError
 from gradeschool.models.base import Model
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.plan import RunPlan
@@ -125,7 +125,9 @@ def plan_of(fields: Mapping[str, Any]) -> RunPlan:
         problems = dataset.problems[: fields["problems"]]
         samples = int(fields["samples"])
         return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples)
-    except (KeyError, TypeError) as error:
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise StoreError(
             f"run.json is not as gradeschool wrote it ({error!s} is missing or of another kind); "
             "restore it, or run the evaluation again"

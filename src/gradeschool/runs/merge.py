@@ -74,11 +74,20 @@ def _rows(folders: Sequence[Path]) -> tuple[dict[str, tuple[bytes, Completion]],
     return kept, count, torn
 
 
+def _count(fields: dict[str, Any], name: str) -> int:
+    count = fields.get(name, 0)
+    if type(count) is not int:
+        raise StoreError(
+            f"run.json is not as gradeschool wrote it: {name} is {count!r}; restore it"
+        )
+    return count
+
+
 def _joined(manifests: Sequence[dict[str, Any]]) -> dict[str, Any]:
     last = max(manifests, key=lambda fields: str(fields.get("updated")))
     return {
         **last,
         "created": min(str(fields.get("created")) for fields in manifests),
-        "problems": max(int(fields.get("problems", 0)) for fields in manifests),
-        "samples": max(int(fields.get("samples", 0)) for fields in manifests),
+        "problems": max(_count(fields, "problems") for fields in manifests),
+        "samples": max(_count(fields, "samples") for fields in manifests),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from gradeschool.formats.own_run import (
     read_manifest,
 )
 
+# A model on a server: its identity has an address. What runs here cannot be another model.
+HAS_ADDRESS = re.compile(r" at https?://| on several servers ")
 DEEPEST = 4  # folders below the one that is listed
 
 
@@ -36,14 +39,31 @@ class RunSummary:
 
     @property
     def planned(self) -> int:
-        """Return how many samples the run has when it is complete."""
-        return int(self.manifest.get("problems", 0)) * int(self.manifest.get("samples", 0))
+        """Return how many samples the run has when it is complete, 0 where run.json is damaged."""
+        counts = (self.manifest.get("problems"), self.manifest.get("samples"))
+        problems, samples = (count if type(count) is int else 0 for count in counts)
+        return problems * samples
+
+    @property
+    def figures(self) -> dict[str, Mapping[str, Any]]:
+        """Return the figures of the scorers that judged anything, the headline first."""
+        scorers = (self.results or {}).get("scorers")
+        named = scorers.items() if isinstance(scorers, Mapping) else ()
+        return {str(name): figures for name, figures in named if _has_accuracy(figures)}
 
     @property
     def headline(self) -> Mapping[str, Any] | None:
         """Return the figures of the headline scorer, None before there are any."""
         scorers = (self.results or {}).get("scorers")
-        return next(iter(scorers.values()), None) if isinstance(scorers, Mapping) else None
+        first = next(iter(scorers), "") if isinstance(scorers, Mapping) else ""
+        return self.figures.get(first)
+
+    @property
+    def other_models(self) -> str:
+        """Return who answered in the place of the model that was asked for, "" for nobody."""
+        return other_models(
+            str(self.manifest.get("model")), (self.results or {}).get("answered_by")
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
@@ -56,6 +76,37 @@ class RunSummary:
             "run": dict(self.manifest),
             "results": None if self.results is None else dict(self.results),
         }
+
+
+def _has_accuracy(figures: Any) -> bool:
+    if not isinstance(figures, Mapping):
+        return False
+    bounds = figures.get("ci95")
+    values = [figures.get("accuracy"), *(bounds if isinstance(bounds, list) else ())]
+    return len(values) == 3 and all(type(value) in (int, float) for value in values)
+
+
+def other_models(identity: str, answered_by: Any) -> str:
+    """Return by which models a server says that it answered, "" where it is the one asked for.
+
+    identity: the model's, as run.json has it. answered_by: answers by name, as results.json has
+    them. A dated snapshot of the model ("gpt-4o-2024-08-06") is that model, and so is a path to it.
+    """
+    name = identity.partition(" at ")[0].partition(" on several servers ")[0]
+    name = name.removesuffix(" with the calculator")
+    if not isinstance(answered_by, Mapping) or not HAS_ADDRESS.search(identity):
+        return ""
+    others = {
+        str(model): count for model, count in answered_by.items() if not _is_named(str(model), name)
+    }
+    return ", ".join(f"{model!r} ({count} answers)" for model, count in others.items())
+
+
+def _is_named(model: str, name: str) -> bool:
+    base, wanted = (
+        text.lower().rstrip("/").rpartition("/")[2].removesuffix(".gguf") for text in (model, name)
+    )
+    return base == wanted or base.startswith((f"{wanted}-", f"{wanted}:"))
 
 
 def summary_of(folder: Path) -> RunSummary:

@@ -18,7 +18,8 @@ class ScorerResult:
     """What one scorer makes of one run.
 
     accuracy: correct / (correct + wrong + no_answer): errors are not in it, they stand beside it.
-    ci95: Wilson interval, by problem where problems have several samples.
+    ci95: Wilson interval, by problem where problems have several samples. Where nothing was judged
+    neither says anything: JSON has null.
     """
 
     scorer: str
@@ -29,6 +30,11 @@ class ScorerResult:
     accuracy: float
     ci95: Interval
 
+    @property
+    def judged(self) -> int:
+        """Return how many completions the scorer judged: all but the errors."""
+        return self.correct + self.wrong + self.no_answer
+
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
         return {
@@ -36,8 +42,8 @@ class ScorerResult:
             "wrong": self.wrong,
             "no_answer": self.no_answer,
             "error": self.error,
-            "accuracy": self.accuracy,
-            "ci95": list(self.ci95),
+            "accuracy": self.accuracy if self.judged else None,
+            "ci95": list(self.ci95) if self.judged else None,
         }
 
 
@@ -47,6 +53,7 @@ class RunScore:
 
     forms: how many are empty, cut off or run on, None where it is not known. platinum: the scores
     under the labels of GSM8K-Platinum, None where it disputes none of the run's problems.
+    samples: the fewest and the most completions of a problem, None where all have as many.
     """
 
     run: str
@@ -54,6 +61,7 @@ class RunScore:
     scorers: tuple[ScorerResult, ...]
     forms: Forms | None = None
     platinum: RunScore | None = field(default=None, compare=False)
+    samples: tuple[int, int] | None = field(default=None, compare=False)
 
     def as_json(self) -> dict[str, Any]:
         """Return {"run", "n", "forms", "scorers": {name: ...}}; "forms", "platinum" if known."""
@@ -61,6 +69,7 @@ class RunScore:
             "run": self.run,
             "n": self.n,
             **({"forms": self.forms.as_json()} if self.forms else {}),
+            **({"samples_per_problem": list(self.samples)} if self.samples else {}),
             **({"platinum": self.platinum.as_json()} if self.platinum else {}),
             "scorers": {score.scorer: score.as_json() for score in self.scorers},
         }
@@ -113,7 +122,11 @@ def score_counts(
         results.append(
             ScorerResult(scorer, correct, wrong, no_answer, error + failed, accuracy, interval)
         )
-    return RunScore(run, n, tuple(results))
+    per_problem = [0] * len(places)
+    for problem, weight in zip(problems, weights, strict=True):
+        per_problem[problem] += weight
+    fewest, most = min(per_problem, default=0), max(per_problem, default=0)
+    return RunScore(run, n, tuple(results), samples=(fewest, most) if fewest < most else None)
 
 
 def _count_samples(

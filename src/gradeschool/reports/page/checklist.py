@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from gradeschool.protocol import Protocol
 from gradeschool.reports.measured import MeasuredSettings, engine_words, known_protocol, measured
 from gradeschool.reports.page.verdicts import Judged, Rates, samples_of
+from gradeschool.runs.summary import other_models
 
 
 class Item(NamedTuple):
@@ -62,10 +63,9 @@ def _changes(manifest: Mapping[str, Any], settings: MeasuredSettings) -> str | N
 
 def _model(judged: Judged) -> str | None:
     answered = _mapping(judged.run.results, "answered_by")
-    asked = _string(judged.run.manifest, "model")
-    if asked and len(answered) == 1 and (by := next(iter(answered))) not in ("", asked):
-        return f"{asked}, answering as {by}"
-    return asked
+    model = _string(judged.run.manifest, "model")
+    others = other_models(model or "", answered)
+    return f"{model}; the server says that it answered as {others}" if others else model
 
 
 def _versions(manifest: Mapping[str, Any]) -> str | None:

@@ -35,8 +35,10 @@ from gradeschool.reports.page.verdicts import (
     Share,
     Slices,
     share_of,
+    share_text,
     slices_of,
 )
+from gradeschool.runs.summary import other_models
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import AtK
 from gradeschool.scoring.compare import Comparison, all_pairs, compare, is_cheap, outcomes_of
@@ -96,10 +98,13 @@ def _settings(judged: Judged, rates: Rates) -> Html:
     advice = truncation_advice(
         judged.run.manifest, rates.completions, rates.truncated, rates.run_on
     )
+    others = other_models(settings.model, judged.run.results.get("answered_by"))
     return join(
         el("dl", *rows, class_="settings"),
+        el("p", "The server says that another model answered: ", el("strong", others),
+           class_="note advice") if others else None,
         el("p", advice, class_="note advice") if advice else None,
-    )
+    )  # fmt: skip
 
 
 def _platinum(platinum: Platinum | None) -> Html | None:
@@ -109,7 +114,7 @@ def _platinum(platinum: Platinum | None) -> Html | None:
     return el(
         "p",
         "Under the labels of GSM8K-Platinum ",
-        el("strong", f"{percent(share.accuracy)} %"),
+        el("strong", f"{share_text(share)} %"),
         f" ({span(share.interval)}): {platinum.removed:,} completions of problems that it removed "
         f"are out, {platinum.revised:,} are scored by a revised answer.",
         class_="note",
@@ -325,7 +330,7 @@ def _scorer_row(
         "tr",
         el("th", link, el("small", "headline") if own else None, more, scope="row"),
         el("td", strip, class_="wide"),
-        el("td", percent(share.accuracy), class_="number"),
+        el("td", share_text(share), class_="number"),
         el("td", f"−{lost:,}" if lost else "", class_="number"),
         el("td", None if own else moved_strip(gained, lost, most), class_="narrow"),
         el("td", f"+{gained:,}" if gained else "", class_="left"),
@@ -445,8 +450,8 @@ def _row(
         shown = el("span", _signed(comparison.difference), title=verdict_of(comparison))
         difference, p = join(shown, el("small", between)), el("span", p_value(comparison.p_holm))
     cells = (
-        percent(share.accuracy),
-        percent(platinum.share.accuracy) if platinum else "–",
+        share_text(share),
+        share_text(platinum.share) if platinum else "–",
         f"{rates.truncated + rates.empty:,}",
         f"{rates.run_on:,}",
         difference,

@@ -13,6 +13,7 @@ from gradeschool.answers.numbers import normalize
 from gradeschool.completion import Finish
 from gradeschool.problem import MARKER, Problem
 from gradeschool.reports.page.gather import Entry, PageRun
+from gradeschool.reports.page.markup import percent
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring.at_k import Ballot
 from gradeschool.scoring.causes import (
@@ -73,6 +74,11 @@ class Share(NamedTuple):
     judged: int
     accuracy: float
     interval: Interval
+
+
+def share_text(share: Share) -> str:
+    """Write a share in per cent; nothing is claimed where nothing was judged."""
+    return percent(share.accuracy) if share.judged else "–"
 
 
 def judge_run(run: PageRun, scorers: ScorerSet, headline: int) -> Judged:

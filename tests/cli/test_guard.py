@@ -1,0 +1,57 @@
+"""What no command foresaw: one line, an exit status, no traceback; and no secret in it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from gradeschool import masking
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+KEY = "sk-canary-4815162342"
+INTERRUPTED = """
+import runpy, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            raise KeyboardInterrupt
+
+module, sys.argv = sys.argv[1], ["gradeschool", "eval", "-m", "tiny", "--dry-run"]
+sys.meta_path.insert(0, Interrupting())
+"""
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("by 0"), RecursionError(), KeyError(KEY)])
+def test_a_fault_of_ours_is_one_line_and_exit_2(
+    error: Exception, gradeschool: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gradeschool.runs import summary
+
+    def fail(*_: object) -> None:
+        raise error
+
+    masking.register_secret(KEY)
+    monkeypatch.setattr(summary, "summary_of", fail)
+    done = gradeschool("runs", "show", "folder", "--json")
+    assert done.status == 2
+    assert f"unexpected {type(error).__name__} in cli/test_guard.py, line " in done.err
+    assert len(done.err.splitlines()) == 1
+    assert "unexpected" in json.loads(done.out)["error"]
+    assert KEY not in done.out + done.err
+
+
+@pytest.mark.parametrize("module", ["click", "gradeschool.cli.eval_verb", "gradeschool.errors"])
+def test_an_interrupt_during_imports_is_no_traceback(module: str) -> None:
+    run = "runpy.run_module('gradeschool', run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{INTERRUPTED}\n{run}", module],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr.strip()) == (130, "gradeschool: interrupted")
