@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
+    from gradeschool.formats.export import ExportedRun
     from gradeschool.scorer import Scorer
 
 NAMES = ("lm-eval", "inspect", "eval-results", "model-index", "every-eval-ever", "parquet")
@@ -84,22 +85,22 @@ def command(
     files = form.files(run)
     require_free(output, files, force)
     size = save(output, files)
-    answered = len(run.answered())
-    failed = len(run.samples) - answered
-    names_of_scorers = [score.scorer.name for score in run.scores]
-    if as_json:
-        print_json({"files": [str(output / file.path) for file in files], "bytes": size,
-                    "completions": answered, "failed": failed,
-                    "scorers": names_of_scorers})  # fmt: skip
-    else:
-        for file in files:
-            say(str(output / file.path))
-        say(f"{answered:,} completions, {size_in_words(size)}, scored by "
-                   f"{', '.join(names_of_scorers)}")  # fmt: skip
+    _print_written(run, [str(output / file.path) for file in files], size, as_json)
+    failed = len(run.samples) - len(run.answered())
     if failed and name == "lm-eval":
-        warn(f"lm-eval's format cannot hold failed samples; {failed} of {failed + answered} are "
+        warn(f"lm-eval's format cannot hold failed samples; {failed} of {len(run.samples)} are "
              "left out")  # fmt: skip
     warn_of_faults(run.faults)
+
+
+def _print_written(run: ExportedRun, files: Sequence[str], size: int, as_json: bool) -> None:
+    answered, scorers = len(run.answered()), [score.scorer.name for score in run.scores]
+    if as_json:
+        print_json({"files": list(files), "bytes": size, "completions": answered,
+                    "failed": len(run.samples) - answered, "scorers": scorers})  # fmt: skip
+        return
+    say("\n".join(files))
+    say(f"{answered:,} completions, {size_in_words(size)}, scored by {', '.join(scorers)}")
 
 
 def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,12 @@ from gradeschool.cli.options import (
 )
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradeschool.reports.page.verdicts import Judged
+    from gradeschool.scoring.table import ScorerSet
 
 FORMS = ("svg", "pdf", "png")
 
@@ -69,7 +75,7 @@ def command(
 
     Example: gradeschool report runs/mine --figures paper/figures --format pdf
     """
-    from gradeschool.reports.exports import report_scorers, write_report
+    from gradeschool.reports.exports import report_scorers
     from gradeschool.reports.page.gather import gather
     from gradeschool.reports.page.verdicts import judge_run
     from gradeschool.scoring.sources import choose_scorers
@@ -80,11 +86,30 @@ def command(
     gathered = gather(files, dataset, warn)
     chosen = report_scorers(gathered, names)
     judged = [judge_run(run, chosen, 0) for run in gathered]
+    written, lines = _write(judged, chosen, output, figures, forms, heatmap)
+    if as_json:
+        print_json(written)
+    else:
+        say("\n".join(lines))
+    warn_of_faults(sum(run.faults for run in gathered))
+
+
+def _write(
+    judged: Sequence[Judged],
+    scorers: ScorerSet,
+    output: Path | None,
+    figures: Path | None,
+    forms: Sequence[str],
+    heatmap: Path | None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Write what is asked for; return what was written as JSON values, and in lines."""
+    from gradeschool.reports.exports import write_report
+
     written: dict[str, Any] = {}
     lines = []
     if output is not None:
-        size = write_report(judged, chosen, output)
-        completions = sum(len(run.entries) for run in gathered)
+        size = write_report(judged, scorers, output)
+        completions = sum(len(each.run.entries) for each in judged)
         written["report"] = {"file": str(output), "bytes": size, "completions": completions}
         lines.append(f"{completions:,} completions in {output}, {size_in_words(size)}")
     if figures is not None:
@@ -100,11 +125,7 @@ def command(
         size = save(heatmap_page(judged), heatmap)
         written["heatmap"] = {"file": str(heatmap), "bytes": size}
         lines.append(f"a heat-map in {heatmap}, {size_in_words(size)}")
-    if as_json:
-        print_json(written)
-    else:
-        say("\n".join(lines))
-    warn_of_faults(sum(run.faults for run in gathered))
+    return written, lines
 
 
 def _require_writable(
