@@ -31,7 +31,7 @@ def annotations(data: Path) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.official
-def test_the_annotations_of_gsm8k(data: Path) -> None:
+def test_every_annotation_of_gsm8k_computes_to_its_result(data: Path) -> None:
     """All but one: its result is written as a fraction, and is the right value even so."""
     every = list(annotations(data))
     assert len(every) == 27_998
@@ -61,7 +61,9 @@ def test_results_are_written_as_gsm8k_mostly_does(data: Path) -> None:
         ("2(3)", None), ("(1+2", None), ("3=3", None),
     ],
 )  # fmt: skip
-def test_expressions(expression: str, result: str | None) -> None:
+def test_an_expression_gives_its_result_as_gsm8k_writes_it(
+    expression: str, result: str | None
+) -> None:
     assert written(expression) == result
 
 
@@ -73,7 +75,7 @@ def test_expressions(expression: str, result: str | None) -> None:
         ("<<" + "1+" * LONGEST + "1=", ""),
     ],
 )  # fmt: skip
-def test_what_is_forced(text: str, result: str) -> None:
+def test_the_calculator_inserts_the_result_after_an_open_annotation(text: str, result: str) -> None:
     assert forced(text) == result
 
 
@@ -92,7 +94,7 @@ def test_nothing_raises_and_values_are_bounded(text: str) -> None:
 
 
 @given(st.text())
-def test_any_text_at_all(text: str) -> None:
+def test_any_text_is_evaluated_without_an_error(text: str) -> None:
     assert evaluate(text) is None or not text.strip().isalpha()
     assert isinstance(forced(text + "="), str)
 
@@ -106,7 +108,7 @@ def test_any_text_at_all(text: str) -> None:
         max_leaves=6,
     )
 )
-def test_arithmetic_is_pythons(expression: str) -> None:
+def test_whole_numbers_are_computed_as_python_does(expression: str) -> None:
     """Python computes the same of whole numbers."""
     import ast
     import operator

@@ -28,6 +28,7 @@ from gradeschool import (
     normalize,
     parse_gsm8k_answer,
 )
+from gradeschool.answers.extractions import MARKED
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.prompts.rendering import CHAT_SYSTEM
 from gradeschool.protocols.multi_pattern import scorers as multi_pattern
@@ -129,7 +130,7 @@ def test_the_large_golds_and_those_with_commas_are_these(
 
 
 def test_the_official_pattern_and_invalid_ans_are_the_documented_constants() -> None:
-    assert official.ANSWER.pattern == r"#### (\-?[0-9\.\,]+)"
+    assert MARKED.pattern == r"#### (\-?[0-9\.\,]+)"
     assert official.INVALID == "[invalid]"
 
 
@@ -370,7 +371,7 @@ def test_pitfall_of_several_markers_the_last_counts() -> None:
 def test_the_filters_of_lm_eval_are_the_documented_patterns_and_normalisation() -> None:
     from gradeschool.protocols.lm_eval import scorers
 
-    assert scorers.STRICT_PATTERN.pattern == r"#### (\-?[0-9\.\,]+)"
+    assert MARKED.pattern == r"#### (\-?[0-9\.\,]+)"
     assert scorers.FLEXIBLE_PATTERN.pattern == r"(-?[$0-9.,]{2,})|(-?[0-9]+)"
     for text in ("#### 1,234", "#### 1234.", "so $1,234."):
         assert judge(text, "1,234", scorer="lm-eval/gsm8k/flexible-extract").correct

@@ -161,13 +161,15 @@ def test_memory_is_bounded(child: Child, module: str) -> None:
 
 
 @pytest.mark.parametrize("function", ["no_such_module_here:f", "json:no_such_function"])
-def test_a_function_that_is_not_there(child: Child, function: str) -> None:
+def test_a_function_that_does_not_exist_is_a_failure(child: Child, function: str) -> None:
     answers = child.answers(function, [("a",), ("b",)])
     assert len(failures(answers)) == 2
     assert "cannot be used" in failures(answers)[0]
 
 
-def test_no_interpreter(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_interpreter_is_named_in_the_failure(
+    child: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     [why] = failures(child.answers("json:loads", [("1",)]))
     assert "/no/such/python" in why
@@ -216,7 +218,7 @@ def test_many_threads_share_a_pool(module: str) -> None:
     assert answers == {number: [[str(number)]] * 3 for number in range(12)}
 
 
-def test_inside_an_event_loop(module: str) -> None:
+def test_a_pool_answers_inside_an_event_loop(module: str) -> None:
     pool = Pool(1)
 
     async def ask() -> list[object]:

@@ -36,17 +36,19 @@ def unequal(name: str, cases: Sequence[Case]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
-def test_recorded_completions(name: str, data: Path, gsm8k_test: Sequence[Problem]) -> None:
+def test_recorded_completions_get_the_same_verdicts(
+    name: str, data: Path, gsm8k_test: Sequence[Problem]
+) -> None:
     assert_none(unequal(name, recorded(data, gsm8k_test)))
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
-def test_invented_completions(name: str, invented: list[Case]) -> None:
+def test_invented_completions_get_the_same_verdicts(name: str, invented: list[Case]) -> None:
     assert_none(unequal(name, with_number_golds(invented)))
 
 
 @pytest.mark.parametrize("language", MGSM_LABELS)
-def test_completions_in_eleven_languages(
+def test_completions_in_eleven_languages_get_the_same_verdicts(
     language: str, data: Path, gsm8k_test: Sequence[Problem]
 ) -> None:
     cases = localised(recorded(data, gsm8k_test), f"{MGSM_LABELS[language]}:")

@@ -68,7 +68,7 @@ def exported(folder: Path) -> Path:
     return folder / "log.eval"
 
 
-def test_reader_and_data_frames(peer: str, tmp_path: Path) -> None:
+def test_inspects_reader_and_data_frames_read_our_log(peer: str, tmp_path: Path) -> None:
     """Samples, epochs, scores, explanations, errors and finish reasons are there."""
     exported(tmp_path)
     process = run_python(peer, tmp_path, READING)
@@ -87,7 +87,7 @@ def test_reader_and_data_frames(peer: str, tmp_path: Path) -> None:
     assert "lone \ufffd surrogate #### 5" in read_back["texts"]
 
 
-def test_commands_list_and_dump_it(tmp_path: Path) -> None:
+def test_inspects_commands_list_and_dump_our_log(tmp_path: Path) -> None:
     """`inspect log list` names it, `inspect log dump` prints it."""
     if reason := why_not("inspect_ai"):
         pytest.skip(reason)
@@ -154,7 +154,7 @@ def fetched(address: str) -> bytes:
             time.sleep(0.2)
 
 
-def test_the_viewer_shows_it(tmp_path: Path, chromium: Any) -> None:
+def test_inspects_viewer_shows_our_log(tmp_path: Path, chromium: Any) -> None:
     """The listing over loopback, and the log and a sample in a browser, without an error."""
     if reason := why_not("inspect_ai"):
         pytest.skip(reason)

@@ -21,17 +21,19 @@ def peer(peers: Callable[[str], Peer]) -> Peer:
     return peers("functions")
 
 
-def test_recorded_completions(peer: Peer, data: Path, gsm8k_test: Sequence[Problem]) -> None:
+def test_recorded_completions_get_the_same_verdicts(
+    peer: Peer, data: Path, gsm8k_test: Sequence[Problem]
+) -> None:
     cases = recorded(data, gsm8k_test)
     assert len(cases) == 36_992
     assert_none(differences(peer, cases, FUNCTIONS_OF, "recorded completions"))
 
 
-def test_adversarial_completions(peer: Peer, data: Path) -> None:
+def test_adversarial_completions_get_the_same_verdicts(peer: Peer, data: Path) -> None:
     cases = [shared.case for shared in shared_cases(data)]
     assert_none(differences(peer, cases, FUNCTIONS_OF, "adversarial completions"))
 
 
-def test_invented_completions(peer: Peer, invented: list[Case]) -> None:
+def test_invented_completions_get_the_same_verdicts(peer: Peer, invented: list[Case]) -> None:
     cases = with_number_golds(invented)
     assert_none(differences(peer, cases, FUNCTIONS_OF, "invented completions"))

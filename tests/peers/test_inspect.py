@@ -33,18 +33,20 @@ def peer(request: pytest.FixtureRequest, peers: Callable[[str], Peer]) -> Peer:
     return peers(request.param)
 
 
-def test_recorded_completions(peer: Peer, data: Path, gsm8k_test: Sequence[Problem]) -> None:
+def test_recorded_completions_get_the_same_verdicts(
+    peer: Peer, data: Path, gsm8k_test: Sequence[Problem]
+) -> None:
     cases = recorded(data, gsm8k_test)
     assert len(cases) == 36_992
     assert_none(differences(peer, cases, INSPECT[peer.name], "recorded completions"))
 
 
-def test_adversarial_completions(peer: Peer, data: Path) -> None:
+def test_adversarial_completions_get_the_same_verdicts(peer: Peer, data: Path) -> None:
     cases = [shared.case for shared in shared_cases(data)]
     assert_none(differences(peer, cases, INSPECT[peer.name], "adversarial completions"))
 
 
-def test_invented_completions(peer: Peer, invented: list[Case]) -> None:
+def test_invented_completions_get_the_same_verdicts(peer: Peer, invented: list[Case]) -> None:
     assert_none(differences(peer, invented, INSPECT[peer.name], "invented completions"))
 
 
@@ -68,7 +70,7 @@ def _read(read: Callable[[str], float], word: str) -> tuple[str | None, str]:
 
 
 @pytest.mark.parametrize("task", PROMPTS)
-def test_prompts(
+def test_prompts_are_the_same_to_the_letter(
     peers: Callable[[str], Peer], data: Path, gsm8k_test: Sequence[Problem], task: str
 ) -> None:
     peer, protocol = peers("inspect_ai"), get_protocol(PROMPTS[task])

@@ -34,7 +34,7 @@ ALL_PROTOCOLS = [
 ]
 SCORERS = lm_eval_scorers()
 # On other golds these fail upstream, or take nothing for an answer.
-NUMBER_GOLDS = ("hrm8k-gsm8k-en", "hendrycks-math500", "mgsm-direct/remove-whitespace")
+NUMBER_GOLDS = ("hrm8k-gsm8k-en", "aime", "hendrycks-math500", "mgsm-direct/remove-whitespace")
 PLATINUM_EVERY = 20  # recorded completions for each that the platinum tasks judge too
 ELECTIONS = 600
 DEFAULT_MAX_TOKENS = 256  # of every model class of the harness, where a task sets none
@@ -45,23 +45,27 @@ def peer(peers: Callable[[str], Peer]) -> Peer:
     return peers("lm_eval")
 
 
-def test_recorded_completions(peer: Peer, data: Path, gsm8k_test: Sequence[Problem]) -> None:
+def test_recorded_completions_get_the_same_verdicts(
+    peer: Peer, data: Path, gsm8k_test: Sequence[Problem]
+) -> None:
     cases = recorded(data, gsm8k_test)
     assert len(cases) == 36_992
     assert_none(differences(peer, cases, SCORERS, "recorded completions"))
 
 
-def test_adversarial_completions(peer: Peer, data: Path) -> None:
+def test_adversarial_completions_get_the_same_verdicts(peer: Peer, data: Path) -> None:
     cases = [shared.case for shared in shared_cases(data)]
     assert_none(differences(peer, cases, SCORERS, "adversarial completions"))
 
 
-def test_invented_completions(peer: Peer, invented: list[Case]) -> None:
+def test_invented_completions_get_the_same_verdicts(peer: Peer, invented: list[Case]) -> None:
     scorers = {scorer: name for scorer, name in SCORERS.items() if scorer not in NUMBER_GOLDS}
     assert_none(differences(peer, invented, scorers, "invented completions"))
 
 
-def test_invented_completions_with_number_golds(peer: Peer, invented: list[Case]) -> None:
+def test_invented_completions_with_number_golds_get_the_same_verdicts(
+    peer: Peer, invented: list[Case]
+) -> None:
     cases = with_number_golds(invented)
     assert len(cases) > 1000
     scorers = {scorer: SCORERS[scorer] for scorer in NUMBER_GOLDS}
@@ -69,7 +73,7 @@ def test_invented_completions_with_number_golds(peer: Peer, invented: list[Case]
 
 
 @pytest.mark.parametrize("language", TASKS)
-def test_completions_in_eleven_languages(
+def test_completions_in_eleven_languages_get_the_same_verdicts(
     peer: Peer, data: Path, gsm8k_test: Sequence[Problem], language: str
 ) -> None:
     phrase = TASKS[language][3].partition("(")[0]
@@ -103,7 +107,7 @@ def elections(data: Path, problems: Sequence[Problem]) -> list[tuple[list[str], 
 
 @pytest.mark.parametrize("name", all_votes())
 @pytest.mark.parametrize("labels", ["", "-platinum"])
-def test_votes(
+def test_votes_choose_the_same_answers(
     peer: Peer, data: Path, gsm8k_test: Sequence[Problem], name: str, labels: str
 ) -> None:
     vote, scorer = (
@@ -144,7 +148,9 @@ def folder(tmp_path: Path) -> Callable[[str], Path]:
 
 
 @pytest.mark.parametrize("name", ALL_PROTOCOLS)
-def test_prompts(peer: Peer, folder: Callable[[str], Path], data: Path, name: str) -> None:
+def test_prompts_are_the_same_to_the_letter(
+    peer: Peer, folder: Callable[[str], Path], data: Path, name: str
+) -> None:
     protocol = get_protocol(name)
     if not is_here(protocol.dataset):
         pytest.skip(f"{protocol.dataset} is not on this machine")

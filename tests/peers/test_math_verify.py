@@ -91,19 +91,21 @@ def peer_answers(
     return list(peer.ask(rows))
 
 
-def test_recorded_completions(peer: Peer, data: Path, gsm8k_test: Sequence[Problem]) -> None:
+def test_recorded_completions_get_the_same_verdicts(
+    peer: Peer, data: Path, gsm8k_test: Sequence[Problem]
+) -> None:
     cases = recorded(data, gsm8k_test)[::EVERY]
     verdicts, readings = differences(peer, cases, "recorded completions")
     assert_none([*verdicts, *readings])
 
 
-def test_adversarial_completions(peer: Peer, data: Path) -> None:
+def test_adversarial_completions_get_the_same_verdicts(peer: Peer, data: Path) -> None:
     cases = [shared.case for shared in shared_cases(data)]
     verdicts, readings = differences(peer, cases, "adversarial completions")
     assert_none([*verdicts, *readings])
 
 
-def test_invented_completions(peer: Peer, invented: list[Case]) -> None:
+def test_invented_completions_get_the_same_verdicts(peer: Peer, invented: list[Case]) -> None:
     cases = invented[:: 4 if peer.name == FORKING else 1]
     verdicts, readings = differences(peer, cases, "invented completions")
     assert_none(verdicts)
@@ -111,7 +113,7 @@ def test_invented_completions(peer: Peer, invented: list[Case]) -> None:
     assert len(readings) <= allowed, "\n".join(readings[:SHOWN])
 
 
-def test_prompts_of_lighteval(
+def test_prompts_of_lighteval_are_the_same_to_the_letter(
     peers: Callable[[str], Peer], data: Path, gsm8k_test: Sequence[Problem]
 ) -> None:
     peer = peers("lighteval")

@@ -34,18 +34,20 @@ def peer(peers: Callable[[str], Peer]) -> Peer:
     return peers("opencompass")
 
 
-def test_recorded_completions(peer: Peer, data: Path, gsm8k_test: Sequence[Problem]) -> None:
+def test_recorded_completions_get_the_same_verdicts(
+    peer: Peer, data: Path, gsm8k_test: Sequence[Problem]
+) -> None:
     cases = recorded(data, gsm8k_test)
     assert len(cases) == 36_992
     assert_none(differences(peer, cases, OPENCOMPASS, "recorded completions"))
 
 
-def test_adversarial_completions(peer: Peer, data: Path) -> None:
+def test_adversarial_completions_get_the_same_verdicts(peer: Peer, data: Path) -> None:
     cases = [shared.case for shared in shared_cases(data)]
     assert_none(differences(peer, cases, OPENCOMPASS, "adversarial completions"))
 
 
-def test_invented_completions(peer: Peer, invented: list[Case]) -> None:
+def test_invented_completions_get_the_same_verdicts(peer: Peer, invented: list[Case]) -> None:
     assert_none(differences(peer, with_number_golds(invented), OPENCOMPASS, "invented completions"))
 
 
@@ -55,7 +57,9 @@ PROTOCOLS = [
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.name)
-def test_prompts(peer: Peer, gsm8k_test: Sequence[Problem], protocol: Protocol) -> None:
+def test_prompts_are_the_same_to_the_letter(
+    peer: Peer, gsm8k_test: Sequence[Problem], protocol: Protocol
+) -> None:
     """The shots are those of the wheel, whose file has the digest that we fetch."""
     config = Path(protocol.source.rpartition("/")[2]).stem
     shots: Sequence[Problem] = ()

@@ -113,7 +113,7 @@ def penalised(folder: Path, copy: Path) -> Path:
 
 
 @pytest.mark.parametrize("peer", COMMANDS)
-def test_greedy_text_the_doctor_and_a_prefix(
+def test_greedy_text_doctor_and_prefix_are_as_expected_of_each_server(
     peer: str, tiny_model: Path, gradeschool: Command, tmp_path: Path
 ) -> None:
     if reason := why_not(peer):

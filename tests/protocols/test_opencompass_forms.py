@@ -47,7 +47,7 @@ def outcome_by_forms(text: str, gold: str) -> Outcome:
 @example(value="x=18", gold="18")
 @example(value="9*2=18", gold="18")
 def test_same(value: str, gold: str) -> None:
-    assert zero_shot.same(value, gold) is same_by_forms(value, gold)
+    assert zero_shot.compare(value, gold) is same_by_forms(value, gold)
 
 
 @settings(max_examples=1500, deadline=None)

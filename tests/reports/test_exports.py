@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from gradeschool.reports.exports import FORMULA, _cell, plain_cell
-from gradeschool.reports.printable import printable
+from gradeschool.reports.exports import _cell
+from gradeschool.reports.printable import FORMULA, csv_cell, printable
 from gradeschool.scorer import clip
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -88,11 +88,11 @@ def test_csv_has_a_row_for_each_completion(
 @given(TEXTS)
 def test_no_cell_is_a_formula(text: str) -> None:
     """Whatever begins like one is quoted; numbers stay numbers."""
-    cell = plain_cell(text)
+    cell = csv_cell(text)
     assert cell.lstrip("'") == printable(text).lstrip("'")
     assert not cell.startswith(FORMULA) or cell[1:].replace(".", "").replace(",", "").isdecimal()
-    assert plain_cell("-10") == "-10"
-    assert plain_cell("-1+2") == "'-1+2"
+    assert csv_cell("-10") == "-10"
+    assert csv_cell("-1+2") == "'-1+2"
 
 
 def test_junit_counts_what_failed(gradeschool: Command, answers: Path, tmp_path: Path) -> None:

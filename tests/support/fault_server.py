@@ -7,7 +7,6 @@ request again. docs/reliability.md shows the table beside other tools.
 import asyncio
 import json
 import re
-import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from aiohttp import web
 
-HOST = "127.0.0.1"
-START_SECONDS = 10.0
-STOP_SECONDS = 0.01
+from tests.support.http_server import serve
+
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5}
 
 
@@ -44,7 +42,7 @@ Choose: TypeAlias = Callable[[ReceivedRequest], Behaviour | None]
 
 
 class FaultServer:
-    """A running server: its base `url`, ending in `/v1`, and what it was `received`."""
+    """A running server: its base `url`, ending in `/v1`, and the `requests` that it received."""
 
     def __init__(self, choose: Choose, delay: float) -> None:
         self.choose, self.delay = choose, delay
@@ -70,43 +68,21 @@ class FaultServer:
         finally:
             self.running -= 1
 
-    async def serve(self, started: threading.Event, ended: asyncio.Event) -> None:
-        """Serve until told to end."""
+    def application(self) -> web.Application:
+        """Return the application that answers every path."""
         app = web.Application(client_max_size=2**26)
         app.router.add_route("*", "/{path:.*}", self.handle)
-        runner = web.AppRunner(
-            app, handler_cancellation=True, shutdown_timeout=STOP_SECONDS, access_log=None
-        )
-        await runner.setup()
-        await web.TCPSite(runner, HOST, 0, backlog=1024).start()
-        self.url = f"http://{HOST}:{runner.addresses[0][1]}/v1"
-        started.set()
-        await ended.wait()
-        await runner.cleanup()
+        return app
 
 
 @contextmanager
 def fault_server(
     choose: Choose = lambda received: None, delay: float = 0.0
 ) -> Iterator[FaultServer]:
-    """A server that lives for the block; `choose` is called in its thread for each request."""
-    server, started = FaultServer(choose, delay), threading.Event()
-    loop, ended = asyncio.new_event_loop(), asyncio.Event()
-
-    def work() -> None:
-        loop.run_until_complete(server.serve(started, ended))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    if not started.wait(START_SECONDS):
-        raise RuntimeError(f"the server was not ready after {START_SECONDS:.0f} seconds")
-    try:
+    """Run a server for the block; `choose` is called in its thread for each request."""
+    server = FaultServer(choose, delay)
+    with serve(server.application()) as server.url:
         yield server
-    finally:
-        loop.call_soon_threadsafe(ended.set)
-        thread.join()
 
 
 def choices(received: ReceivedRequest, *texts: str) -> dict[str, Any]:
@@ -121,7 +97,7 @@ def choices(received: ReceivedRequest, *texts: str) -> dict[str, Any]:
 
 
 def good(*texts: str) -> Behaviour:
-    """Answer with these texts, or as many as were received for."""
+    """Answer with these texts, or as many as were requested."""
 
     async def answer(_: web.Request, received: ReceivedRequest) -> web.StreamResponse:
         count = range(received.body.get("n", 1))

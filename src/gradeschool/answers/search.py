@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 
@@ -27,69 +24,6 @@ def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 # Characters of the first end that is tried, and how much longer the next one is at least.
 END, GROWTH = 64, 4
-
-
-def ends(text: str) -> Iterator[int]:
-    """Yield where ever longer ends of a text begin, each at a space or line break; 0 is the last.
-
-    What a pattern that matches neither finds in an end is what it finds there in the whole text,
-    so the last match of all stands in the first end that holds one. All ends together are linear.
-    """
-    length = END
-    while length < len(text):
-        limit = len(text) - length
-        start = max(text.rfind(" ", 0, limit), text.rfind("\n", 0, limit))
-        if start <= 0:
-            break
-        yield start
-        length = GROWTH * (len(text) - start)
-    yield 0
-
-
-@lru_cache(8)
-def last_number_start(text: str) -> int:
-    """Return where the last word with an ASCII digit begins, the length of the text without one.
-
-    Words end at spaces and line breaks. A hint where to look first, remembered for all scorers of
-    a text: what a pattern that matches neither finds from there on, it finds in the whole text.
-    """
-    digit = max(map(text.rfind, "0123456789"))
-    if digit < 0:
-        return len(text)
-    return max(text.rfind(" ", 0, digit), text.rfind("\n", 0, digit)) + 1
-
-
-def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return what `last_match` does for a pattern that matches no space and no line break."""
-    last = None
-    for last in pattern.finditer(text, last_number_start(text)):  # noqa: B007
-        pass
-    if last is not None or len(text) <= END:
-        return last or last_match(pattern, text)
-    for start in ends(text):
-        last = None
-        for last in pattern.finditer(text, start):  # noqa: B007
-            pass
-        if last is not None:
-            return last
-    return None
-
-
-# Applied once from left to right: "1,2,3" becomes "12,3".
-COMMA = re.compile(r"(\d),(\d)")
-
-
-def last_number_without_commas(pattern: re.Pattern[str], text: str) -> str | None:
-    r"""Return the last match once `COMMA` gave way to `\1\2`; no match holds white space.
-
-    What stands between the matches, joined with their groups, is that text.
-    """
-    for start in chain((last_number_start(text),), ends(text)):
-        end = text[start:] if start else text
-        match = last_match(pattern, "".join(COMMA.split(end)) if "," in end else end)
-        if match is not None:
-            return match.group()
-    return None
 
 
 BOX = "\\boxed{"

@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from io import StringIO
 from typing import Any, TextIO
 
 import click
@@ -13,7 +14,7 @@ import click
 from gradeschool import __version__
 from gradeschool.errors import GradeschoolError, UnknownNameError
 from gradeschool.masking import masked_streams
-from gradeschool.reports.printable import printable
+from gradeschool.reports.printable import printable, say
 
 # verb -> the line that --help shows; the command is `command` in gradeschool.cli.<verb>_verb.
 VERBS = {
@@ -107,10 +108,12 @@ def _status() -> int:
         _discard(sys.stdout)
         return _report(f"cannot read or write: {error}")
     except click.ClickException as error:
-        error.show()
+        usage = StringIO()
+        error.show(usage)
+        say(usage.getvalue(), end="", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("gradeschool: interrupted", err=True)
+        say("gradeschool: interrupted", err=True)
         return 130
     except MemoryError:
         return _report("not enough memory; give a smaller file, or fewer --jobs")

@@ -8,6 +8,7 @@ import click
 
 from gradeschool.cli.options import Verb, json_option, print_json, scorer_option, stdout_console
 from gradeschool.errors import InputError
+from gradeschool.reports.printable import show_status
 
 
 @click.command(cls=Verb)
@@ -64,4 +65,4 @@ def command(
 
 def _show_phase(phase: str) -> None:
     if sys.stderr.isatty():
-        click.echo(f"\r\x1b[Kauditing: {phase}" if phase else "\r\x1b[K", err=True, nl=False)
+        show_status(f"auditing: {phase}" if phase else "")

@@ -22,6 +22,7 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.problem import Problem
@@ -90,10 +91,10 @@ def fetch_command(names: tuple[str, ...]) -> None:
 
     for source in [source_named(name) for name in names] or SOURCES.values():
         if not names and source.url and not source.sha256 and find_file(source) is None:
-            click.echo(f"{source.name}: to be given; get it from {source.url}")
+            say(f"{source.name}: to be given; get it from {source.url}")
             continue
         file = locate(source)
-        click.echo(f"{source.name}: {file.where}, {file.path}")
+        say(f"{source.name}: {file.where}, {file.path}")
 
 
 @command.command("verify")
@@ -113,13 +114,13 @@ def verify_command(names: tuple[str, ...]) -> None:
         try:
             if find_file(source) is None:
                 failed = failed or bool(names)
-                click.echo(f"{source.name}: not on this machine")
+                say(f"{source.name}: not on this machine")
                 continue
             problems = len(load_dataset(source.name))
-            click.echo(f"{source.name}: ok, {problems} problems")
+            say(f"{source.name}: ok, {problems} problems")
         except DataError as error:
             failed = True
-            click.echo(f"{source.name}: {error}", err=True)
+            say(f"{source.name}: {error}", err=True)
     if failed:
         sys.exit(2)
 
@@ -178,7 +179,7 @@ def generate_command(
     if output is not None:
         _write(output, "".join(map(row, problems)))
     elif not as_json:
-        click.echo("".join(map(row, problems)), nl=False)
+        say("".join(map(row, problems)), end="")
     if as_json:
         counts = _counts(problems)
         where = {"path": str(output)} if output else {}
@@ -250,9 +251,9 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
         )
     for name in others:
         for problem in added[name].problems:
-            click.echo(_row(problem.question, problem.solution))
+            say(_row(problem.question, problem.solution))
     for question, text in kept:
-        click.echo(_row(question, text))
+        say(_row(question, text))
     warn(f"{len(kept)} correct completions of {run}")
 
 

@@ -7,6 +7,7 @@ import asyncio
 import click
 
 from gradeschool.cli.options import FiniteRange, Verb, json_option, print_json, stdout_console
+from gradeschool.reports.printable import say
 
 
 @click.command(cls=Verb)
@@ -51,8 +52,8 @@ def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) 
     else:
         print_findings(stdout_console(), probe.model, probe.base, probe.requests, findings)
         for line in against:
-            click.echo(f"{protocol} cannot be run here: {line}")
+            say(f"{protocol} cannot be run here: {line}")
         if chosen is not None and not against:
-            click.echo(f"{protocol} can be run here")
+            say(f"{protocol} can be run here")
     if against:
         raise SystemExit(1)

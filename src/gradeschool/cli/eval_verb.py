@@ -20,6 +20,7 @@ from gradeschool.cli.options import (
     stdout_console,
     warn,
 )
+from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.models.base import Model
@@ -255,24 +256,23 @@ def _print(work: PreparedJob, evaluation: Evaluation, as_json: bool) -> None:
         return
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import measured
-    from gradeschool.reports.printable import printable
     from gradeschool.reports.terminal import curve_table, quoted, score_table
 
     console = stdout_console()
     manifest = manifest_of(evaluation.folder)
     for name, value in measured(manifest).lines():
-        click.echo(printable(f"{name:9}{value}"))
-    click.echo()
+        say(f"{name:9}{value}")
+    say()
     score_table([evaluation.score], console)
     if evaluation.curve:
         curve_table(
             evaluation.curve, f"maj@k and pass@k by {work.plan.protocol.scorers[0]}", console
         )
-        click.echo()
+        say()
     if advice := _advice(evaluation):
-        click.echo(f"{advice}\n")
+        say(f"{advice}\n")
     cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
-    click.echo(f"{evaluation.answered} of {evaluation.requested} samples in "
+    say(f"{evaluation.answered} of {evaluation.requested} samples in "
                f"{evaluation.folder}{cost}; to apply every scorer:\n"
                f"  gradeschool score {quoted(str(evaluation.folder))}")  # fmt: skip
 
@@ -327,16 +327,16 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
         dataset = (work.plan.dataset.name,) if several else ()
         name = (names[work.job.model], work.plan.protocol.name, *dataset)
         rows.append(LeaderboardRow(name, evaluation.score))
-    click.echo(f"dataset  {works[0].plan.dataset.name}" if not several else "")
+    say(f"dataset  {works[0].plan.dataset.name}" if not several else "")
     changes = changes_of(manifest_of(finished[0][1].folder))
-    click.echo(f"changed  {', '.join(changes)}\n" if changes else "")
+    say(f"changed  {', '.join(changes)}\n" if changes else "")
     print_leaderboard(rows, heads, stdout_console())
-    click.echo("\nEach run by the first scorer of its protocol; intervals: 95 %.")
+    say("\nEach run by the first scorer of its protocol; intervals: 95 %.")
     for work, evaluation in finished:
         if advice := _advice(evaluation):
-            click.echo(f"{names[work.job.model]} under {work.plan.protocol.name}: {advice}")
+            say(f"{names[work.job.model]} under {work.plan.protocol.name}: {advice}")
     folders = " ".join(quoted(str(evaluation.folder)) for _, evaluation in finished)
-    click.echo(f"To compare them: gradeschool compare {folders}")
+    say(f"To compare them: gradeschool compare {folders}")
 
 
 def _print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
@@ -346,7 +346,7 @@ def _print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
         print_json(fields[0] if len(fields) == 1 else {"runs": fields})
         return
     for index, (work, cost) in enumerate(zip(prepared, fields, strict=True)):
-        click.echo("\n" * bool(index), nl=False)
+        say("\n" * bool(index), end="")
         _print_estimate(work, cost)
 
 
@@ -381,21 +381,21 @@ def _estimate(work: PreparedJob) -> dict[str, Any]:
 
 
 def _print_estimate(work: PreparedJob, fields: dict[str, Any]) -> None:
-    click.echo(f"model    {fields['model']}\nprotocol {work.plan.protocol.name}\n"
+    say(f"model    {fields['model']}\nprotocol {work.plan.protocol.name}\n"
                f"folder   {work.folder}")  # fmt: skip
-    click.echo(f"samples  {fields['samples']:,}, {fields['stored']:,} of them stored")
-    click.echo(f"missing  {fields['requests']:,} requests for {fields['missing']:,} samples")
+    say(f"samples  {fields['samples']:,}, {fields['stored']:,} of them stored")
+    say(f"missing  {fields['requests']:,} requests for {fields['missing']:,} samples")
     source = "from the completions so far" if fields["measured"] else "estimated from characters"
     most = fields["most_completion_tokens"]
     bound = "completions have no limit" if most is None else f"at most {most:,} of completions"
-    click.echo(f"tokens   about {fields['prompt_tokens']:,} of prompts and "
+    say(f"tokens   about {fields['prompt_tokens']:,} of prompts and "
                f"{fields['completion_tokens']:,} of completions, {source}; {bound}")  # fmt: skip
     if fields["cost"] is None:
-        click.echo("cost     unknown; give --price IN/OUT")
+        say("cost     unknown; give --price IN/OUT")
         return
     most_cost = fields["most_cost"]
     at_most = "" if most_cost is None else f", at most ${most_cost:,.2f}"
-    click.echo(f"cost     about ${fields['cost']:,.2f}{at_most}")
+    say(f"cost     about ${fields['cost']:,.2f}{at_most}")
 
 
 async def _identity(model: Model) -> str:

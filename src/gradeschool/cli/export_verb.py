@@ -18,6 +18,7 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.formats.export import ExportedRun
@@ -81,7 +82,7 @@ def command(
     require_free(output, files, force)
     size = save(output, files)
     for file in files:
-        click.echo(str(output / file.path))
+        say(str(output / file.path))
     _print_summary(run, name, size)
     warn_of_faults(run.faults)
 
@@ -93,7 +94,7 @@ def _print_summary(run: ExportedRun, name: str, size: int) -> None:
         warn(f"lm-eval's format cannot hold failed samples; {failed} of {failed + answered} are "
              "left out")  # fmt: skip
     scorers = ", ".join(score.scorer.name for score in run.scores)
-    click.echo(f"{answered:,} completions, {size_in_words(size)}, scored by {scorers}")
+    say(f"{answered:,} completions, {size_in_words(size)}, scored by {scorers}")
 
 
 def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:

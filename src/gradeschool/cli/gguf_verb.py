@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from gradeschool.cli.options import Verb
+from gradeschool.reports.printable import say
 
 
 @click.command(cls=Verb)
@@ -39,4 +40,4 @@ def command(folder: Path, output: Path) -> None:
         raise InputError(
             f"{str(output)!r} cannot be written: {error.strerror or error}; give another -o"
         ) from error
-    click.echo(output)
+    say(str(output))

@@ -8,6 +8,7 @@ import click
 
 from gradeschool.cli.options import Verb
 from gradeschool.errors import DataError, UnknownNameError
+from gradeschool.reports.printable import say
 
 # tool -> what is printed: the folder or file of that module, or the line for its configuration
 FILES = {
@@ -32,9 +33,9 @@ def command(tool: str | None) -> None:
     known = {**FILES, **NAMES}
     if tool is None:
         for name in sorted(known):
-            click.echo(f"{name:10} {_value(name)}\n{'':10} {known[name][1]}")
+            say(f"{name:10} {_value(name)}\n{'':10} {known[name][1]}")
     elif tool in known:
-        click.echo(_value(tool))
+        say(_value(tool))
     else:
         raise UnknownNameError("tool", tool, known)
 

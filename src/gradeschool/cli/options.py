@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gradeschool.errors import InputError, UnknownNameError, close_names
-from gradeschool.reports.printable import printable
+from gradeschool.reports.printable import say, terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -130,7 +130,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 def warn(message: str) -> None:
     """Print a message on stderr, with control characters escaped."""
-    click.echo(f"gradeschool: {printable(message)}", err=True)
+    say(f"gradeschool: {message}", err=True)
 
 
 def warn_of_faults(count: int) -> None:
@@ -223,17 +223,10 @@ def print_json(value: Any) -> None:
     """Print a JSON value on stdout, in ASCII so that any string can be written."""
     import json
 
-    click.echo(json.dumps(value, indent=2))
+    say(json.dumps(value, indent=2))
 
 
 def stdout_console() -> Console:
     """Return a console for tables, as wide as the terminal, or 120 columns without one."""
-    from rich.console import Console
-
-    class PipedConsole(Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # handled by `LazyGroup.invoke`; rich would exit with 1
-
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    # Names come from files: markup ("[red]") and emoji (":smile:") in them are printed literally.
-    return PipedConsole(width=120 if piped else None, highlight=False, markup=False, emoji=False)
+    return terminal(width=120 if piped else None)

@@ -19,6 +19,7 @@ from gradeschool.cli.options import (
     warn,
 )
 from gradeschool.errors import InputError, UnknownNameError
+from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.completion import Prompt
@@ -101,7 +102,7 @@ def _print_lists() -> None:
     ):
         with formatter.section(heading):
             formatter.write_dl(rows, col_max=max(LONGEST_NAME, width * 2 // 5))
-    click.echo(formatter.getvalue(), nl=False)
+    say(formatter.getvalue(), end="")
 
 
 def _form(protocol: Protocol) -> str:

@@ -19,6 +19,7 @@ from gradeschool.cli.options import (
     warn,
 )
 from gradeschool.cli.training import seed_option
+from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.scoring.statistics import Interval
@@ -125,7 +126,6 @@ def _show(
     facts: dict[str, Any],
     as_json: bool,
 ) -> None:
-    from gradeschool.reports.printable import printable
     from gradeschool.reports.ranking import print_ranking, ranking_json
 
     if as_json:
@@ -133,5 +133,5 @@ def _show(
                 for name, (accuracy, interval) in baselines.items()}  # fmt: skip
         print_json({**facts, "baselines": accuracies, **ranking_json(ranking)})
         return
-    click.echo(printable(f"{facts['run']} by {facts['verifier']}, scored by {facts['scorer']}"))
+    say(f"{facts['run']} by {facts['verifier']}, scored by {facts['scorer']}")
     print_ranking(ranking, baselines, stdout_console())

@@ -16,6 +16,7 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+from gradeschool.reports.printable import say
 
 FORMS = ("svg", "pdf", "png")
 
@@ -77,18 +78,18 @@ def command(
     if output is not None:
         size = write_report(judged, chosen, output)
         completions = sum(len(run.entries) for run in gathered)
-        click.echo(f"{completions:,} completions in {output}, {size_in_words(size)}")
+        say(f"{completions:,} completions in {output}, {size_in_words(size)}")
     if figures is not None:
         from gradeschool.reports.figures.run_figures import write_figures
 
         written = write_figures(judged, figures, [f".{form}" for form in dict.fromkeys(forms)])
-        click.echo(f"{len(written)} files of figures in {figures}")
+        say(f"{len(written)} files of figures in {figures}")
     if heatmap is not None:
         from gradeschool.reports.heatmap import heatmap as heatmap_page
         from gradeschool.reports.page.write import save
 
         size = save(heatmap_page(judged), heatmap)
-        click.echo(f"a heat-map in {heatmap}, {size_in_words(size)}")
+        say(f"a heat-map in {heatmap}, {size_in_words(size)}")
     warn_of_faults(sum(run.faults for run in gathered))
 
 

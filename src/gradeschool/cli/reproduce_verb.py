@@ -12,6 +12,7 @@ import click
 
 from gradeschool.cli.options import Verb, warn
 from gradeschool.errors import MissingExtraError
+from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.verifier.reproduce.presets import Preset
@@ -52,7 +53,7 @@ def command(
     if dry_run:
         for stage in stages:
             target = f" > {stage.stdout}" if stage.stdout else ""
-            click.echo(f"{join(['gradeschool', *stage.command])}{target}")
+            say(f"{join(['gradeschool', *stage.command])}{target}")
         return
     from gradeschool.reports.progress import StagesDisplay
     from gradeschool.reports.reproduction import write_figure
@@ -64,7 +65,7 @@ def command(
         done = run(stages, root, jobs or os.cpu_count() or 1, progress)
     written = ["\n".join(write_figure(root, chosen, *figure)) for figure in plans.items()]
     if written:
-        click.echo("\n\n".join(written))
+        say("\n\n".join(written))
     if not plans:
         _report(root, chosen, done)
 
@@ -93,4 +94,4 @@ def _report(root: Path, preset: Preset, done: Mapping[str, StageResult]) -> None
     }
     path = write_report(root, preset, results, done)
     warn(f"the report: {path}")
-    click.echo(path.read_text(encoding="utf-8"), nl=False)
+    say(path.read_text(encoding="utf-8"), end="")

@@ -18,6 +18,7 @@ from gradeschool.cli.options import (
     warn,
     warn_of_faults,
 )
+from gradeschool.reports.printable import say
 
 FOLDER = click.Path(path_type=Path)
 DEFAULT_SCORER = "gradeschool/reader"
@@ -50,7 +51,7 @@ def list_command(folder: Path, as_json: bool) -> None:
 
         runs_table(summaries, stdout_console())
     else:
-        click.echo(f"no runs in {folder}")
+        say(f"no runs in {folder}")
     sys.exit(2 if broken else 0)
 
 
@@ -78,7 +79,6 @@ def verify_command(run: Path, as_json: bool) -> None:
 
     Exit status 1: something does not match. Changes nothing and sends no requests.
     """
-    from gradeschool.reports.printable import printable
     from gradeschool.runs.verify import verify
 
     findings = verify(run)
@@ -89,7 +89,7 @@ def verify_command(run: Path, as_json: bool) -> None:
         ]})  # fmt: skip
     else:
         for finding in findings:
-            click.echo(f"{'FAULT' if finding.fault else 'ok':5} {printable(finding.text)}")
+            say(f"{'FAULT' if finding.fault else 'ok':5} {finding.text}")
     sys.exit(1 if faults else 0)
 
 
@@ -119,7 +119,7 @@ def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
         from gradeschool.reports.terminal import score_table
 
         score_table([merged.results.score], stdout_console())
-        click.echo(f"{merged.kept} samples in {output}; {merged.dropped} duplicate rows dropped")
+        say(f"{merged.kept} samples in {output}; {merged.dropped} duplicate rows dropped")
     if merged.torn:
         warn(f"{merged.torn} incomplete rows are not merged; `gradeschool runs verify` shows them")
 

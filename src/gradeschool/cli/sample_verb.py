@@ -12,6 +12,7 @@ from gradeschool.cli.eval_verb import exit_status, run_plan, warn_of_end, worker
 from gradeschool.cli.options import FiniteRange, Verb, dataset_option, json_option, print_json, warn
 from gradeschool.cli.training import MOST_SEED
 from gradeschool.errors import InputError
+from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.models.base import Model
@@ -139,4 +140,4 @@ def _labels(output: Path, as_json: bool) -> None:
         fields = {"scorer": candidates.scorer, "failed": candidates.failed, **labels.as_json()}
         print_json({"folder": str(output), **fields})
         return
-    click.echo(f"{in_words(labels)}\nlabelled by {candidates.scorer} in {output / LABELS_FILE}")
+    say(f"{in_words(labels)}\nlabelled by {candidates.scorer} in {output / LABELS_FILE}")

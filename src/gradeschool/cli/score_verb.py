@@ -22,6 +22,7 @@ from gradeschool.cli.options import (
     warn,
     warn_of_faults,
 )
+from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.scorer import Scorer
@@ -170,7 +171,7 @@ def _print(
         name: Origin(Path(origin.source), origin.run) for name, origin in totals.origins.items()
     }
     for line in spread_lines(totals.scores, origins, dataset) if explains else ():
-        click.echo(line)
+        say(line)
     print_cause_counts(causes, stdout_console())
     if votes:
         print_votes(votes, stdout_console())

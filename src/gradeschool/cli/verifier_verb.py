@@ -12,6 +12,7 @@ import click
 
 from gradeschool.cli.options import VerbGroup, dataset_option, renamed_option, warn
 from gradeschool.cli.training import RunSettings, run_training, training_options
+from gradeschool.reports.printable import say, show_status
 
 if TYPE_CHECKING:
     from gradeschool.verifier.scores import ScoringProgress
@@ -110,7 +111,7 @@ def score(
     runs = [run for spec in dict.fromkeys(files) for run in candidates_of(spec, dataset, warn)]
     for run in runs:
         path = score_held(run, scorer, path=output, tokens=tokens, tell=progress("scored"))
-        click.echo(f"{run.total} completions of {run.run} are scored in {path}")
+        say(f"{run.total} completions of {run.run} are scored in {path}")
 
 
 def progress(verb: str) -> Callable[[ScoringProgress], None]:
@@ -122,8 +123,10 @@ def progress(verb: str) -> Callable[[ScoringProgress], None]:
         if update.scored < update.total and time.monotonic() - last < 2:
             return
         last = time.monotonic()
-        end = "\r" if sys.stderr.isatty() and update.scored < update.total else "\n"
-        click.echo(f"{verb} {update.scored} of {update.total} completions", err=True, nl=False)
-        click.echo(end, err=True, nl=False)
+        line = f"{verb} {update.scored} of {update.total} completions"
+        if sys.stderr.isatty() and update.scored < update.total:
+            show_status(line)
+        else:
+            say(line, err=True)
 
     return tell

@@ -142,15 +142,34 @@ def load_model(folder: Path, device: str = "cpu") -> Any:
         raise InputError(f"the folder {str(folder)!r} holds no model: it has no config.json")
     logging.disable_progress_bar()
     kind = torch.float32 if device == "cpu" else torch.bfloat16
-    model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype=kind)
-    return model.to(device).eval()
+    return from_folder(AutoModelForCausalLM, folder, dtype=kind).to(device).eval()
 
 
-def load_tokenizer(folder: Path) -> Any:
+def load_tokenizer(folder: Path | str) -> Any:
     """Load the tokenizer of a model's folder."""
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    return from_folder(AutoTokenizer, folder)
+
+
+def from_folder(kind: Any, folder: Path | str, **options: Any) -> Any:
+    """Return what a class of transformers ("AutoConfig") loads from a folder; nothing is fetched.
+
+    Code that comes with a model is never run, and nobody is asked whether to run it. Raises
+    InputError for a folder that needs it, and what transformers raises for one that is damaged.
+    """
+    try:
+        return kind.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, **options
+        )
+    except ValueError as error:
+        if "trust_remote_code" not in str(error):
+            raise
+        raise InputError(
+            f"the model in {str(folder)!r} needs Python code of its own (auto_map in its "
+            "config.json or tokenizer_config.json), which is not run; give a model of a kind that "
+            "transformers knows"
+        ) from None
 
 
 def tokens_of(tokenizer: Any, prompt: Prompt) -> list[int]:

@@ -19,6 +19,7 @@ from gradeschool.models.local import (
     SampleTask,
     WrittenText,
     fits,
+    from_folder,
     load_tokenizer,
     tokens_of,
     too_long,
@@ -51,7 +52,7 @@ class TransformersEngine:
 
         self.folder, self.calculator = folder, calculator
         self.tokenizer = load_tokenizer(folder)
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        config = from_folder(AutoConfig, folder)
         self.context: int | None = getattr(config, "max_position_embeddings", None)
         self._write = LoadedGenerator(folder).write if workers is None else workers
 

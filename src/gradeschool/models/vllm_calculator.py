@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import torch
 from vllm.v1.sample.logits_processor import LogitsProcessor, MoveDirectionality
 
+from gradeschool.models.local import load_tokenizer
 from gradeschool.models.tokens.annotations import Annotations
 
 if TYPE_CHECKING:
@@ -26,10 +27,8 @@ class Calculator(LogitsProcessor):  # type: ignore[misc]
     """Computes the annotations of every request of an engine."""
 
     def __init__(self, vllm_config: VllmConfig, device: torch.device, is_pin_memory: bool) -> None:
-        from transformers import AutoTokenizer
-
         config = vllm_config.model_config
-        tokenizer = AutoTokenizer.from_pretrained(config.tokenizer, local_files_only=True)
+        tokenizer = load_tokenizer(config.tokenizer)
         self.annotations = Annotations(tokenizer, config.get_vocab_size())
         self.rows: dict[int, _Row] = {}
 

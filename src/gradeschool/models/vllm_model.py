@@ -41,6 +41,7 @@ def load(calculator: bool, folder: Path) -> VllmEngine:
             model=str(folder),
             dtype=number,
             generation_config="vllm",
+            trust_remote_code=False,
             logits_processors=processors,
         )
     )

@@ -19,7 +19,7 @@ from gradeschool.reports.comparison import p_value, percent, points
 from gradeschool.reports.page.gather import Entry, PageRun
 from gradeschool.reports.page.verdicts import Judged, Share, guess_sentence, rates_of, share_of
 from gradeschool.reports.page.write import page, require_free, save
-from gradeschool.reports.printable import printable
+from gradeschool.reports.printable import csv_cell, printable
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
 from gradeschool.scoring.sources import ALL, choose_scorers, headline_scorer
@@ -27,9 +27,7 @@ from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScorerSet, score
 
 # What Markdown could read as more than a character, in a cell of a table.
 MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
-NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*\Z")
 # A spreadsheet takes a cell that begins with one of these for a formula, unless it is a number.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
 LONGEST_CELL = 200
 
 
@@ -111,15 +109,8 @@ def table(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
             read = clip(answer.value, LONGEST_CELL) if answer else ""
             facts = (judged.run.name, entry.problem.id, str(entry.sample), entry.problem.gold)
             cells = (*facts, outcomes[judged.headline], cause, read, str(len(entry.text)))
-            writer.writerow([*map(plain_cell, cells), *outcomes])
+            writer.writerow([*map(csv_cell, cells), *outcomes])
     return written.getvalue()
-
-
-def plain_cell(text: str) -> str:
-    """Return a cell that no spreadsheet computes: a "'" stands before what looks like a formula."""
-    shown = printable(text)
-    risky = shown.startswith(FORMULA) and not NUMBER.match(shown)
-    return f"'{shown}" if risky else shown
 
 
 def junit(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from gradeschool.completion import Completion
-from gradeschool.reports.printable import printable
+from gradeschool.reports.printable import printable, say, terminal
 from gradeschool.runs.cost import Budget
 from gradeschool.runs.dispatch import InFlight
 from gradeschool.runs.progress import RunProgress
@@ -38,9 +38,7 @@ class ProgressDisplay:
         self.quiet = quiet
         self.console = console
         if console is None and not quiet and sys.stderr.isatty():
-            from rich.console import Console
-
-            self.console = Console(stderr=True)
+            self.console = terminal(stderr=True)
         if self.console is not None:
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -70,9 +68,9 @@ class ProgressDisplay:
     def message(self, text: str, always: bool = False) -> None:
         """Show a line of text above the bar, or as a line of the log; `always`: also if quiet."""
         if self.console is not None:
-            self.console.print(text, markup=False, highlight=False)
+            self.console.print(text)
         elif always or not self.quiet:
-            print(text, file=sys.stderr, flush=True)
+            say(text, err=True)
 
     def update(
         self, done: int, total: int, figures: Callable[[], Sequence[str]], now: bool = False

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.errors import InputError, MissingExtraError, StoreError, UnknownNameError
+from gradeschool.models.local import from_folder
 from gradeschool.verifier.parallel import layers_of
 
 if TYPE_CHECKING:
@@ -82,11 +83,11 @@ def load_folder(folder: Path) -> BaseModel:
 
     logging.disable_progress_bar()
     try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            folder, local_files_only=True, dtype=torch.float32
-        )
+        config = from_folder(AutoConfig, folder)
+        tokenizer = from_folder(AutoTokenizer, folder)
+        model = from_folder(AutoModelForCausalLM, folder, dtype=torch.float32)
+    except InputError:  # it needs code
+        raise
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         reason = str(error).split("\n")[0]
         raise InputError(

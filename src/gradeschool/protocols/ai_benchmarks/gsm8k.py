@@ -28,7 +28,7 @@ SYSTEM = (
 )
 
 
-def read(text: str, reference: str) -> Answer | None:
+def extract(text: str, reference: str) -> Answer | None:
     """Read the first "####" with digits, periods and minus signs behind it."""
     match = NUMBER.search(text)
     if match is None:
@@ -53,7 +53,7 @@ GSM8K_SCORER = Scorer(
     summary="the first '####' and digits (no comma), equal as a string",
     source=f"{SOURCE}/gsm8k_benchmark.py",
     reference=reference,
-    extract=read,
+    extract=extract,
     compare=verbatim,
 )
 

@@ -18,7 +18,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from gradeschool.answers.search import TextMatch, last_match_in_words
+from gradeschool.answers.extractions import last_match_in_words, last_number
+from gradeschool.answers.search import TextMatch
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text
@@ -97,6 +98,7 @@ OUTPUT, FENCE = "```output", "```"
 NUMBER = re.compile(r"-?\d*\.?\d+")
 FEW_SHOT_NUMBER = re.compile(r"-?\d+\.?\d*")
 NEXT_QUESTION = "Q: "
+last_number_in = last_number(FEW_SHOT_NUMBER, "the last number before 'Q: '")
 BRACE = re.compile(r"[{}]")
 TOLERANCE = 1e-3
 LONGEST_REMEMBERED = 40
@@ -152,8 +154,8 @@ def _last_closed_box(text: str) -> TextMatch | None:
     return None
 
 
-def read_zero_shot(text: str, reference: str) -> Answer | None:
-    """Read "final answer is $..$. I hope", a box, "he answer is", output, or the last number."""
+def extract_zero_shot(text: str, reference: str) -> Answer | None:
+    """Extract "final answer is $..$. I hope", a box, "he answer is", output, or the last number."""
     answer = find_answer(text)
     if answer is None:
         return None
@@ -165,13 +167,10 @@ def read_zero_shot(text: str, reference: str) -> Answer | None:
     return Answer(match.text, value, None if match.start < 0 else (match.start, match.end), how)
 
 
-def read_few_shot(text: str, reference: str) -> Answer | None:
-    """Read the last number before a further "Q: "; a thousands comma splits a number."""
+def extract_few_shot(text: str, reference: str) -> Answer | None:
+    """Extract the last number before a further "Q: "; a thousands comma splits a number."""
     end = text.find(NEXT_QUESTION)
-    match = last_match_in_words(FEW_SHOT_NUMBER, text if end < 0 else text[:end])
-    if match is None:
-        return None
-    return Answer(match.group(), match.group(), match.span(), "the last number before 'Q: '")
+    return last_number_in(text if end < 0 else text[:end], reference)
 
 
 def reference(problem: Problem) -> str:
@@ -179,7 +178,7 @@ def reference(problem: Problem) -> str:
     return problem.gold.replace(",", "")
 
 
-def same(value: str, reference: str) -> bool:
+def compare(value: str, reference: str) -> bool:
     """Compare within 1e-3, also with a hundredth and the hundredfold of the gold.
 
     Upstream asks sympy where one of the two is no plain number; see `number_in`.
@@ -195,7 +194,7 @@ def same(value: str, reference: str) -> bool:
         return _close(gold, answer) or _close(gold / 100, answer) or _close(gold * 100, answer)
     name, equals, rest = value.partition("=")
     if equals and "=" not in rest + reference and len(name.strip()) <= 2:
-        return same(rest, reference)
+        return compare(rest, reference)
     answer, gold = number_in(value), number_in(reference)
     return answer is not None and gold is not None and _close(answer, gold)
 
@@ -225,8 +224,8 @@ ZERO_SHOT_SCORER = Scorer(
     summary="the last box, else behind 'he answer is', else the last number; gold*100 counts too",
     source=f"{SOURCE}: extract_last_single_answer, eval_last_single_answer",
     reference=reference,
-    extract=read_zero_shot,
-    compare=same,
+    extract=extract_zero_shot,
+    compare=compare,
 )
 
 FEW_SHOT_SCORER = Scorer(
@@ -234,6 +233,6 @@ FEW_SHOT_SCORER = Scorer(
     summary="the last number before 'Q: ' (a comma splits it); gold*100 counts too",
     source=f"{SOURCE}: extract_gsm_few_shot_cot_answer, eval_last_single_answer",
     reference=reference,
-    extract=read_few_shot,
-    compare=same,
+    extract=extract_few_shot,
+    compare=compare,
 )

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from gradeschool.answers.search import last_match, last_number_start
+from gradeschool.answers.extractions import LAST_NUMBER, MOST_WORDS, last_word
+from gradeschool.answers.search import TextMatch, last_match
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -29,33 +31,32 @@ def as_sentence(problem: Problem) -> str:
     return problem.solution.replace("####", "The answer is").replace("\n", " ") + "."
 
 
-def read_final_number(text: str, reference: str) -> Answer | None:
-    """Read the last number-like run; one of commas alone reads as nothing."""
-    match = _last_number(text)
-    if match is None or not (number := match.group().replace(",", "")):
-        return None
-    return Answer(match.group(), number, match.span(), "the last number")
+def extract_final_number(text: str, reference: str) -> Answer | None:
+    """Extract the last number-like run; one of commas alone is no answer.
 
-
-def _last_number(text: str) -> re.Match[str] | None:
-    """Return the last match, looked for in the last word with a digit first.
-
-    A match goes on over a space where a digit or comma stands before it, so the words before belong
-    to it then.
+    It is in the last word, unless a digit or comma before the space goes on over it.
     """
-    start = last_number_start(text)
-    before = text[max(start - 2, 0) : start]
-    if before.endswith("\n") or not (before[:1].isdecimal() or before.startswith(",")):
-        last = None
-        for last in NUMBER.finditer(text, start):  # noqa: B007  (the loop is for its last value)
-            pass
-        if last is not None:
-            return last
-    return last_match(NUMBER, text)
+    word = last_word(text)
+    before = "" if word is None else text[max(word.start - 2, 0) : word.start]
+    if word is None or (before.endswith(" ") and (before[0].isdecimal() or before[0] == ",")):
+        run, offset = _last_run(text), 0
+    else:
+        run, offset = _remembered_run(word.text), word.start
+    if run is None or not (number := run.text.replace(",", "")):
+        return None
+    return Answer(run.text, number, (offset + run.start, offset + run.end), LAST_NUMBER)
 
 
-def read_last_token(text: str, reference: str) -> Answer | None:
-    """Read what follows the last space; a line break is no space."""
+def _last_run(text: str) -> TextMatch | None:
+    match = last_match(NUMBER, text)
+    return None if match is None else TextMatch(match[0], *match.span())
+
+
+_remembered_run = lru_cache(MOST_WORDS)(_last_run)
+
+
+def extract_last_token(text: str, reference: str) -> Answer | None:
+    """Extract what follows the last space; a line break is no space."""
     token = text.strip().rpartition(" ")[2].strip()
     if not token:
         return None
@@ -76,7 +77,7 @@ def last_token(problem: Problem) -> str:
     return as_sentence(problem).rpartition(" ")[2].strip()
 
 
-def same_number(value: str, reference: str) -> bool:
+def compare_number(value: str, reference: str) -> bool:
     """Compare as strings without outer white space."""
     return value.strip() == reference.strip()
 
@@ -93,8 +94,8 @@ FINAL_NUMBER = Scorer(
     summary="the last number, commas removed, equal as a string (HELM's main metric)",
     source=f"{SOURCE}/metrics/evaluate_reference_metrics.py, final_number_exact_match",
     reference=final_number,
-    extract=read_final_number,
-    compare=same_number,
+    extract=extract_final_number,
+    compare=compare_number,
 )
 
 EXACT_MATCH_INDICATOR = Scorer(
@@ -102,7 +103,7 @@ EXACT_MATCH_INDICATOR = Scorer(
     summary="what follows the last space, its final period included, equal as a string",
     source=f"{SOURCE}/metrics/evaluate_reference_metrics.py, exact_match_indicator",
     reference=last_token,
-    extract=read_last_token,
+    extract=extract_last_token,
     compare=verbatim,
 )
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.inspect_ai.match import read_0_3_253, same_0_3_253
+from gradeschool.protocols.inspect_ai.match import compare_0_3_253, extract_0_3_253
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
@@ -50,10 +50,10 @@ def without_box(line: str) -> str:
     return line[:start] + line[inside:end] + line[end + 1 :]
 
 
-def read(text: str, gold: str) -> Answer | None:
+def extract(text: str, gold: str) -> Answer | None:
     """Read the last word of the last line that is a number."""
     line = without_box(last_line(text))
-    answer = read_0_3_253(line, gold) if line else None
+    answer = extract_0_3_253(line, gold) if line else None
     if answer is None:
         return None
     start = text.rfind(answer.text)
@@ -73,8 +73,8 @@ AIME_SCORER = Scorer(
     summary="the last word of the last line that is a number, its box opened, in 5 digits",
     source=f"{SOURCE}, aime_scorer",
     reference=lambda problem: problem.gold,
-    extract=read,
-    compare=same_0_3_253,
+    extract=extract,
+    compare=compare_0_3_253,
 )
 
 AIME2025 = Protocol(

@@ -35,7 +35,8 @@ DROPPED = str.maketrans("", "", DROPPED_CHARACTERS)
 PERIOD = re.compile(r"\.(?=\s|$|\D)")
 PUNCTUATION = string.whitespace + string.punctuation
 TRIMMED = "!?:;()[]{}'\"`"
-CHUNK, LONGEST_REMEMBERED = 64, 32
+CHUNKS = (8, 64, -1)  # words that are looked at together, from the end; -1 for all others
+LONGEST_REMEMBERED = 32
 ASCII_DIGIT = re.compile(r"[0-9]")
 # A word of ASCII with one of these is a number in no version of inspect_ai.
 NO_NUMBER = re.compile(r"[A-DF-Za-df-z/<=>%^&|~#@]")
@@ -43,18 +44,38 @@ LAST_NUMBER = "the last word that is a number"
 WORD_OF_DIGITS = "the last word of digits, by its end"
 
 
-class Word(NamedTuple):
-    """A word of a text, where it begins, and what was read in it."""
+class NumericWord(NamedTuple):
+    """A word of a text, where it begins, and its value."""
 
     text: str
     start: int
     value: str
 
 
-def last_word(text: str, value_of: Callable[[str], str | None]) -> Word | None:
-    """Return the last word of which `value_of` says anything; a few words cost no full split."""
+def last_numeric_word(text: str, value_of: Callable[[str], str | None]) -> NumericWord | None:
+    """Return the last word that has a value under one version of inspect_ai."""
+    word = last_possible_number(text)
+    if word is None:
+        return None
+    value = value_of(word.text)
+    return last_word_with(text, value_of) if value is None else word._replace(value=value)
+
+
+@lru_cache(8)  # of a text, for all versions
+def last_possible_number(text: str) -> NumericWord | None:
+    """Return the last word that may be a number in some version, without its value."""
+    return last_word_with(text, lambda word: None if is_no_number(word) else "")
+
+
+def is_no_number(word: str) -> bool:
+    """Tell whether a word is a number in no version: ASCII without a digit, or with letters."""
+    return word.isascii() and (not ASCII_DIGIT.search(word) or bool(NO_NUMBER.search(word)))
+
+
+def last_word_with(text: str, value_of: Callable[[str], str | None]) -> NumericWord | None:
+    """Return the last word that has a value; a few words cost no full split."""
     head = text
-    for chunk in (CHUNK, -1):
+    for chunk in CHUNKS:
         words = head.rsplit(None, chunk)
         rest = words.pop(0) if len(words) > chunk > 0 else ""
         refused = None
@@ -64,7 +85,7 @@ def last_word(text: str, value_of: Callable[[str], str | None]) -> Word | None:
             value = value_of(word)
             if value is not None:
                 end = len(head.rsplit(None, behind)[0]) if behind else len(head.rstrip())
-                return Word(word, end - len(word), value)
+                return NumericWord(word, end - len(word), value)
             refused = word
         head = rest
         if not head:
@@ -77,7 +98,7 @@ def remembering(value_of: Callable[[str], str | None]) -> Callable[[str], str | 
     remembered = lru_cache(4096)(value_of)
 
     def quick(word: str) -> str | None:
-        if word.isascii() and (not ASCII_DIGIT.search(word) or NO_NUMBER.search(word)):
+        if is_no_number(word):
             return None
         return remembered(word) if len(word) <= LONGEST_REMEMBERED else value_of(word)
 
@@ -140,17 +161,17 @@ def _value_0_3_253(word: str) -> str | None:
     return None if number is None else five_digits(number)
 
 
-def read_0_3_253(text: str, gold: str) -> Answer | None:
-    """Read the last word that is a number."""
+def extract_0_3_253(text: str, gold: str) -> Answer | None:
+    """Extract the last word that is a number."""
     if _target_0_3_253(gold) is None:
         return _whole_text(text)
-    word = last_word(text, _value_0_3_253)
+    word = last_numeric_word(text, _value_0_3_253)
     if word is None:
         return None
     return Answer(word.text, word.value, (word.start, word.start + len(word.text)), LAST_NUMBER)
 
 
-def same_0_3_253(value: str, gold: str) -> bool:
+def compare_0_3_253(value: str, gold: str) -> bool:
     """Compare 5 significant digits; golds that are no number match at the end of the text."""
     target = _target_0_3_253(gold)
     if target is None:  # upstream strips currency and commas from the gold alone here
@@ -189,20 +210,20 @@ def _value_0_3_220(word: str) -> str | None:
     return _normalized_0_3_220(cleaned) if cleaned.replace(".", "").isnumeric() else None
 
 
-def read_0_3_220(text: str, gold: str) -> Answer | None:
-    """Read the last word of digits, else the last word; golds with "-" or "," match as text."""
+def extract_0_3_220(text: str, gold: str) -> Answer | None:
+    """Extract the last word of digits, else the last word; golds with "-" or "," match as text."""
     if _target_0_3_220(gold) is None:
         return _whole_text(text)
-    word, how = last_word(text, _value_0_3_220), WORD_OF_DIGITS
+    word, how = last_numeric_word(text, _value_0_3_220), WORD_OF_DIGITS
     if word is None:
         how = "no word of digits: the last word, by its end"
-        word = last_word(text, lambda word: without_punctuation(word.casefold()))
+        word = last_word_with(text, lambda word: without_punctuation(word.casefold()))
     if word is None:
         return None
     return Answer(word.text, word.value, (word.start, word.start + len(word.text)), how)
 
 
-def same_0_3_220(value: str, gold: str) -> bool:
+def compare_0_3_220(value: str, gold: str) -> bool:
     """Compare by `endswith`: "711" matches the gold "11"."""
     target = _target_0_3_220(gold)
     return value.endswith(gold.strip().casefold().strip(PUNCTUATION) if target is None else target)
@@ -211,30 +232,30 @@ def same_0_3_220(value: str, gold: str) -> bool:
 def _scorer(
     versions: str,
     summary: str,
-    read: Callable[[str, str], Answer | None],
-    same: Callable[[str, str], bool],
+    extract: Callable[[str, str], Answer | None],
+    compare: Callable[[str, str], bool],
 ) -> Scorer:
     return Scorer(
         name=f"inspect/match-numeric@{versions}",
         summary=summary,
         source=f"inspect_ai {versions}, src/inspect_ai/scorer/_common.py, match_str",
         reference=lambda problem: problem.gold,
-        extract=read,
-        compare=same,
+        extract=extract,
+        compare=compare,
     )
 
 
 MATCH_0_3_220 = _scorer(
     "<=0.3.220",
     "the last word of digits ends with the gold",
-    read_0_3_220,
-    same_0_3_220,
+    extract_0_3_220,
+    compare_0_3_220,
 )
 MATCH_0_3_253 = _scorer(
     ">=0.3.253",
     "the last word that is a number, equal in 5 significant digits",
-    read_0_3_253,
-    same_0_3_253,
+    extract_0_3_253,
+    compare_0_3_253,
 )
 
 
@@ -264,17 +285,17 @@ def _scorer_0_3_221(versions: str, prepare: Callable[[str], str]) -> Scorer:
         number = finite_untrimmed(without_punctuation(prepare(word.casefold())))
         return None if number is None else five_digits(number)
 
-    def read(text: str, gold: str) -> Answer | None:
-        """Read the last word that is a number; the whole text for golds that are none."""
+    def extract(text: str, gold: str) -> Answer | None:
+        """Extract the last word that is a number; the whole text for golds that are none."""
         if not _target(gold, prepare)[1]:
             value = text.strip().casefold().strip(PUNCTUATION)
             return Answer(text, value, (0, len(text)), "the whole text, by its end")
-        word = last_word(text, value_of)
+        word = last_numeric_word(text, value_of)
         if word is None:
             return None
         return Answer(word.text, word.value, (word.start, word.start + len(word.text)), LAST_NUMBER)
 
-    def same(value: str, gold: str) -> bool:
+    def compare(value: str, gold: str) -> bool:
         """Compare 5 significant digits; other golds match at the end of the text."""
         target, is_number = _target(gold, prepare)
         return value == target if is_number else value.endswith(target)
@@ -284,8 +305,8 @@ def _scorer_0_3_221(versions: str, prepare: Callable[[str], str]) -> Scorer:
         summary="the last word that is a bare number, equal in 5 significant digits",
         source=f"inspect_ai {versions}, src/inspect_ai/scorer/_common.py, match_str",
         reference=lambda problem: problem.gold,
-        extract=read,
-        compare=same,
+        extract=extract,
+        compare=compare,
     )
 
 

@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
-from gradeschool.answers.search import TextMatch, last_match_in_words
+from gradeschool.answers.extractions import LAST_NUMBER, last_match_in_words
+from gradeschool.answers.search import TextMatch
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -147,9 +148,7 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
         value = piece.text.rstrip(".").partition("\\n")[0]
         return TextMatch(value, piece.start, piece.start + len(value)), "behind the last '='"
     number = last_match_in_words(NUMBER, text)
-    return (
-        None if number is None else (TextMatch(number.group(), *number.span()), "the last number")
-    )
+    return None if number is None else (TextMatch(number[0], *number.span()), LAST_NUMBER)
 
 
 def _between_dollars(text: str) -> TextMatch | None:
@@ -189,8 +188,8 @@ def _behind_equals(piece: TextMatch) -> TextMatch:
     return TextMatch(value, piece.end - len(value), piece.end)
 
 
-def read(text: str, reference: str) -> Answer | None:
-    """Read the last box, else between "$", else behind "=", else the last number."""
+def extract(text: str, reference: str) -> Answer | None:
+    """Extract the last box, else between "$", else behind "=", else the last number."""
     answer = find_answer(text)
     if answer is None:
         return None
@@ -205,7 +204,7 @@ def reference(problem: Problem) -> str:
     return gold if answer is None else answer[0].text
 
 
-def same(value: str, reference: str) -> bool:
+def compare(value: str, reference: str) -> bool:
     """Compare Hendrycks' string forms, the answer's as a number."""
     try:
         if len(value) <= LONGEST_REMEMBERED:
@@ -234,8 +233,8 @@ HRM8K_SCORER = Scorer(
     summary="the last box, else between '$', behind '=' or the last number; Hendrycks' forms",
     source=f"{SOURCE}/utils.py, process_results",
     reference=reference,
-    extract=read,
-    compare=same,
+    extract=extract,
+    compare=compare,
 )
 
 HRM8K = Protocol(

@@ -13,7 +13,7 @@ import re
 import string
 from collections.abc import Callable, Iterator, Sequence
 
-from gradeschool.answers.search import last_match_in_words
+from gradeschool.answers.extractions import last_number
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, Render
@@ -56,7 +56,7 @@ def gold_number(problem: Problem) -> str:
     return compared(problem.gold)
 
 
-def read_whole(text: str, reference: str) -> Answer | None:
+def extract_whole(text: str, reference: str) -> Answer | None:
     """Read the whole completion without white space at its ends."""
     value = text.strip()
     if not value:
@@ -65,12 +65,7 @@ def read_whole(text: str, reference: str) -> Answer | None:
     return Answer(value, compared(value), (start, start + len(value)), "the whole text")
 
 
-def read_last_number(text: str, reference: str) -> Answer | None:
-    """Read the last number-like run: two or more of "$0-9.,", or digits."""
-    match = last_match_in_words(FLEXIBLE_PATTERN, text)
-    if match is None:
-        return None
-    return Answer(match.group(), compared(match.group()), match.span(), "the last number")
+extract_last_number = last_number(FLEXIBLE_PATTERN, clean=compared)
 
 
 def first_match(pattern: str) -> Callable[[str, str], Answer | None]:
@@ -78,7 +73,7 @@ def first_match(pattern: str) -> Callable[[str, str], Answer | None]:
     compiled = re.compile(pattern)
     words = pattern.partition("(")[0].rstrip()
 
-    def read(text: str, reference: str) -> Answer | None:
+    def extract(text: str, reference: str) -> Answer | None:
         match = compiled.search(text)
         if match is None:
             return None
@@ -86,26 +81,26 @@ def first_match(pattern: str) -> Callable[[str, str], Answer | None]:
             match.group(1), compared(match.group(1)), match.span(1), f"the first {words!r}"
         )
 
-    return read
+    return extract
 
 
 def _scorer(
-    name: str, summary: str, read: Callable[[str, str], Answer | None], language: str = ""
+    name: str, summary: str, extract: Callable[[str, str], Answer | None], language: str = ""
 ) -> Scorer:
     return Scorer(
         name=f"lm-eval/{name}",
         summary=f"{summary}, exact_match without punctuation",
         source=f"{SOURCE}, filter {name.rpartition('/')[2]}",
         reference=gold_number,
-        extract=read,
+        extract=extract,
         compare=verbatim,
         dataset=f"mgsm:{language}" if language else "mgsm",
     )
 
 
 MGSM_SCORERS = (
-    _scorer("mgsm-direct/remove-whitespace", "the whole text", read_whole),
-    _scorer("mgsm/flexible-extract", "the last number-like run", read_last_number),
+    _scorer("mgsm-direct/remove-whitespace", "the whole text", extract_whole),
+    _scorer("mgsm/flexible-extract", "the last number-like run", extract_last_number),
     _scorer(
         "mgsm-en-cot/strict-match", "the first 'The answer is N'", first_match(ENGLISH_PATTERN)
     ),

@@ -98,7 +98,7 @@ def last_box(text: str) -> TextMatch | None:
     return None
 
 
-def read_math(text: str, reference: str) -> Answer | None:
+def extract_math(text: str, reference: str) -> Answer | None:
     """Read what stands between dollar signs, or everything."""
     piece = between_dollars(text)
     if not piece.text:
@@ -106,15 +106,15 @@ def read_math(text: str, reference: str) -> Answer | None:
     return Answer(piece.text, piece.text, (piece.start, piece.end), "between dollar signs or all")
 
 
-def read_aime(text: str, reference: str) -> Answer | None:
+def extract_aime(text: str, reference: str) -> Answer | None:
     """Read the last box, else what stands between dollar signs, or everything."""
     box = last_box(text)
     if box is None or not box.text:
-        return None if box is not None else read_math(text, reference)
+        return None if box is not None else extract_math(text, reference)
     return Answer(box.text, box.text, (box.start, box.end), "the last box")
 
 
-def same(value: str, reference: str) -> bool:
+def compare(value: str, reference: str) -> bool:
     """Compare Hendrycks' string forms; the texts themselves where making them fails."""
     try:
         return _form(value) == _form(reference)
@@ -131,8 +131,8 @@ HENDRYCKS_SCORER = Scorer(
     summary="between the first and the last '$', else the whole text; Hendrycks' forms",
     source=f"{SOURCE}/hendrycks_math/utils.py, process_results",
     reference=lambda problem: problem.gold,
-    extract=read_math,
-    compare=same,
+    extract=extract_math,
+    compare=compare,
     dataset="math500",
 )
 AIME_SCORER = Scorer(
@@ -140,8 +140,8 @@ AIME_SCORER = Scorer(
     summary="the last box, else between '$', else the whole text; Hendrycks' forms",
     source=f"{SOURCE}/aime/utils.py, process_results",
     reference=lambda problem: problem.gold,
-    extract=read_aime,
-    compare=same,
+    extract=extract_aime,
+    compare=compare,
     dataset="aime",
 )
 

@@ -25,17 +25,18 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import last_match, last_match_in_words
+from gradeschool.answers.extractions import MARK, MARKED, last_number
+from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 from gradeschool.vote import Vote
 
 SOURCE = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/gsm8k"
-STRICT_PATTERN = re.compile(r"#### (\-?[0-9\.\,]+)")
 FLEXIBLE_PATTERN = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
 # The last "." is not escaped upstream: it takes one more character, be it a digit of the answer.
 COT_PATTERN = re.compile(r"The answer is (\-?[0-9\.\,]+).")
+THE_ANSWER_IS = "The answer is "
 
 
 def cleaned(text: str) -> str:
@@ -62,27 +63,23 @@ def gold_alone(problem: Problem) -> str:
     return cleaned(problem.gold)
 
 
-def _answer(match: re.Match[str], group: int, how: str) -> Answer:
-    text = match.group(group).strip()
-    return Answer(text, cleaned(text), match.span(group), how)
+def _first(pattern: re.Pattern[str], literal: str, text: str, how: str) -> Answer | None:
+    """Return the first match; literal: what every match holds."""
+    match = pattern.search(text) if literal in text else None
+    return None if match is None else Answer(match[1], cleaned(match[1]), match.span(1), how)
 
 
-def read_strict(text: str, reference: str) -> Answer | None:
-    """Read the first "#### N"."""
-    match = STRICT_PATTERN.search(text)
-    return None if match is None else _answer(match, 1, "the first '#### N'")
+def extract_strict(text: str, reference: str) -> Answer | None:
+    """Extract the first "#### N"."""
+    return _first(MARKED, MARK, text, "the first '#### N'")
 
 
-def read_flexible(text: str, reference: str) -> Answer | None:
-    """Read the last number-like run: two or more of "$0-9.,", or digits."""
-    match = last_match_in_words(FLEXIBLE_PATTERN, text)
-    return None if match is None else _answer(match, 0, "the last number")
+extract_flexible = last_number(FLEXIBLE_PATTERN, clean=cleaned)
 
 
-def read_cot(text: str, reference: str) -> Answer | None:
-    """Read the first "The answer is N" and one more character."""
-    match = COT_PATTERN.search(text)
-    return None if match is None else _answer(match, 1, "the first 'The answer is N.'")
+def extract_cot(text: str, reference: str) -> Answer | None:
+    """Extract the first "The answer is N" and one more character."""
+    return _first(COT_PATTERN, THE_ANSWER_IS, text, "the first 'The answer is N.'")
 
 
 STRICT = Scorer(
@@ -90,7 +87,7 @@ STRICT = Scorer(
     summary="the first '#### N', exact_match",
     source=f"{SOURCE}/gsm8k.yaml, filter strict-match",
     reference=whole_answer,
-    extract=read_strict,
+    extract=extract_strict,
     compare=verbatim,
 )
 
@@ -99,7 +96,7 @@ FLEXIBLE = Scorer(
     summary="the last number-like run, exact_match",
     source=f"{SOURCE}/gsm8k.yaml, filter flexible-extract",
     reference=whole_answer,
-    extract=read_flexible,
+    extract=extract_flexible,
     compare=verbatim,
 )
 
@@ -108,7 +105,7 @@ COT_STRICT = Scorer(
     summary="the first 'The answer is N' and one more character, exact_match",
     source=f"{SOURCE}/gsm8k-cot.yaml, filter strict-match",
     reference=gold_alone,
-    extract=read_cot,
+    extract=extract_cot,
     compare=verbatim,
 )
 
@@ -117,13 +114,9 @@ COT_STRICT = Scorer(
 SELF_CONSISTENCY_PATTERN = re.compile(r"The answer is (\-?[0-9\.\,]*[0-9]+)")
 
 
-def read_self_consistency(text: str, reference: str) -> Answer | None:
-    """Read the first "The answer is N" up to its last digit."""
-    match = SELF_CONSISTENCY_PATTERN.search(text)
-    if match is None:
-        return None
-    number = match.group(1)
-    return Answer(number, cleaned(number), match.span(1), "the first 'The answer is N'")
+def extract_self_consistency(text: str, reference: str) -> Answer | None:
+    """Extract the first "The answer is N" up to its last digit."""
+    return _first(SELF_CONSISTENCY_PATTERN, THE_ANSWER_IS, text, "the first 'The answer is N'")
 
 
 COT_FLEXIBLE = Scorer(
@@ -131,7 +124,7 @@ COT_FLEXIBLE = Scorer(
     summary="the last number-like run, exact_match against the number alone",
     source=f"{SOURCE}/gsm8k-cot.yaml, filter flexible-extract",
     reference=gold_alone,
-    extract=read_flexible,
+    extract=extract_flexible,
     compare=verbatim,
 )
 
@@ -140,7 +133,7 @@ ZEROSHOT_STRICT = Scorer(
     summary="the first 'The answer is N' and one more character, exact_match",
     source=f"{SOURCE}/gsm8k-cot-zeroshot.yaml, filter strict-match",
     reference=whole_answer,
-    extract=read_cot,
+    extract=extract_cot,
     compare=verbatim,
 )
 
@@ -149,7 +142,7 @@ ZEROSHOT_FLEXIBLE = Scorer(
     summary="the last number-like run, exact_match",
     source=f"{SOURCE}/gsm8k-cot-zeroshot.yaml, filter flexible-extract",
     reference=whole_answer,
-    extract=read_flexible,
+    extract=extract_flexible,
     compare=verbatim,
 )
 
@@ -158,7 +151,7 @@ SCORE_FIRST = Scorer(
     summary="the first 'The answer is N' of the first sample, exact_match",
     source=f"{SOURCE}/gsm8k-cot-self-consistency.yaml, filter score-first",
     reference=gold_alone,
-    extract=read_self_consistency,
+    extract=extract_self_consistency,
     compare=verbatim,
 )
 
@@ -166,25 +159,24 @@ SCORE_FIRST = Scorer(
 LLAMA3_SOURCE = (
     "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/llama3/instruct/gsm8k/gsm8k.yaml"
 )
+FINAL_ANSWER_IS = "final answer is "
 COT_LLAMA_PATTERN = re.compile(r"The final answer is ((-?[$0-9.,]{2,})|(-?[0-9]+))")
 LLAMA_PATTERN = re.compile(r"final answer is (\-?[0-9\.\,]+)")
 
 
-def _read_last(pattern: re.Pattern[str], text: str, how: str) -> Answer | None:
-    match = last_match(pattern, text)
-    if match is None:
-        return None
-    return Answer(match.group(1), cleaned(match.group(1)), match.span(1), how)
+def _last(pattern: re.Pattern[str], text: str, how: str) -> Answer | None:
+    match = last_match(pattern, text) if FINAL_ANSWER_IS in text else None
+    return None if match is None else Answer(match[1], cleaned(match[1]), match.span(1), how)
 
 
-def read_cot_llama(text: str, reference: str) -> Answer | None:
-    """Read the last "The final answer is N"; "$" and periods belong to N."""
-    return _read_last(COT_LLAMA_PATTERN, text, "the last 'The final answer is N'")
+def extract_cot_llama(text: str, reference: str) -> Answer | None:
+    """Extract the last "The final answer is N"; "$" and periods belong to N."""
+    return _last(COT_LLAMA_PATTERN, text, "the last 'The final answer is N'")
 
 
-def read_llama(text: str, reference: str) -> Answer | None:
-    """Read the last "final answer is N"; no "$" before N."""
-    return _read_last(LLAMA_PATTERN, text, "the last 'final answer is N'")
+def extract_llama(text: str, reference: str) -> Answer | None:
+    """Extract the last "final answer is N"; no "$" before N."""
+    return _last(LLAMA_PATTERN, text, "the last 'final answer is N'")
 
 
 COT_LLAMA_STRICT = Scorer(
@@ -192,7 +184,7 @@ COT_LLAMA_STRICT = Scorer(
     summary="the last 'The final answer is N', exact_match",
     source=f"{SOURCE}/gsm8k-cot-llama.yaml, filter strict-match",
     reference=gold_alone,
-    extract=read_cot_llama,
+    extract=extract_cot_llama,
     compare=verbatim,
 )
 
@@ -201,7 +193,7 @@ COT_LLAMA_FLEXIBLE = Scorer(
     summary="the last number-like run, exact_match",
     source=f"{SOURCE}/gsm8k-cot-llama.yaml, filter flexible-extract",
     reference=gold_alone,
-    extract=read_flexible,
+    extract=extract_flexible,
     compare=verbatim,
 )
 
@@ -210,7 +202,7 @@ LLAMA_STRICT = Scorer(
     summary="the last 'final answer is N' without a '$', exact_match",
     source=f"{LLAMA3_SOURCE}, filter strict_match",
     reference=gold_alone,
-    extract=read_llama,
+    extract=extract_llama,
     compare=verbatim,
 )
 
@@ -219,7 +211,7 @@ LLAMA_FLEXIBLE = Scorer(
     summary="the last number-like run, exact_match",
     source=f"{LLAMA3_SOURCE}, filter flexible_extract",
     reference=gold_alone,
-    extract=read_flexible,
+    extract=extract_flexible,
     compare=verbatim,
 )
 
@@ -230,11 +222,11 @@ INVALID = "[invalid]"
 
 def ballot(text: str) -> str:
     """Return the number as it is written: "1,000" and "1000" are two candidates."""
-    answer = read_self_consistency(text, "")
+    answer = extract_self_consistency(text, "")
     return INVALID if answer is None else answer.text
 
 
-def same(winner: str, reference: str) -> bool:
+def compare_winner(winner: str, reference: str) -> bool:
     """Compare the winner by exact_match."""
     return cleaned(winner) == reference
 
@@ -248,7 +240,7 @@ def _majority(voters: int, chain: str) -> Vote:
         ballot=ballot,
         nothing=INVALID,
         reference=gold_alone,
-        compare=same,
+        compare=compare_winner,
     )
 
 

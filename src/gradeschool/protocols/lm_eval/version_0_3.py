@@ -6,36 +6,25 @@ https://pypi.org/project/lm-eval/0.3.0, lm_eval/tasks/gsm8k.py and lm_eval/evalu
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator, Sequence
 
+from gradeschool.answers.extractions import first_marked
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import shots_as_text
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, ScorerFailure, verbatim
-from gradeschool.verdict import Answer
 
 SOURCE = "lm-eval 0.3.0 (PyPI), lm_eval/tasks/gsm8k.py"
-ANSWER = re.compile(r"#### (\-?[0-9\.\,]+)")
 # lm_eval/evaluator.py: one generator shuffles the documents, then draws their shots in that order.
 SEED = 42
 SHOTS = 5
 MAX_TOKENS = 256
 
 
-def read(text: str, reference: str) -> Answer | None:
-    """Read the first "#### N"; commas go, a trailing period stays."""
-    match = ANSWER.search(text)
-    if match is None:
-        return None
-    number = match.group(1)
-    return Answer(number, number.replace(",", ""), match.span(1), "the first '#### N'")
-
-
 def reference(problem: Problem) -> str:
     """Return the gold by the same extraction, which the published code asserts."""
-    gold = read(problem.solution, "")
+    gold = first_marked(problem.solution)
     if gold is None:
         raise ScorerFailure("AssertionError: the solution has no '#### N'")
     return gold.value
@@ -59,7 +48,7 @@ GSM8K_0_3_SCORER = Scorer(
     summary="the first '#### N', equal as a string",
     source=SOURCE,
     reference=reference,
-    extract=read,
+    extract=first_marked,
     compare=verbatim,
 )
 

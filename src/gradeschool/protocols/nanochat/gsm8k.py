@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from gradeschool.answers.extractions import MARKED, first_marked
 from gradeschool.answers.search import last_match
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
@@ -17,27 +18,23 @@ from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "karpathy/nanochat @ 92d63d4e, tasks/gsm8k.py"
-ANSWER = re.compile(r"#### (\-?[0-9\.\,]+)")
 # A tool call of the reference solution; the gold is read in what follows the last one.
 ANNOTATION = re.compile(r"<<[^>]+>>")
 NO_GOLD = ""
 
 
-def read(text: str, reference: str) -> Answer | None:
-    """Read the first "#### N"; commas go, a trailing period stays."""
-    match = ANSWER.search(text)
-    if match is not None:
-        number = match.group(1)
-        return Answer(number, number.replace(",", ""), match.span(1), "the first '#### N'")
-    if reference == NO_GOLD:  # upstream: None == None
+def extract(text: str, reference: str) -> Answer | None:
+    """Extract the first "#### N"; nothing where the solution has none either."""
+    answer = first_marked(text)
+    if answer is None and reference == NO_GOLD:  # upstream: None == None
         return Answer("", NO_GOLD, None, "no '#### N', as in the solution")
-    return None
+    return answer
 
 
 def reference(problem: Problem) -> str:
     """Return the gold by the same extraction, "" where the solution has none."""
     last_call = last_match(ANNOTATION, problem.solution)
-    match = ANSWER.search(problem.solution, 0 if last_call is None else last_call.end())
+    match = MARKED.search(problem.solution, 0 if last_call is None else last_call.end())
     return NO_GOLD if match is None else match.group(1).replace(",", "")
 
 
@@ -52,7 +49,7 @@ GSM8K_SCORER = Scorer(
     summary="the first '#### N', equal as a string",
     source=f"{SOURCE}, GSM8K.evaluate",
     reference=reference,
-    extract=read,
+    extract=extract,
     compare=verbatim,
 )
 

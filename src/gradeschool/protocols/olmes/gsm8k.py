@@ -21,13 +21,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gradeschool.answers.search import last_number_without_commas
+from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text, shots_as_turns
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
-from gradeschool.verdict import Answer
 
 BASE_SOURCE = "allenai/olmes gsm8k::olmes (tasks.py as in goodfire-ai/olmes @ acbb7467)"
 BASE_STOPS = ("Question:", "</s>", "<|im_end|>", "\n\n")
@@ -62,27 +61,12 @@ PREFIX = "Answer:"
 TULU_STOPS = ("Question:", "</s>", "<|im_end|>")
 
 
-def last_number(text: str) -> str | None:
-    """Return the last number once commas between digits are gone."""
-    return last_number_without_commas(NUMBER, text)
-
-
-def _span(text: str, number: str) -> tuple[int, int] | None:
-    start = text.rfind(number)  # with a comma inside it does not stand there literally
-    return None if start < 0 else (start, start + len(number))
-
-
-def read(text: str, reference: str) -> Answer | None:
-    """Read the last number."""
-    number = last_number(text)
-    if number is None:
-        return None
-    return Answer(number, number, _span(text, number), "the last number, commas removed")
+extract = last_number_without_commas(NUMBER)
 
 
 def reference(problem: Problem) -> str:
     """Return the gold through the same extraction: "-10" becomes "10"."""
-    return last_number(problem.gold) or problem.gold
+    return extracted_gold(extract, problem)
 
 
 def tulu_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
@@ -107,7 +91,7 @@ TULU_SCORER = Scorer(
     summary="the last number (integers without their sign), exact_match",
     source=TULU_SOURCE,
     reference=reference,
-    extract=read,
+    extract=extract,
     compare=verbatim,
 )
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.search import last_number_without_commas
+from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer
 
 SOURCE = "allenai/olmo-eval @ e8b88f19, src/olmo_eval/evals/tasks/gsm8k.py"
 # In older versions the second part was `\d+`: integers lost their sign, as in OLMES.
@@ -23,27 +22,15 @@ STOPS = ("Question:", "\n\n")
 OLMO3BASE_STOPS = ("Question:", "</s>", "<|im_end|>", "\n\n")
 
 
-def last_number(text: str) -> str | None:
-    """Return the last number once commas between digits are gone."""
-    return last_number_without_commas(NUMBER, text)
-
-
-def read(text: str, reference: str) -> Answer | None:
-    """Read the last number."""
-    number = last_number(text)
-    if number is None:
-        return None
-    start = text.rfind(number)  # with a comma inside it does not stand there literally
-    span = None if start < 0 else (start, start + len(number))
-    return Answer(number, number, span, "the last number, commas removed")
+extract = last_number_without_commas(NUMBER)
 
 
 def reference(problem: Problem) -> str:
     """Return the gold through the same extraction."""
-    return last_number(problem.gold) or problem.gold
+    return extracted_gold(extract, problem)
 
 
-def same(value: str, reference: str) -> bool:
+def compare(value: str, reference: str) -> bool:
     """Compare as strings without case and outer white space (ExactMatchScorer)."""
     return value.strip().lower() == reference.strip().lower()
 
@@ -63,8 +50,8 @@ GSM8K_SCORER = Scorer(
     summary="the last number with its sign, equal as a string",
     source=SOURCE,
     reference=reference,
-    extract=read,
-    compare=same,
+    extract=extract,
+    compare=compare,
 )
 
 GSM8K = Protocol(

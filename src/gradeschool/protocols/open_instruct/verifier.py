@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import last_number_without_commas
+from gradeschool.answers.extractions import last_number_without_commas
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
@@ -17,24 +17,15 @@ SOURCE = "allenai/open-instruct @ e6c3044a, open_instruct/ground_truth_utils.py,
 NUMBER = re.compile(r"[-+]?(?:\d*\.\d+|\d+)")
 
 
-LAST_NUMBER = "the last number, commas removed"
+last_number = last_number_without_commas(NUMBER)
 
 
-def last_number(text: str) -> str | None:
-    """Return the last number once commas between digits are gone."""
-    return last_number_without_commas(NUMBER, text)
-
-
-def read(text: str, reference: str) -> Answer | None:
-    """Read the last number; a text without one counts only where it is the whole gold."""
-    number = last_number(text)
-    if number is None:
-        if not same(text, reference):
-            return None
+def extract(text: str, reference: str) -> Answer | None:
+    """Extract the last number; a text without one counts only where it is the whole gold."""
+    answer = last_number(text, reference)
+    if answer is None and compare(text, reference):
         return Answer(text, text, (0, len(text)), "the whole text")
-    start = text.rfind(number)  # with a comma inside it does not stand there literally
-    span = None if start < 0 else (start, start + len(number))
-    return Answer(number, number, span, LAST_NUMBER)
+    return answer
 
 
 def reference(problem: Problem) -> str:
@@ -42,7 +33,7 @@ def reference(problem: Problem) -> str:
     return problem.gold.replace(",", "")
 
 
-def same(value: str, reference: str) -> bool:
+def compare(value: str, reference: str) -> bool:
     """Compare as strings without case."""
     return value.lower() == reference.lower()
 
@@ -52,6 +43,6 @@ GSM8K_VERIFIER = Scorer(
     summary="the last number with its sign, equal as a string (a training reward)",
     source=SOURCE,
     reference=reference,
-    extract=read,
-    compare=same,
+    extract=extract,
+    compare=compare,
 )

@@ -11,9 +11,9 @@ Those solutions end in a last line "A: N", which the released extractor does not
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from gradeschool.answers.extractions import first_marked
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
@@ -22,20 +22,9 @@ from gradeschool.scorer import Scorer, clip, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
-ANSWER = re.compile(r"#### (\-?[0-9\.\,]+)")
 INVALID = "[invalid]"
 # Appendix B of the paper: temperature 0 and 400 tokens at most. The demo script stops at 100.
 MAX_TOKENS = 400
-
-
-def read_marked(text: str, reference: str = "") -> Answer | None:
-    """Read the first "#### N"; commas go, a trailing period stays."""
-    match = ANSWER.search(text)
-    if match is None:
-        return None
-    return Answer(
-        match.group(1), match.group(1).replace(",", ""), match.span(1), "the first '#### N'"
-    )
 
 
 def extract_answer(completion: str) -> str:
@@ -44,7 +33,7 @@ def extract_answer(completion: str) -> str:
     Returns "[invalid]" where there is none. Keeps the official quirks: "#### 18." gives "18.",
     "#### $18" gives "[invalid]".
     """
-    answer = read_marked(completion)
+    answer = first_marked(completion)
     return INVALID if answer is None else answer.value
 
 
@@ -78,7 +67,7 @@ OFFICIAL_SCORER = Scorer(
     summary="the first '#### N', equal as a string",
     source=SOURCE,
     reference=lambda problem: extract_answer(problem.solution),
-    extract=read_marked,
+    extract=first_marked,
     compare=verbatim,
 )
 
@@ -95,8 +84,8 @@ OFFICIAL = Protocol(
 MARK = "A: "
 
 
-def read_last_line(text: str, reference: str) -> Answer | None:
-    """Read what follows "A: " at the start of the last line."""
+def extract_last_line(text: str, reference: str) -> Answer | None:
+    """Extract what follows "A: " at the start of the last line."""
     start = text.rfind("\n") + 1
     if not text.startswith(MARK, start):
         return None
@@ -116,6 +105,6 @@ EXAMPLE_SOLUTIONS = Scorer(
     summary="the text behind 'A: ' on the last line, equal without commas",
     source="openai/grade-school-math @ 3101c7d5, data/example_model_solutions.jsonl (flags)",
     reference=reference,
-    extract=read_last_line,
+    extract=extract_last_line,
     compare=verbatim,
 )

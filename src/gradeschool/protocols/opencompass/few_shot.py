@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.search import last_match_in_words
+from gradeschool.answers.extractions import last_number
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_turns
@@ -21,15 +21,13 @@ from gradeschool.verdict import Answer
 
 NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")
 RUN_ON = "Question:"
+last_number_in = last_number(NUMBER, "the last number before 'Question:'")
 
 
-def read(text: str, reference: str) -> Answer | None:
-    """Read the last number before a further "Question:"; a thousands comma splits a number."""
+def extract(text: str, reference: str) -> Answer | None:
+    """Extract the last number before a further "Question:"; a thousands comma splits a number."""
     end = text.find(RUN_ON)
-    match = last_match_in_words(NUMBER, text if end < 0 else text[:end])
-    if match is None:
-        return None
-    return Answer(match.group(), match.group(), match.span(), "the last number before 'Question:'")
+    return last_number_in(text if end < 0 else text[:end], reference)
 
 
 def reference(problem: Problem) -> str:
@@ -38,7 +36,7 @@ def reference(problem: Problem) -> str:
     return (parts[1] if len(parts) > 1 else problem.gold).replace(",", "")
 
 
-def same(value: str, reference: str) -> bool:
+def compare(value: str, reference: str) -> bool:
     """Compare as strings, then as float against int with a tolerance of 1e-6."""
     try:
         return value == reference or abs(float(value) - int(reference)) < 1e-6
@@ -51,8 +49,8 @@ GSM8K = Scorer(
     summary="the last number before 'Question:' (a comma splits it), equal within 1e-6",
     source="open-compass/opencompass @ a5acc4bb (PyPI 0.5.4), opencompass/datasets/gsm8k.py",
     reference=reference,
-    extract=read,
-    compare=same,
+    extract=extract,
+    compare=compare,
 )
 
 

@@ -86,8 +86,8 @@ def _announced(text: str) -> int:
     return -1 if match is None else match.start()
 
 
-def read(text: str, reference: str) -> Answer | None:
-    """Read the last box, else the piece that announces an answer, else the first piece."""
+def extract(text: str, reference: str) -> Answer | None:
+    """Extract the last box, else the piece that announces an answer, else the first piece."""
     match = last_box(text)
     if match is not None and match.text:
         return Answer(match.text, match.text, (match.start, match.end), BOXED)
@@ -133,7 +133,7 @@ def forms(answer: str) -> AnswerForms:
     return _remembered(answer) if len(answer) <= LONGEST_REMEMBERED else _forms(answer)
 
 
-def same(value: str, reference: str) -> bool:
+def compare(value: str, reference: str) -> bool:
     """Compare Hendrycks' forms, their Minerva forms, the Minerva forms, the strings."""
     if PLAIN_GOLD.match(reference):
         if PLAIN_GOLD.match(value):
@@ -179,8 +179,8 @@ V2_SCORER = Scorer(
     summary="the last box, else the sentence with 'answer is'; equal as LaTeX strings",
     source=f"{SOURCE}, opencompass/datasets/math.py: math_postprocess_v2, MATHEvaluator v2",
     reference=reference,
-    extract=read,
-    compare=same,
+    extract=extract,
+    compare=compare,
 )
 
 

@@ -28,7 +28,7 @@ TOLERANCE = 1e-4
 SYMBOLIC_EQUAL = f"{__package__}.library:symbolic_equal"
 
 
-def read(text: str, reference: str) -> Answer | None:
+def extract(text: str, reference: str) -> Answer | None:
     """Read a box, else what follows "the answer is", else the last number, and clean it up."""
     match, how = _matched(text)
     answer = LINE_BREAK.sub("", match)
@@ -77,7 +77,7 @@ def reference(problem: Problem) -> str:
     return strip_string(parts[1])
 
 
-def same(value: str, reference: str) -> bool:
+def compare(value: str, reference: str) -> bool:
     """Compare as numbers, a hundredth and a hundredfold allowed, else as symbolic expressions."""
     decided = decide(value, reference)
     if isinstance(decided, bool):
@@ -131,7 +131,7 @@ GSM8K = Scorer(
     "to a hundredth or the hundredfold, or symbolically",
     source="QwenLM/Qwen2.5-Math @ a45202bd, evaluation/parser.py and grader.py",
     reference=reference,
-    extract=read,
-    compare=same,
+    extract=extract,
+    compare=compare,
     extra=MATH_VERIFY,
 )

@@ -13,12 +13,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gradeschool.answers.search import last_match_in_words
+from gradeschool.answers.extractions import last_number
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, ScorerFailure, verbatim
-from gradeschool.verdict import Answer
 
 VLLM_SOURCE = "vllm-project/vllm @ 03e09605, tests/evals/gsm8k/gsm8k_eval.py"
 SGLANG_SOURCE = "sgl-project/sglang @ 109fdd2f, python/sglang/test/few_shot_gsm8k.py"
@@ -30,19 +29,16 @@ DIGITS = re.compile(r"\d+(?:,+\d+)*")
 MOST_DIGITS = 4300
 
 
-def last_integer(text: str, reference: str) -> Answer | None:
-    """Read the last run of digits; nothing where Python refuses it as an integer literal."""
-    match = last_match_in_words(DIGITS, text)
-    if match is None:
-        return None
-    digits = match.group().replace(",", "")
+def integer(digits: str) -> str | None:
+    """Return an integer literal without commas, None where Python refuses it."""
+    digits = digits.replace(",", "")
     if not digits.strip("0"):
-        value = "0"
-    elif digits.isascii() and digits[0] != "0" and len(digits) <= MOST_DIGITS:
-        value = digits
-    else:
-        return None
-    return Answer(match.group(), value, match.span(), "the last run of digits")
+        return "0"
+    is_literal = digits.isascii() and digits[0] != "0" and len(digits) <= MOST_DIGITS
+    return digits if is_literal else None
+
+
+last_integer = last_number(DIGITS, "the last run of digits", integer)
 
 
 def solution_integer(problem: Problem) -> str:

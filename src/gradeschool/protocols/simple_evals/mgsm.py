@@ -25,7 +25,7 @@ NUMBER = re.compile(r"\d+\.?\d*")
 def behind(label: str) -> Callable[[str, str], Answer | None]:
     """Return what reads the last number behind the last such label, whatever stands between."""
 
-    def read(text: str, reference: str) -> Answer | None:
+    def extract(text: str, reference: str) -> Answer | None:
         start = text.rfind(label)
         if start < 0:
             return None
@@ -37,10 +37,10 @@ def behind(label: str) -> Callable[[str, str], Answer | None]:
         span = (place, place + len(number)) if place > start else None
         return Answer(number, number, span, f"the last number behind the last {label!r}")
 
-    return read
+    return extract
 
 
-def same(value: str, reference: str) -> bool:
+def compare(value: str, reference: str) -> bool:
     """Compare as strings, zero decimals cut off the answer alone."""
     return (value.rstrip("0").rstrip(".") if "." in value else value) == reference
 
@@ -53,7 +53,7 @@ def _scorer(language: str) -> Scorer:
         source=f"{SOURCE}, parse_answer and score_mgsm",
         reference=lambda problem: problem.gold.replace(",", ""),
         extract=behind(label),
-        compare=same,
+        compare=compare,
         dataset="" if language == "en" else f"mgsm:{language}",
     )
 

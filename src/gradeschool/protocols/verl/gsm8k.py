@@ -8,9 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 
-from gradeschool.answers.search import ends, last_match, last_number_start
+from gradeschool.answers.extractions import (
+    MARK,
+    MOST_WORDS,
+    ends,
+    first_marked,
+    last_marked,
+    last_number_start,
+    last_word,
+)
+from gradeschool.answers.search import TextMatch
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
@@ -19,55 +29,56 @@ from gradeschool.verdict import Answer
 
 SOURCE = "verl 0.9.1, verl/utils/reward_score/gsm8k.py"
 CLIP = 300  # characters
-ANSWER = re.compile(r"#### (\-?[0-9\.\,]+)")
 NUMBER = re.compile(r"(\-?[0-9\.\,]+)")
 
 # A prompt that defines the protocol, to the letter.
 INSTRUCTION = 'Let\'s think step by step and output the final answer after "####".'
 
 
-def read_strict(text: str, reference: str) -> Answer | None:
-    """Read the last "#### N" of the last 300 characters; commas go, a trailing period stays."""
-    match = last_match(ANSWER, text[-CLIP:])
-    if match is None:
+def extract_strict(text: str, reference: str) -> Answer | None:
+    """Extract the last "#### N" of the last 300 characters; commas go, a trailing period stays."""
+    answer = last_marked(text[-CLIP:]) if MARK in text else None
+    if answer is None or answer.span is None:
         return None
-    number = match.group(1)
-    return Answer(
-        number, number.replace(",", ""), _span(match, text), "the last '#### N' near the end"
-    )
+    offset = max(0, len(text) - CLIP)
+    span = (offset + answer.span[0], offset + answer.span[1])
+    return answer._replace(span=span, how="the last '#### N' near the end")
 
 
-def read_flexible(text: str, reference: str) -> Answer | None:
-    """Read the last run of digits, periods and commas that is more than one period.
+def extract_flexible(text: str, reference: str) -> Answer | None:
+    """Extract the last run of digits, periods and commas that is more than one period.
 
-    Commas and a trailing period stay. Where every run is ".", the first of them is read.
+    Commas and a trailing period stay. Where every run is ".", the first of them is the answer.
     """
-    match = _last_number(text[-CLIP:])
-    if match is None:
+    word, offset = last_word(text), max(0, len(text) - CLIP)
+    if word is not None and word.start >= offset:
+        run, offset = _remembered_run(word.text), word.start
+    else:
+        run = _last_run(text[offset:])
+    if run is None:
         return None
-    return Answer(match.group(), match.group(), _span(match, text), "the last number near the end")
+    span = (offset + run.start, offset + run.end)
+    return Answer(run.text, run.text, span, "the last number near the end")
 
 
-def _last_number(end: str) -> re.Match[str] | None:
+def _last_run(end: str) -> TextMatch | None:
     for start in chain((last_number_start(end),), ends(end)):
         for match in reversed([*NUMBER.finditer(end, start)]):
-            if match.group() != ".":
-                return match
-    return NUMBER.search(end)
+            if match[0] != ".":
+                return TextMatch(match[0], *match.span())
+    first = NUMBER.search(end)
+    return None if first is None else TextMatch(first[0], *first.span())
 
 
-def _span(match: re.Match[str], text: str) -> tuple[int, int]:
-    offset = max(0, len(text) - CLIP)
-    start, end = match.span(1)
-    return offset + start, offset + end
+_remembered_run = lru_cache(MOST_WORDS)(_last_run)
 
 
 def reference(problem: Problem) -> str:
     """Return the first "#### N" of the solution without commas, which upstream asserts."""
-    match = ANSWER.search(problem.solution)
-    if match is None:
+    gold = first_marked(problem.solution)
+    if gold is None:
         raise ScorerFailure("AssertionError: the solution has no '#### N'")
-    return match.group(1).replace(",", "")
+    return gold.value
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
@@ -81,7 +92,7 @@ STRICT = Scorer(
     summary="the last '#### N' of the last 300 characters, equal as a string",
     source=f"{SOURCE}, method strict",
     reference=reference,
-    extract=read_strict,
+    extract=extract_strict,
     compare=verbatim,
 )
 
@@ -90,7 +101,7 @@ FLEXIBLE = Scorer(
     summary="the last number of the last 300 characters, commas and periods kept, as a string",
     source=f"{SOURCE}, method flexible",
     reference=reference,
-    extract=read_flexible,
+    extract=extract_flexible,
     compare=verbatim,
 )
 

@@ -1,0 +1,240 @@
+"""Extractions that several harnesses share: "#### N", and the last number of a text.
+
+Patterns of numbers match no space and no line break, so their last match stands in one word. That
+word is looked for once for all scorers of a text, and what a pattern matches in it is remembered:
+the answers of a dataset are few words.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+from gradeschool.answers.parse import lower_in_place
+from gradeschool.answers.search import END, GROWTH, last_match
+from gradeschool.problem import Problem
+from gradeschool.scorer import ScorerFailure
+from gradeschool.verdict import Answer
+
+MOST_WORDS = 1 << 14  # remembered for each pattern
+LONGEST_WORD = 40  # that is remembered
+# No pattern of a number matches in words of these alone, unless they hold ".." or "-.".
+PLAIN = "".join(sorted({*string.printable[:95], "\n"} - {*string.digits, ",", "$"}))
+DIGIT = re.compile(r"[0-9]")
+# Applied once from left to right: "1,2,3" becomes "12,3".
+COMMA = re.compile(r"(\d),(\d)")
+LAST_NUMBER = "the last number"
+# The pattern of the repository that released GSM8K, which other harnesses took over.
+MARKED = re.compile(r"#### (\-?[0-9\.\,]+)")
+MARK = "####"
+Extract = Callable[[str, str], Answer | None]
+
+
+def first_marked(text: str, reference: str = "") -> Answer | None:
+    """Extract the first "#### N"; commas go, a trailing period stays."""
+    match = MARKED.search(text) if MARK in text else None
+    if match is None:
+        return None
+    number = match[1]
+    return Answer(number, number.replace(",", ""), match.span(1), "the first '#### N'")
+
+
+def last_marked(text: str, reference: str = "") -> Answer | None:
+    """Extract the last "#### N"; commas go, a trailing period stays."""
+    match = last_match(MARKED, text) if MARK in text else None
+    if match is None:
+        return None
+    number = match[1]
+    return Answer(number, number.replace(",", ""), match.span(1), "the last '#### N'")
+
+
+class Word(NamedTuple):
+    """A word of a text, and where it begins."""
+
+    text: str
+    start: int
+
+
+class Number(NamedTuple):
+    """A number in a word: what the pattern matches, the value that is compared, and its place."""
+
+    text: str
+    value: str | None
+    start: int
+    end: int
+
+
+def normalized(number: str) -> str:
+    """Return a number without commas, trailing periods and zero decimals, by way of a float.
+
+    Raises ScorerFailure past the range of floats, where the published code overflows.
+    """
+    cleaned = number.strip().replace(",", "").rstrip(".")
+    try:
+        value = float(cleaned)
+        return str(int(value)) if value == int(value) else cleaned
+    except OverflowError as error:
+        raise ScorerFailure(f"OverflowError: {error}") from error
+    except ValueError:
+        return cleaned
+
+
+def normalized_gold(problem: Problem) -> str:
+    """Return the gold, normalised."""
+    return normalized(problem.gold)
+
+
+@lru_cache(8)
+def last_number_start(text: str) -> int:
+    """Return where the last word with an ASCII digit begins, the length of the text without one.
+
+    Words end at spaces and line breaks. What a pattern that matches neither finds from there on, it
+    finds in the whole text.
+    """
+    digit = max(map(text.rfind, "0123456789"))
+    if digit < 0:
+        return len(text)
+    return max(text.rfind(" ", 0, digit), text.rfind("\n", 0, digit)) + 1
+
+
+@lru_cache(8)
+def last_word(text: str) -> Word | None:
+    """Return the last word with a digit, if the last match of every pattern of a number is in it.
+
+    None where the word is long or not ASCII, or something behind it might be taken for a number:
+    then the text itself has to be searched. Remembered for all scorers of a text.
+    """
+    end = len(text.rstrip(PLAIN))
+    start = max(text.rfind(" ", 0, end), text.rfind("\n", 0, end)) + 1
+    words = text[start:].split(None, 1)
+    word, rest = (*words, "", "")[:2]
+    if (
+        start + len(word) < end  # other white space is in it
+        or not text.startswith(word, start)
+        or len(word) > LONGEST_WORD
+        or not word.isascii()
+        or DIGIT.search(word) is None
+        or ".." in rest
+        or "-." in rest
+    ):
+        return None
+    return Word(word, start)
+
+
+def last_number(
+    pattern: re.Pattern[str], how: str = LAST_NUMBER, clean: Callable[[str], str | None] = str
+) -> Extract:
+    """Return an extraction of the last match of a pattern.
+
+    pattern: matches no space and no line break, and every match holds a digit, a comma, a currency
+    sign or two periods. how: its description in an answer. clean: makes the value of a match, None
+    where that is no answer after all.
+    """
+
+    @lru_cache(MOST_WORDS)
+    def in_word(word: str) -> Number | None:
+        match = last_match(pattern, word)
+        return None if match is None else Number(match[0], clean(match[0]), *match.span())
+
+    def extract(text: str, reference: str = "") -> Answer | None:
+        word = last_word(text)
+        number, offset = (None, 0) if word is None else (in_word(word.text), word.start)
+        if number is None:
+            match, offset = last_match_in_words(pattern, text), 0
+            if match is None:
+                return None
+            number = Number(match[0], clean(match[0]), *match.span())
+        if number.value is None:
+            return None
+        return Answer(number.text, number.value, (offset + number.start, offset + number.end), how)
+
+    return extract
+
+
+def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
+    """Return an extraction of the last match once commas between digits are gone.
+
+    pattern: as for `last_number`. The span is that of the number as it is compared, None where it
+    stands in the text with commas alone.
+    """
+
+    @lru_cache(MOST_WORDS)
+    def in_word(word: str) -> str | None:
+        match = last_match(pattern, COMMA.sub(r"\1\2", word))
+        return None if match is None else match[0]
+
+    def extract(text: str, reference: str = "") -> Answer | None:
+        word = last_word(text)
+        number = None if word is None else in_word(word.text)
+        if number is None and (number := _without_commas(pattern, text)) is None:
+            return None
+        start = text.rfind(number)
+        span = None if start < 0 else (start, start + len(number))
+        return Answer(number, number, span, "the last number, commas removed")
+
+    return extract
+
+
+def extracted_gold(extract: Extract, problem: Problem) -> str:
+    """Return the gold as an extraction reads it, as it is where that finds no number."""
+    answer = extract(problem.gold, "")
+    return problem.gold if answer is None else answer.value
+
+
+lowered = lru_cache(8)(lower_in_place)
+
+
+def last_behind_answer(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the last match of a pattern that begins with "answer" in any case and holds a ":"."""
+    if ":" not in text:
+        return None
+    lower, index = lowered(text), len(text)
+    while (index := lower.rfind("answer", 0, index)) >= 0:
+        if match := pattern.match(text, index):
+            return match
+    return None
+
+
+def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return what `last_match` does for a pattern that matches no space and no line break."""
+    for start in chain((last_number_start(text),), ends(text)):
+        last = None
+        for last in pattern.finditer(text, start):  # noqa: B007  (the loop is for its last value)
+            pass
+        if last is not None:
+            return last
+    return None
+
+
+def _without_commas(pattern: re.Pattern[str], text: str) -> str | None:
+    r"""Return the last match once `COMMA` gave way to `\1\2`; no match holds white space.
+
+    What stands between the matches, joined with their groups, is that text.
+    """
+    for start in chain((last_number_start(text),), ends(text)):
+        end = text[start:] if start else text
+        match = last_match(pattern, "".join(COMMA.split(end)) if "," in end else end)
+        if match is not None:
+            return match.group()
+    return None
+
+
+def ends(text: str) -> Iterator[int]:
+    """Yield where ever longer ends of a text begin, each at a space or line break; 0 is the last.
+
+    What a pattern that matches neither finds in an end is what it finds there in the whole text,
+    so the last match of all stands in the first end that holds one. All ends together are linear.
+    """
+    length = END
+    while length < len(text):
+        limit = len(text) - length
+        start = max(text.rfind(" ", 0, limit), text.rfind("\n", 0, limit))
+        if start <= 0:
+            break
+        yield start
+        length = GROWTH * (len(text) - start)
+    yield 0

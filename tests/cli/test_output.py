@@ -1,0 +1,118 @@
+"""Nothing that a file, a server or a model says is obeyed by a terminal or computed by a sheet."""
+
+import ast
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+
+import gradeschool as package
+from gradeschool.reports.printable import csv_cell, printable, say, show_status, terminal
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+SOURCE = Path(package.__file__).parent
+# The module of output functions, and what speaks to another process instead of a person.
+OUTPUT = (SOURCE / "reports" / "printable.py",)
+WRITERS = {"print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write",
+           "Console", "rich.print"}  # fmt: skip
+HOSTILE = "\x1b[31mred\x1b]0;title\x07 \u202e\x9b2J"
+
+
+def calls(path: Path) -> list[str]:
+    """Return the calls in a module that write to a terminal, with their lines."""
+    tree = ast.parse(path.read_text("utf-8"))
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [f"{path}:{call.lineno}" for call in found if ast.unparse(call.func) in WRITERS]
+
+
+def test_no_verb_prints_past_the_output_functions() -> None:
+    """`say`, `warn`, `print_json` and `terminal` are the only ways to a terminal."""
+    modules = [path for path in SOURCE.rglob("*.py") if path not in OUTPUT]
+    assert [place for path in modules for place in calls(path)] == []
+    assert any(calls(path) for path in OUTPUT)
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    """Completions of a run with a hostile name, hostile texts and a hostile finish."""
+    rows = [
+        {"run": f"run {HOSTILE}", "index": index, "sample": sample, "finish": HOSTILE,
+         "completion": f"{HOSTILE}\n#### {index}\n=1+1"}
+        for index in range(12) for sample in range(2)
+    ]  # fmt: skip
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+COMMANDS = (
+    "score F -d sample", "score F -d sample --vote palm/2022",
+    "score F -d sample --causes", "explain F -d sample", "compare F F -d sample",
+    "runs curve F -d sample", "diff F F -d sample", "rank F -d sample --by majority",
+    f"eval -m http://127.0.0.1:9/v1 --model-name {HOSTILE.replace(' ', '')} -d sample --dry-run",
+    f"eval -m recorded/{HOSTILE.replace(' ', '')} -d sample --dry-run",
+    f"score {HOSTILE.replace(' ', '')}", f"score --{HOSTILE.replace(' ', '')} F",
+    f"protocols show {HOSTILE.replace(' ', '')}", "runs list D", "export F -d sample --to parquet",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_no_command_prints_control_characters(
+    answers: Path, gradeschool: Command, words: str, tmp_path: Path
+) -> None:
+    """Whatever the exit status: nothing but printable characters and line ends."""
+    arguments = [word.replace("F", str(answers)) if word == "F" else word for word in words.split()]
+    arguments = [str(tmp_path) if word == "D" else word for word in arguments]
+    result = gradeschool(*arguments)
+    assert (result.out + result.err).replace("\n", "").isprintable()
+
+
+def test_a_console_escapes_text_and_keeps_its_own_styles() -> None:
+    """Cells, titles and lines are escaped; colours of ours are not."""
+    file = io.StringIO()
+    console = terminal(file=file, force_terminal=True, color_system="standard", width=200)
+    table = Table(title=HOSTILE)
+    table.add_column(HOSTILE)
+    table.add_row(Text(HOSTILE, "bold"))
+    console.print(table)
+    console.print(HOSTILE, style="red")
+    written = file.getvalue()
+    assert "\x1b]0" not in written
+    assert "\x07" not in written
+    assert "\u202e" not in written
+    assert written.count("\\x1b[31mred") == 4
+    assert "\x1b[31m" in written  # our own red
+
+
+def test_say_and_status(capsys: pytest.CaptureFixture[str]) -> None:
+    """Both escape; the status line alone moves the cursor."""
+    say(HOSTILE)
+    show_status(HOSTILE)
+    out, err = capsys.readouterr()
+    assert out == printable(HOSTILE) + "\n"
+    assert err == "\r\x1b[K" + printable(HOSTILE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["=1+1", "\n=1+1", "  =1", "\t=1", "\r=1", "＝1+1", "＋1+1", "－1+1", "＠SUM(1)", "@x", "+1+1",
+     "-1+1", "|x", "%x", "\n\n ＝x", "\ufeff=1"],
+)  # fmt: skip
+def test_a_cell_that_looks_like_a_formula_is_quoted(text: str) -> None:
+    """Also behind white space, and in fullwidth signs."""
+    cell = csv_cell(text)
+    assert cell.startswith(("'", "\\"))
+    written = io.StringIO()
+    csv.writer(written).writerow([cell])
+    assert next(csv.reader(io.StringIO(written.getvalue(), newline=""))) == [cell]
+
+
+@pytest.mark.parametrize("text", ["", "5", "-10", "+3", "-1,234.5", "so =", "1=1", "a\n=1"])
+def test_other_cells_stay(text: str) -> None:
+    """Numbers stay numbers."""
+    assert csv_cell(text) == text

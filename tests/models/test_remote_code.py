@@ -1,0 +1,103 @@
+"""Python code that comes with a model is never run, whatever stands on standard input."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import gradeschool as package
+from gradeschool.errors import InputError
+from tests.support.command import SCRIPT, environment
+
+SOURCE = Path(package.__file__).parent
+CODE = """
+from pathlib import Path
+Path({marker!r}).write_text("ran")
+from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+class HostileConfig(PretrainedConfig):
+    model_type = "hostile"
+class HostileModel(PreTrainedModel):
+    config_class = HostileConfig
+class HostileTokenizer(PreTrainedTokenizerFast):
+    pass
+"""
+
+
+def hostile_folder(folder: Path) -> Path:
+    """Return the folder of a model that needs its own code, which leaves a file behind."""
+    model = folder / "model"
+    model.mkdir()
+    classes = {"AutoConfig": "hostile.HostileConfig",
+               "AutoModelForCausalLM": "hostile.HostileModel"}  # fmt: skip
+    (model / "config.json").write_text(json.dumps({"model_type": "hostile", "auto_map": classes}))
+    tokenizer = {"tokenizer_class": "HostileTokenizer",
+                 "auto_map": {"AutoTokenizer": [None, "hostile.HostileTokenizer"]}}  # fmt: skip
+    (model / "tokenizer_config.json").write_text(json.dumps(tokenizer))
+    head = {"schema": 1, "token_id": 0, "gain": 1.0, "bias": 0.0}
+    (model / "verifier.json").write_text(json.dumps(head))
+    (model / "hostile.py").write_text(CODE.format(marker=str(folder / "ran")))
+    return model
+
+
+def answers(folder: Path) -> Path:
+    path = folder / "answers.jsonl"
+    path.write_text('{"index": 0, "completion": "#### 600"}\n{"index": 0, "completion": "5"}\n')
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        "finetune -m M -d sample -o O",
+        "sample -m transformers/M -d sample -o O -k 1 -n 1",
+        "eval -m transformers/M -d sample -o O -n 1",
+        "verifier train --generator M --completions A -d sample -o O",
+        "verifier score --verifier M A -d sample",
+    ],
+)
+def test_code_of_a_model_is_not_run(tmp_path: Path, words: str) -> None:
+    """One sentence and exit status 2; a "y" on standard input changes nothing."""
+    model, samples = hostile_folder(tmp_path), answers(tmp_path)
+    paths = {"M": str(model), "transformers/M": f"transformers/{model}", "A": str(samples),
+             "O": str(tmp_path / "out")}  # fmt: skip
+    result = subprocess.run(
+        [SCRIPT, *(paths.get(word, word) for word in words.split())],
+        input="y\n" * 20, capture_output=True, text=True, cwd=tmp_path, timeout=120,
+        env=environment({"HF_HOME": str(tmp_path / "hub")}),
+    )  # fmt: skip
+    assert not (tmp_path / "ran").exists()
+    assert "needs Python code of its own" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "[y/N]" not in result.stdout + result.stderr
+    assert result.returncode == 2
+
+
+def test_a_model_is_loaded_in_one_place_only() -> None:
+    """`from_folder` forbids code; nothing loads models or tokenizers past it."""
+    loads = [
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in ("from_pretrained", "from_config")
+    ]
+    assert loads == ["models/local.py"]
+
+
+def test_other_faults_of_a_folder_stay_as_they_are(tmp_path: Path) -> None:
+    """What is no question of code is raised as transformers raises it."""
+    from gradeschool.models.local import from_folder
+
+    class Damaged:
+        @staticmethod
+        def from_pretrained(folder: Path, **options: object) -> None:
+            assert options == {"local_files_only": True, "trust_remote_code": False}
+            raise ValueError("damaged")
+
+    with pytest.raises(ValueError, match="damaged") as caught:
+        from_folder(Damaged, tmp_path)
+    assert not isinstance(caught.value, InputError)
