@@ -33,7 +33,7 @@ TOTAL_SECONDS = 600.0
 LARGEST_REPLY = 16 * 2**20
 JSON_HEADERS = {"Content-Type": "application/json"}
 # A server that starts says 503 for a while: it is asked so often again which model it serves.
-STARTING_WAITS = (0.5, 1.0, 2.0, 4.0)
+STARTING_WAITS: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 # The connection that carries the present task's request.
 _CONNECTION: ContextVar[ResponseHandler] = ContextVar("connection")
