@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +21,9 @@ from gradeschool.cli.options import (
     warn_of_faults,
 )
 from gradeschool.errors import InputError
+
+if TYPE_CHECKING:
+    from gradeschool.scoring.sources import SourceRun
 
 
 @click.command(cls=FileVerb)
@@ -58,7 +63,11 @@ def command(
     chosen = choose_runs(runs, dataset, warn, _check_two)
     name = scorer or headline_scorer([run.manifest for run in chosen], list(all_scorers()))
     judge = get_usable_scorer(name)
-    base, *others = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
+    scored = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
+    labels = _labels(chosen)
+    base, *others = (
+        replace(outcomes, run=label) for outcomes, label in zip(scored, labels, strict=True)
+    )
     entries = profile(base, others)
     if as_json:
         print_json({
@@ -73,6 +82,13 @@ def command(
     if output is not None:
         draw_profile(base, entries, output)
     warn_of_faults(sum(run.run.faults for run in chosen))
+
+
+def _labels(runs: Sequence[SourceRun]) -> list[str]:
+    """Return the datasets' names where they are known and differ, else the runs' names."""
+    known = (run.manifest.get("dataset", {}).get("name") for run in runs)
+    names = [Path(name).name if isinstance(name, str) else "" for name in known]
+    return names if all(names) and len(set(names)) == len(names) else [run.run.name for run in runs]
 
 
 def _check_two(runs: Sequence[str]) -> None:
