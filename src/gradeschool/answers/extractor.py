@@ -31,6 +31,7 @@ from gradeschool.answers.quantities import (
 from gradeschool.answers.question import (
     FEWEST_WORDS,
     MOST_OF,
+    groups_by_points,
     question_hints,
     restated_share,
     restates_question,
@@ -103,12 +104,9 @@ DIGIT = re.compile(r"\d")
 MOST_STRONGER, SHORTEST_REPEATED = 6, 15
 # "5.600" is a number of thousands in a text of these languages.
 THOUSANDS_POINT = re.compile(r"-?\d{1,3}\.\d{3}")
-POINT_LANGUAGES = re.compile(
-    r"(?i)\b(?:der|die|das|und|ist|sind|gibt|geben|zusammen|el|los|las|una|por|lo\stanto|es|son"
-    r"|quedan|della|sono|totale|uma|são|les|des|est|donc)\b"
-)
+# "57 500 dollars" in French and Russian.
+THOUSANDS_SPACE = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
 SCALE_WORDS = ("illion", "illions", "housand", "k", "K")
-ENGLISH = re.compile(r"(?i)\b(?:the|is|of|and|she|he|so|are)\b")
 
 
 def extract_final_answer(text: str, question: str = "") -> ExtractedAnswer | None:
@@ -406,11 +404,17 @@ def _printed(text: str, region: Region) -> ExtractedAnswer | None:
 
 def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> ExtractedAnswer:
     """Return an answer by the conventions of its text: "5.600" in German, millions where asked."""
-    written = region.text[answer.start : answer.end]
+    text, points = region.text, question_hints(question).points
+    written = text[answer.start : answer.end]
     if THOUSANDS_POINT.fullmatch(written.lstrip("$€ ")):
-        words = region.text[max(region.start, answer.start - 300) : answer.start + 60]
-        if len(POINT_LANGUAGES.findall(words)) > len(ENGLISH.findall(words)):
+        words = text[max(region.start, answer.start - 300) : answer.start + 60]
+        if points or groups_by_points(words):
             return answer._replace(value=canonical(shifted(answer.value, 3)))
+    if points and written.isdecimal():
+        for whole in THOUSANDS_SPACE.finditer(text, max(0, answer.start - 12), answer.end + 12):
+            if whole.start() <= answer.start < whole.end():
+                value = canonical(whole[0].replace(" ", ""))
+                return answer._replace(value=value, start=whole.start(), end=whole.end())
     if written.endswith(SCALE_WORDS) and (scale := question_hints(question).scale):
         return answer._replace(value=canonical(shifted(answer.value, -scale)))
     return answer

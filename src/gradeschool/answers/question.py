@@ -35,6 +35,11 @@ COMPARES = re.compile(r"(?i)\b(?:more|less|fewer|differ(?:ence|s)?|further|\w{3,
 SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trillion)s?\b")
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 LONG_WORD = re.compile(r"[A-Za-z]{4,}")
+POINT_LANGUAGES = re.compile(
+    r"(?i)\b(?:der|die|das|und|ist|sind|gibt|geben|zusammen|wie|viele?|el|los|las|una|por|lo\stanto|es"
+    r"|son|quedan|cuánt[oa]s?|della|sono|totale|uma|são|les|des|est|donc|combien|[а-яё]{2,})\b"
+)
+ENGLISH = re.compile(r"(?i)\b(?:the|is|of|and|she|he|so|are|how|many|much)\b")
 FEWEST_WORDS, MOST_OF = 3, 0.6
 NAME = re.compile(r"\b[A-Z][a-z]{2,}")
 # fmt: off
@@ -69,7 +74,8 @@ class QuestionHints(NamedTuple):
     givens: (digits, stem of the next word) as they stand in the question; values: the digits alone.
     scale: the power of ten in which it asks ("in millions of dollars" is 6), else 0. share: whether
     it may ask for a fraction. compares: whether it may ask how much more. words: the longer words
-    of the sentence that asks. name: the only name in it, else "".
+    of the sentence that asks. name: the only name in it, else "". points: whether the question is
+    in a language that writes "5.600" or "5 600" for thousands.
     """
 
     units: frozenset[str]
@@ -80,10 +86,19 @@ class QuestionHints(NamedTuple):
     compares: bool
     words: frozenset[str]
     name: str
+    points: bool
 
 
 NOTHING = QuestionHints(
-    frozenset(), frozenset(), frozenset(), 0, share=True, compares=True, words=frozenset(), name=""
+    frozenset(),
+    frozenset(),
+    frozenset(),
+    0,
+    share=True,
+    compares=True,
+    words=frozenset(),
+    name="",
+    points=False,
 )
 
 
@@ -105,7 +120,14 @@ def question_hints(question: str) -> QuestionHints:
     words = frozenset(map(stem, LONG_WORD.findall(asking)))
     names = set(NAME.findall(asking)) - NO_NAMES
     name = names.pop() if len(names) == 1 else ""
-    return QuestionHints(units, givens, values, scale, share, compares, words, name)
+    return QuestionHints(
+        units, givens, values, scale, share, compares, words, name, groups_by_points(question)
+    )
+
+
+def groups_by_points(text: str) -> bool:
+    """Tell whether a text is in a language that writes "5.600" or "5 600" for thousands."""
+    return len(POINT_LANGUAGES.findall(text)) > len(ENGLISH.findall(text))
 
 
 def restates_question(text: str, question: str) -> bool:
