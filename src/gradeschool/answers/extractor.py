@@ -238,7 +238,11 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         if (doubts and UNKNOWN.search(text, *span)) or is_next_item(text, sentence, end):
             return None
         if number is None or is_aside(text, sentence):
-            if last and number and text[slice(*span)].strip() in question:
+            if (
+                last
+                and text[slice(*span)].strip().endswith("?")
+                and _is_asked(text, sentence, question)
+            ):
                 return None  # it ends in what it was asked
             continue
         if _goes_round(region, sentence, number, question):

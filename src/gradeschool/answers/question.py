@@ -179,6 +179,8 @@ def _units(asking: str) -> frozenset[str]:
         return frozenset(["percent"])
     counted = [match.group(1) for match in HOW_MANY.finditer(asking)]
     if counted:
+        if counted[-1].startswith("times "):
+            return frozenset(["time"])
         words = [word for word in counted[-1].split() if word.lower() not in FILLERS]
         return frozenset(stem(word) for word in words[:2])
     if TIME_OF.search(asking):
