@@ -35,6 +35,7 @@ from gradeschool.answers.question import (
     question_hints,
     restated_share,
     restates_question,
+    stem,
 )
 from gradeschool.answers.regions import Region, committed_region
 from gradeschool.answers.sentences import (
@@ -72,6 +73,10 @@ CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|con
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
 PLAIN_BULLET = re.compile(r"[ \t]{0,8}[-*•] (?!.{0,200}(?:=|\*\*))")
+LABELLED = re.compile(
+    r"(?:[-*•]\s)?[*]{0,2}(?P<label>[A-Za-z][A-Za-z' ]{1,40})[*]{0,2}:[*\s]{0,3}"
+    r"\$?[\d.,]++[^\n=:\d]{0,20}"
+)
 TOTAL = re.compile(
     r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether|together)\b"
 )
@@ -256,7 +261,9 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         if asked or (repeats and _is_given(text, sentence, question)):
             repeats = True
             continue
-        stronger = _stronger(text, sentences[index:], question)
+        stronger = _stronger(text, sentences[index:], question) or _asked_item(
+            text, sentences[index:], question
+        )
         if stronger is not None:
             return ExtractedAnswer(*stronger, "in the conclusion", Confidence.CONCLUDED)
         concludes = CONCLUSION.match(text, *span) is not None
@@ -307,6 +314,19 @@ def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNum
                 return None
         elif TOTAL.search(text, sentence.start, sentence.end):
             return None
+    return None
+
+
+def _asked_item(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
+    """Return the figure whose label was asked for: the 44 of "Girls: 44", then "Boys: 36"."""
+    hints = question_hints(question)
+    asked = hints.words | hints.units
+    for index, sentence in enumerate(sentences[:MOST_STRONGER]):
+        item = LABELLED.fullmatch(text[sentence.start : sentence.end].strip())
+        if item is None:
+            return None
+        if not asked.isdisjoint(map(stem, item["label"].split())):
+            return stated_number(text, sentence.start, sentence.end, question) if index else None
     return None
 
 

@@ -40,6 +40,13 @@ POINT_LANGUAGES = re.compile(
     r"|son|quedan|cuánt[oa]s?|della|sono|totale|uma|são|les|des|est|donc|combien|[а-яё]{2,})\b"
 )
 ENGLISH = re.compile(r"(?i)\b(?:the|is|of|and|she|he|so|are|how|many|much)\b")
+# Words of a question that say nothing of what it asks for.
+NO_TOPIC = frozenset(
+    """
+    what which many much does have will would could should there they their them with from that thi
+    were been between after before when where each other both into than then more less
+    """.split()  # noqa: SIM905
+)
 FEWEST_WORDS, MOST_OF = 3, 0.6
 NAME = re.compile(r"\b[A-Z][a-z]{2,}")
 # fmt: off
@@ -132,15 +139,21 @@ def groups_by_points(text: str) -> bool:
 
 def restates_question(text: str, question: str) -> bool:
     """Tell whether a sentence holds most of the longer words of what the question asks."""
-    return restated_share(text, question) >= MOST_OF
+    return _share(text, question_hints(question).words) >= MOST_OF
 
 
 def restated_share(text: str, question: str) -> float:
-    """Return the share of the longer words of what the question asks that a sentence holds.
+    """Return the share of the topic words of what the question asks that a sentence holds.
 
-    0 where the question has too few of them to tell.
+    Words such as "what" and "each" count only where the question has hardly any others; 0 where it
+    has too few words to tell.
     """
-    expected = question_hints(question).words
+    words = question_hints(question).words
+    topics = words - NO_TOPIC
+    return _share(text, topics if len(topics) >= FEWEST_WORDS else words)
+
+
+def _share(text: str, expected: frozenset[str]) -> float:
     if len(expected) < FEWEST_WORDS:
         return 0.0
     return len(expected.intersection(map(stem, LONG_WORD.findall(text)))) / len(expected)
