@@ -7,7 +7,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -135,7 +134,7 @@ class Matcher:
         except InputError as missing:
             return sample, None, str(missing)
         if sample.reference.prompted and (place := self.asked_in(sample.text)) is not None:
-            sample = replace(sample, text=place.rest)
+            sample = sample._replace(text=place.rest)
         return sample, problem, ""
 
     def _by_name(self, reference: Reference) -> Problem | None:
@@ -173,7 +172,9 @@ def _is_another(problem: Problem, question: str | None) -> bool:
 
     A short one tells nothing: some files cut questions off.
     """
-    theirs, ours = _squeeze(question or ""), _squeeze(problem.question)
+    if question is None or len(question) < TELLING:
+        return False
+    theirs, ours = _squeeze(question), _squeeze(problem.question)
     return len(theirs) >= TELLING and theirs not in ours and ours not in theirs
 
 
@@ -332,7 +333,7 @@ def _by_order(samples: Sequence[FileSample], matcher: Matcher, file: str) -> Nam
         return Naming()  # the texts begin with the prompt
     first = min(sample.row for sample in samples)
     placed = [
-        replace(sample, reference=Reference(position=sample.row - first)) for sample in samples
+        sample._replace(reference=Reference(position=sample.row - first)) for sample in samples
     ]
     if len(placed) >= ENOUGH and _fits(_topics(placed), matcher):
         note = f"{file!r} names no problems: its rows are read in the order of {matcher.name!r}"
