@@ -79,10 +79,15 @@ class Matcher:
             raise InputError(
                 f"names problem {named.id!r}, but its question is that of {by_question.id!r}"
             )
-        if named is not None and by_question is None and _is_another(named, reference.question):
+        if (
+            named is not None
+            and by_question is None
+            and question is not None
+            and _is_another(named, question)
+        ):
             raise InputError(
                 f"names problem {named.id!r}, but asks another question: "
-                f"{clip(reference.question or '')!r}; {ADVICE}"
+                f"{clip(question)!r}; {ADVICE}"
             )
         problem = named if reference.position is not None else named or by_question
         if problem is None and reference.gold is not None:
@@ -167,13 +172,11 @@ class Matcher:
         return f"has the id {id!r}, which is not in {self.name!r} (rows 0 to {last}); {ADVICE}"
 
 
-def _is_another(problem: Problem, question: str | None) -> bool:
+def _is_another(problem: Problem, question: str) -> bool:
     """Tell whether a row's question is neither a part of the problem's nor a prompt around it.
 
     A short one tells nothing: some files cut questions off.
     """
-    if question is None or len(question) < TELLING:
-        return False
     theirs, ours = _squeeze(question), _squeeze(problem.question)
     return len(theirs) >= TELLING and theirs not in ours and ours not in theirs
 
