@@ -249,15 +249,15 @@ class Shard:
     @classmethod
     def parse(cls, text: str) -> Shard:
         """Read "I/N". Raises InputError."""
-        found = WRITTEN.fullmatch(text)
-        shard = cls(int(found[1]), int(found[2])) if found else cls(0, 0)
+        match = WRITTEN.fullmatch(text)
+        shard = cls(int(match[1]), int(match[2])) if match else cls(0, 0)
         if not 1 <= shard.index <= shard.count:
             raise InputError(
                 f"the shard is {text!r}; give I/N, counted from 1: of four 1/4, 2/4, 3/4 and 4/4"
             )
         return shard
 
-    def wanted(self, file: int) -> Callable[[int], bool]:
+    def selects(self, file: int) -> Callable[[int], bool]:
         """Return which rows of a file are in the shard, by number.
 
         Row r of file f, both counted from 1, is in shard (r + f - 2) mod N + 1: files of one row
@@ -289,7 +289,7 @@ def join(paths: Sequence[Path]) -> tuple[tuple[str, ...], Iterator[tuple[FilePla
                 "score every shard with the same --scorer"
             )
     check = _Complete(len(paths))
-    rows = heapq.merge(*(check.seen(path, rows) for path, _, rows in tables), key=_order)
+    rows = heapq.merge(*(check.checked(path, rows) for path, _, rows in tables), key=_order)
     return scorers, check.after(rows)
 
 
@@ -305,7 +305,7 @@ class _Complete:
         self.files: dict[str, Path] = {}
         self.empty = tables
 
-    def seen(
+    def checked(
         self, path: Path, rows: Iterator[tuple[FilePlace, ScoredRow]]
     ) -> Iterator[tuple[FilePlace, ScoredRow]]:
         last = None
