@@ -1,11 +1,15 @@
 """`gradeschool compare`: pairing, sets that differ, thresholds, what it prints."""
 
 import json
+import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from gradeschool.problem import Problem
+from gradeschool.scoring.compare import Outcomes, compare, gate
+from gradeschool.scoring.table import Tally
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -190,6 +194,99 @@ def test_thresholds_decide_the_exit_status(
     assert message in result.out
 
 
+@pytest.mark.parametrize(
+    ("wrong", "options", "status", "line"),
+    [
+        (range(3), (), 0, "met: b against a: -7.50 points, p 0.125 that it is no worse"),
+        (range(5), (), 1, "MISSED: b against a: -12.50 points, p 0.031 that it is no worse"),
+        (range(0), (), 0, "met: b against a: +0.00 points"),
+        (range(3), (), 0, "a loss of 1 is not excluded"),
+        (range(0), ("--margin", "12"), 0, "a loss of 12 is excluded"),
+        (range(3), (), 0, "5,887 problems exclude it for an equal run, with 80 % power"),
+    ],
+)
+def test_the_gate_fails_what_is_significantly_worse(
+    gradeschool: Command, write: Write, dataset: Path, wrong: Sequence[int],
+    options: tuple[str, ...], status: int, line: str,
+) -> None:  # fmt: skip
+    """Chance alone does not fail a build, and too few problems to exclude a loss do not either."""
+    good, build = write("a", rights()), write("b", rights(*wrong))
+    done = gradeschool("compare", build, "--gate", good, *options, "-d", dataset)
+    assert done.status == status
+    assert line in done.out
+    assert "met: b: 0 samples failed (0 in a), at most 0 is accepted" in done.out
+
+
+@pytest.mark.parametrize(("accepted", "status"), [(0, 1), (2, 1), (3, 0)])
+def test_samples_that_failed_are_a_threshold_of_their_own(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path, accepted: int, status: int
+) -> None:
+    """They are left out of the test, and a run that stopped early has failed the others."""
+    good = write("a", rights(0, 1))
+    build = tmp_path / "b.jsonl"
+    rows = [
+        {"index": index, "completion": f"The answer is {index}."} for index in range(PROBLEMS - 1)
+    ]
+    rows[5:7] = [{"index": index, "error": "timeout", "completion": ""} for index in (5, 6)]
+    build.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = gradeschool("compare", build, "--gate", good, "--max-failures", accepted, "-d", dataset)
+    assert done.status == status
+    assert f"b: 3 samples failed (0 in a), at most {accepted} is accepted" in done.out
+    assert "b against a: +5.41 points" in done.out  # 35 of 37 and 37 of 37
+
+
+@pytest.mark.parametrize("option", [("--not-worse-than", "RUN"), ("--unpaired",)])
+def test_the_gate_stands_alone(
+    gradeschool: Command, write: Write, dataset: Path, option: tuple[str, ...]
+) -> None:
+    """Two measures, or none by problem, are bad input."""
+    good = write("a", rights())
+    words = [str(good) if word == "RUN" else word for word in option]
+    done = gradeschool("compare", write("b", rights()), "--gate", good, *words, "-d", dataset)
+    assert done.status == 2
+    assert "--gate excludes --not-worse-than and --unpaired" in done.err
+
+
+def test_the_gate_refuses_runs_of_other_prompts(gradeschool: Command, tmp_path: Path) -> None:
+    """A change of protocol is not a change of the engine."""
+    for protocol in ("zero-shot/chat", "zero-shot/cot"):
+        asked = ("-m", "recorded/sample#handwritten/cot", "-p", protocol, "-d", "sample")
+        output = tmp_path / protocol.partition("/")[2]
+        assert gradeschool("eval", *asked, "-n", "4", "-o", output, "--quiet").status == 0
+    done = gradeschool("compare", tmp_path / "cot", "--gate", tmp_path / "chat")
+    assert done.status == 2
+    assert "a gate compares runs of the same prompts" in done.err
+
+
+def outcomes(name: str, corrects: Sequence[bool]) -> Outcomes:
+    """One sample of each problem."""
+    ids = [str(index) for index in range(len(corrects))]
+    problems = {id: Problem(id, f"{id}?", "1", "#### 1") for id in ids}
+    tallies = {id: Tally(int(right), 1) for id, right in zip(ids, corrects, strict=True)}
+    return Outcomes(name, problems, tallies, 0)
+
+
+def gated(draw: random.Random, good: Sequence[float], build: Sequence[float]) -> bool:
+    """Whether a build fails the gate; both are probabilities of the problems to be right."""
+    runs = [
+        outcomes(name, [draw.random() < chance for chance in chances])
+        for name, chances in (("good", good), ("build", build))
+    ]
+    return not all(threshold.met for threshold in gate(runs, compare(runs), 1.0))
+
+
+def test_200_equal_builds_fail_the_gate_at_the_stated_rate() -> None:
+    """5 % at most, one-sided; the exact test stays below it. A loss of 4 points is found."""
+    draw = random.Random(200)
+    chances = [draw.betavariate(4, 1) for _ in range(600)]
+    alarms = sum(gated(draw, chances, chances) for _ in range(200))
+    worse = [max(0.0, chance - 0.06) for chance in chances]
+    found = sum(gated(draw, chances, worse) for _ in range(60))
+    print(f"{alarms} of 200 equal builds fail, {found} of 60 that are 6 points worse")
+    assert 0 < alarms <= 18  # binomial, 10 expected at most: more than 18 in 1 of 200 suites
+    assert found >= 45
+
+
 def test_one_run_alone_needs_a_threshold(gradeschool: Command, write: Write, dataset: Path) -> None:
     """Nothing to compare with is bad input."""
     result = gradeschool("compare", write("a", rights()), "-d", dataset)
@@ -202,9 +299,6 @@ def test_one_id_for_two_problems_is_refused(
 ) -> None:
     """Runs that carry different problems of their own under one id are not paired."""
     from gradeschool.errors import InputError
-    from gradeschool.problem import Problem
-    from gradeschool.scoring.compare import Outcomes, compare
-    from gradeschool.scoring.table import Tally
 
     def run(gold: str) -> Outcomes:
         problem = Problem("7", f"What is {gold}?", gold, f"#### {gold}")

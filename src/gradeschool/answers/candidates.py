@@ -128,6 +128,7 @@ DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)
 BELOW_ZERO = re.compile(
     r"\s?(?:°\s?[CF]?|degrees?)?(?:\s(?:Celsius|Fahrenheit))?\sbelow\s(?:zero|0)\b"
 )
+LONGEST_BELOW = 40
 NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
@@ -279,7 +280,10 @@ def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
     if number.value.startswith("-"):
         return number
     worded = before.endswith(("minus", "negative")) and NEGATIVE_BEFORE.search(before)
-    if not worded and not BELOW_ZERO.match(text, number.end):
+    if not worded and (
+        text.find("below", number.end, number.end + LONGEST_BELOW) < 0
+        or not BELOW_ZERO.match(text, number.end)
+    ):
         return number
     return number._replace(value=f"-{number.value}")
 

@@ -80,6 +80,7 @@ UNKNOWN = re.compile(
     r"(?:\w+ly\s)?(?:determine|answer|solve|calculate|tell|say|know|find|compute|give|provide)[dn]?"
     r"|(?:not|n['’]t(?:\s\w+)?)\s(?:enough|sufficient|what)|insufficient|unknown)\b"
 )
+DOUBTS = ("not", "’t", "'t", "ossible", "nsufficient", "nknown", "nable")
 # The number alone, on a line below the sentence that announces it.
 BELOW = re.compile(
     r"(?:[:=≈]|\b(?:is|are|was|be|equals|to))[\s*]{0,4}\n\s{0,20}(?:\\[\[(]|\$\$|\*\*){0,2}\s{0,9}"
@@ -229,13 +230,14 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
     end = _before_parts(text, start, before_check(text, start, end))
     sentences = list(last_sentences(text, start, end))
     repeats = False
+    doubts = sentences and any(map(text[sentences[-1].start : end].__contains__, DOUBTS))
     for index, sentence in enumerate(sentences):
         span = sentence.start, sentence.end
         number = stated_number(text, *span, question)
         last = index == 0 and end == limit
         if last and not whole and breaks_off(text, sentence, number, question):
             return None
-        if UNKNOWN.search(text, *span) or is_next_item(text, sentence, end):
+        if (doubts and UNKNOWN.search(text, *span)) or is_next_item(text, sentence, end):
             return None
         if number is None or is_aside(text, sentence):
             if last and number and text[slice(*span)].strip() in question:

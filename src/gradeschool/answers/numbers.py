@@ -13,6 +13,8 @@ TOLERANCE = Decimal("1e-6")
 # No traps: an overflow gives infinity instead of raising. 60 digits are enough to tell whether a
 # difference is under the tolerance.
 _CONTEXT = Context(prec=60, traps=[])
+# `float` strips these from text beyond ASCII alone, `Decimal` from any.
+SEPARATORS = re.compile(r"[\x1c-\x1f]")
 # `float` takes an underscore between digits alone, `Decimal` takes it anywhere.
 STRAY_UNDERSCORE = re.compile(r"(?<!\d)_|_(?!\d)")
 WHITE = (
@@ -26,7 +28,7 @@ def parse_decimal(text: str) -> Decimal | None:
 
     Decimal digits of every script count as digits, as they do for `float`.
     """
-    if STRAY_UNDERSCORE.search(text):
+    if STRAY_UNDERSCORE.search(text) or (text.isascii() and SEPARATORS.search(text)):
         return None
     try:
         number = Decimal(text)

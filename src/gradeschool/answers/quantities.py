@@ -36,6 +36,13 @@ QUANTITY = re.compile(
 # A number begins at one of these, or a few characters before it: sign, currency.
 NUMERIC = re.compile(r"[\d¼½¾⅐-⅞\\]")
 LONGEST_PREFIX = 6
+# The common case, "= 18 eggs": nothing before or behind the digits belongs to them.
+DIGITS = (
+    r"[1-9]\d{0,14}(?=\s(?!\s|(?:and )?[\d¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]|[/×x*$\\]"
+    r"|thousand|million|billion|trillion)|[.,](?!\S)|[)}?!]|\Z)"
+)
+PLAIN_HERE = re.compile(DIGITS)
+PLAIN = re.compile(rf"(?<![^\s(={{])(?<![\^_]{{)(?<![$€£¥₹]\s)(?<![$€£¥₹]\s\s){DIGITS}")
 # Behind a whole number or a decimal.
 VULGAR = dict(zip("¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", (
     "1/4", "1/2", "3/4", "1/3", "2/3", "1/5", "2/5", "3/5", "4/5", "1/6", "5/6", "1/8", "3/8",
@@ -74,6 +81,11 @@ def quantities(text: str, start: int = 0, end: int | None = None) -> Iterator[Wr
     """Yield the quantities of a piece of text from left to right, none inside a word or a power."""
     stop = len(text) if end is None else end
     while near := NUMERIC.search(text, start, stop):
+        plain = PLAIN.match(text, near.start(), stop)
+        if plain is not None:
+            start = plain.end()
+            yield WrittenNumber(plain[0], near.start(), start)
+            continue
         match = QUANTITY.search(text, max(start, near.start() - LONGEST_PREFIX), stop)
         if match is None:
             return
@@ -85,6 +97,9 @@ def quantities(text: str, start: int = 0, end: int | None = None) -> Iterator[Wr
 
 def quantity_at(text: str, start: int, end: int) -> WrittenNumber | None:
     """Return the quantity that begins exactly here, else None."""
+    plain = PLAIN_HERE.match(text, start, end)
+    if plain is not None:
+        return WrittenNumber(plain[0], start, plain.end())
     match = QUANTITY.match(text, start, end)
     return None if match is None else _quantity(match, text, end)
 

@@ -44,6 +44,7 @@ CHECK = re.compile(
     r"(?:check(?:ing)?|verif(?:y|ication|ying)|confirm(?:ing)?|sanity\scheck)\b"
     r"|\n[\s*#]{0,6}(?:references?|sources?|citations?)[*_]{0,2}:"
 )
+CHECK_SIGNS = ("heck", "erif", "onfirm", "eference", "ource", "itation", "HECK", "ERIF")
 NEW_CONCLUSION = re.compile(
     r"(?i)(?:\n|[.!?]\s)[\s*]{0,4}(?:so|therefore|thus|hence)\b[^\n.]{0,90}\d"
 )
@@ -118,6 +119,9 @@ def is_aside(text: str, sentence: Sentence) -> bool:
 
 def before_check(text: str, start: int, end: int) -> int:
     """Return where a check of a result begins that takes nothing back, else the end."""
+    tail = text[max(start, end - WINDOW) : end]
+    if not any(map(tail.__contains__, CHECK_SIGNS)):
+        return end
     check = CHECK.search(text, max(start, end - WINDOW), end)
     if check is None or REVISION.search(text, check.end(), end):
         return end

@@ -335,3 +335,12 @@ def problems_needed(discordance: float, difference: float, power: float = POWER)
     remaining = max(0.0, discordance - size * size)
     root = Z95 * sqrt(discordance) + NORMAL.inv_cdf(power) * sqrt(remaining)
     return ceil((root / size) ** 2)
+
+
+def problems_for_margin(discordance: float, margin: float, power: float = POWER) -> int:
+    """Return how many problems exclude a loss of `margin` (a share) between runs that are equal.
+
+    Excluded means that the 95 % interval of the difference lies above -margin. discordance: the
+    share of problems that flip between the two runs.
+    """
+    return ceil(((Z95 + NORMAL.inv_cdf(power)) / margin) ** 2 * discordance)
