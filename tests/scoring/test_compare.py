@@ -168,7 +168,7 @@ def test_several_samples_are_clustered_by_problem(
 
 
 @pytest.mark.parametrize(
-    ("wrong", "options", "status", "said"),
+    ("wrong", "options", "status", "message"),
     [
         (range(4), ("--at-least", "0.9"), 0, "met: b: accuracy 90.00 %"),
         (range(5), ("--at-least", "0.9"), 1, "MISSED: b: accuracy 87.50 %"),
