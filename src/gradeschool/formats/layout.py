@@ -290,7 +290,7 @@ def gold_of(value: Any) -> str | None:
     """Return a gold answer: a number, or that at the end of a solution; None for none."""
     if isinstance(value, list):
         references = [item for item in value if isinstance(item, Mapping)]
-        right = [item for item in references if "correct" in (item.get("tags") or ())]
+        right = [item for item in references if item.get("tags") == ["correct"]]
         return gold_of((right or value)[0]) if value else None
     if isinstance(value, Mapping):
         inner = value.get("output", value.get("text", value.get("answer")))

@@ -184,11 +184,12 @@ def _is_another(problem: Problem, question: str) -> bool:
 def _own_problem(reference: Reference, question: str, answer: str) -> Problem:
     """Build the problem that a file carries with it, of a dataset that we do not hold."""
     text = answer if MARKER in answer else f"{MARKER} {answer}"
-    if question:
+    names = (reference.id, reference.position, reference.order)
+    named = next((name for name in names if name is not None), None)
+    if question or named is None:
         id = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     else:
-        names = (reference.id, reference.position, reference.order)
-        id = f"row {next(name for name in names if name is not None)}"
+        id = f"row {named}"
     return Problem.from_row(id, question, text)
 
 

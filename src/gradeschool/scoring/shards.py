@@ -20,6 +20,7 @@ from typing import IO, Any, NamedTuple, Protocol
 from gradeschool.atomic import replacing
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats.tables import Row, read_rows
+from gradeschool.scorer import clip
 from gradeschool.scoring.forms import notes_from, words_of
 from gradeschool.scoring.table import ERROR, OUTCOMES, ScoredRow
 
@@ -231,7 +232,7 @@ def _row_of(row: Row, scorers: Sequence[str], path: Path) -> tuple[FilePlace, Sc
             notes=notes_from(fields["form"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        fault = row.fault or f"has another shape than the first ({error})"
+        fault = row.fault or f"has another shape than the first ({clip(str(error), 200)})"
         raise InputError(f"row {row.number} of the table {str(path)!r} {fault}") from error
     return place, scored
 
