@@ -38,10 +38,10 @@ class InputError(GradeschoolError, ValueError):
 class UnknownNameError(InputError, LookupError):
     """No scorer, protocol or dataset has that name."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, existing: Iterable[str]) -> None:
         from shlex import quote
 
-        names = sorted(known)
+        names = sorted(existing)
         if close := close_names(name, names):
             hint = f"did you mean {' or '.join(map(quote, close))}?"
         elif len(names) > MOST_NAMES and kind in LISTED_BY:
@@ -54,7 +54,7 @@ class UnknownNameError(InputError, LookupError):
         return str(self.args[0])  # LookupError would print the repr
 
 
-def close_names(name: str, known: Iterable[str]) -> list[str]:
+def close_names(name: str, existing: Iterable[str]) -> list[str]:
     """Return up to three names that may be meant.
 
     One that differs by a letter or so comes first, then those that a part of the name is or that
@@ -62,11 +62,11 @@ def close_names(name: str, known: Iterable[str]) -> list[str]:
     """
     from difflib import get_close_matches
 
-    names = sorted(known)
-    whole = [one for one in names if name.startswith(f"{one}/")]
-    begun = sorted((one for one in names if name and one.startswith(name)), key=len)
+    names = sorted(existing)
+    whole = [candidate for candidate in names if name.startswith(f"{candidate}/")]
+    longer = [candidate for candidate in names if name and candidate.startswith(name)]
     nearest = get_close_matches(name, names, n=1, cutoff=0.9)
-    close = list(dict.fromkeys([*nearest, *whole, *begun]))[:3]
+    close = list(dict.fromkeys([*nearest, *whole, *sorted(longer, key=len)]))[:3]
     return (
         close
         or get_close_matches(name, names, n=1, cutoff=0.8)

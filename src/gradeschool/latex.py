@@ -18,14 +18,14 @@ def without_zero_decimals(text: str) -> str:
 def without(text: str, opening: str, closing: str) -> str:
     """Remove everything from an opening to the nearest closing."""
     parts: list[str] = []
-    at = 0
-    while (start := text.find(opening, at)) >= 0:
+    position = 0
+    while (start := text.find(opening, position)) >= 0:
         end = text.find(closing, start + len(opening))
         if end < 0:
             break
-        parts.append(text[at:start])
-        at = end + len(closing)
-    return "".join([*parts, text[at:]])
+        parts.append(text[position:start])
+        position = end + len(closing)
+    return "".join([*parts, text[position:]])
 
 
 def braced_fractions(text: str) -> str:

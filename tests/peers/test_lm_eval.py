@@ -34,7 +34,7 @@ ALL_PROTOCOLS = [
 ]
 SCORERS = lm_eval_scorers()
 # On other golds these fail upstream, or take nothing for an answer.
-NUMBER_GOLDS = ("hrm8k-gsm8k-en", "hendrycks-math500", "mgsm-direct/remove-whitespace")
+NUMBER_GOLDS = ("hrm8k-gsm8k-en", "aime", "hendrycks-math500", "mgsm-direct/remove-whitespace")
 PLATINUM_EVERY = 20  # recorded completions for each that the platinum tasks judge too
 ELECTIONS = 600
 DEFAULT_MAX_TOKENS = 256  # of every model class of the harness, where a task sets none

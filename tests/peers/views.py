@@ -13,7 +13,7 @@ from gradeschool.verdict import Answer, Outcome
 # How scorers of these names write "no answer found"; the empty string says it too.
 NOTHING = re.compile(
     r"""
-    (?: lm-eval/m?gsm .* | openai/2021 ) = \[invalid\] | opencompass/gsm8k = NULL
+    (?: lm-eval/(?:gsm|mgsm(?!-direct)) .* | openai/2021 ) = \[invalid\] | opencompass/gsm8k = NULL
 """,
     re.VERBOSE,
 )

@@ -25,8 +25,11 @@ from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.scorer import Scorer
-    from gradeschool.scoring.compare import Outcomes, Threshold
+    from gradeschool.scoring.compare import Comparison, Outcomes, Threshold
+    from gradeschool.scoring.sources import SourceRun
 
+# What run.json says of the prompts: part and key.
+PROMPT_FACTS = (("protocol", "digest"), ("dataset", "sha256"))
 SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 
 
@@ -41,8 +44,14 @@ SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 @click.option("--not-worse-than", "reference", metavar="RUN",
               help="Exit with 1 unless the interval excludes that a run is worse than RUN by "
                    "more than the margin.")  # fmt: skip
+@click.option("--gate", "good", metavar="RUN",
+              help="Exit with 1 if a run is significantly worse than RUN, the last good one of the "
+                   "same prompts, or has samples that failed.")  # fmt: skip
 @click.option("--margin", type=MARGIN, default=1.0, show_default=True, metavar="POINTS",
-              help="Largest loss that --not-worse-than accepts.")  # fmt: skip
+              help="Largest loss that --not-worse-than accepts and that --gate reports "
+                   "on.")  # fmt: skip
+@click.option("--max-failures", type=click.IntRange(min=0), default=0, show_default=True,
+              help="Number of failed samples that --gate accepts.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
 @dataset_option
 @json_option
@@ -53,7 +62,9 @@ def command(
     unpaired: bool,
     at_least: float | None,
     reference: str | None,
+    good: str | None,
     margin: float,
+    max_failures: int,
     seed: int,
     dataset: str | None,
     as_json: bool,
@@ -67,36 +78,37 @@ def command(
     Example: gradeschool compare runs/base runs/tuned
 
     Example: gradeschool compare runs/new --at-least 0.8 --not-worse-than runs/old --margin 1
+
+    Example: gradeschool compare runs/build-124 --gate runs/build-123
     """
     from gradeschool.reports.comparison import print_comparison
     from gradeschool.scoring.compare import (
         check,
         compare,
         compare_unpaired,
+        gate,
         outcomes_of,
         shared_by_all,
     )
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import scored_table
 
-    if common and unpaired:
-        raise InputError("--common and --unpaired exclude each other; give one")
+    first = _reference(common, unpaired, reference, good)
     check_scorers(scorer)
-    specs = (reference, *runs) if reference is not None else runs
+    specs = runs if first is None else (first, *runs)
     chosen = choose_runs(specs, dataset, warn, None if at_least is not None else _check_two)
+    if good is not None:
+        _check_same_prompts(chosen, specs)
     judge = _scorer(scorer, [run.manifest for run in chosen])
     outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
-    comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, common, seed)
+    shared = common or good is not None  # the gate counts what failed and compares the others
+    comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared, seed)
     thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
+    thresholds += gate(outcomes, comparisons, margin, max_failures) if good is not None else []
     if as_json:
-        print_json({
-            "scorer": judge.name,
-            "runs": [_run_json(run) for run in outcomes],
-            "comparisons": [comparison.as_json() for comparison in comparisons],
-            "thresholds": [threshold._asdict() for threshold in thresholds],
-        })  # fmt: skip
+        _print_json(judge.name, outcomes, comparisons, thresholds)
     else:
         print_comparison(outcomes, comparisons, judge.name, stdout_console())
         _print_thresholds(thresholds)
@@ -120,6 +132,42 @@ def _scorer(name: str | None, manifests: Sequence[Mapping[str, Any]]) -> Scorer:
         warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool diff` says what differs")  # fmt: skip
     return scorer
+
+
+def _reference(common: bool, unpaired: bool, reference: str | None, good: str | None) -> str | None:
+    """Return the run that others are measured by; raises InputError where options exclude it."""
+    if common and unpaired:
+        raise InputError("--common and --unpaired exclude each other; give one")
+    if good is not None and (reference is not None or unpaired):
+        raise InputError("--gate excludes --not-worse-than and --unpaired; give one of them")
+    return reference or good
+
+
+def _check_same_prompts(runs: Sequence[SourceRun], specs: Sequence[str]) -> None:
+    """Raise InputError where a run says that it was asked other prompts than the first."""
+    facts = [[run.manifest.get(part, {}).get(key) for part, key in PROMPT_FACTS] for run in runs]
+    for spec, known in zip(specs[1:], facts[1:], strict=True):
+        pairs = zip(PROMPT_FACTS, facts[0], known, strict=True)
+        for (part, key), before, after in pairs:
+            if None not in (before, after) and before != after:
+                raise InputError(
+                    f"the {part} of {spec!r} has the {key} {after!r}, that of {specs[0]!r} has "
+                    f"{before!r}; a gate compares runs of the same prompts"
+                )
+
+
+def _print_json(
+    scorer: str,
+    outcomes: Sequence[Outcomes],
+    comparisons: Sequence[Comparison],
+    thresholds: Sequence[Threshold],
+) -> None:
+    print_json({
+        "scorer": scorer,
+        "runs": [_run_json(run) for run in outcomes],
+        "comparisons": [comparison.as_json() for comparison in comparisons],
+        "thresholds": [threshold._asdict() for threshold in thresholds],
+    })  # fmt: skip
 
 
 def _run_json(run: Outcomes) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from gradeschool.scoring.statistics import (
     minimum_detectable,
     paired_interval,
     paired_test,
+    problems_for_margin,
     problems_needed,
     spread,
     unpaired,
@@ -113,12 +114,15 @@ def shared_by_all(outcomes: Sequence[Outcomes]) -> list[Outcomes]:
 
     They stay as they are where there is none: `compare` says so.
     """
-    shared = set.intersection(*(set(one.tallies) for one in outcomes))
+    shared = set.intersection(*(set(run_outcomes.tallies) for run_outcomes in outcomes))
     if not shared:
         return list(outcomes)
     return [
-        replace(one, tallies={id: tally for id, tally in one.tallies.items() if id in shared})
-        for one in outcomes
+        replace(
+            run_outcomes,
+            tallies={id: tally for id, tally in run_outcomes.tallies.items() if id in shared},
+        )
+        for run_outcomes in outcomes
     ]
 
 
@@ -138,25 +142,25 @@ def compare_unpaired(outcomes: Sequence[Outcomes]) -> list[Comparison]:
 
 
 def _corrected(comparisons: list[Comparison]) -> list[Comparison]:
-    ps = holm([one.p for one in comparisons])
-    return [replace(one, p_holm=p) for one, p in zip(comparisons, ps, strict=True)]
+    ps = holm([comparison.p for comparison in comparisons])
+    return [replace(comparison, p_holm=p) for comparison, p in zip(comparisons, ps, strict=True)]
 
 
 def _unpaired(a: Outcomes, b: Outcomes) -> Comparison:
-    found = unpaired(list(a.tallies.values()), list(b.tallies.values()))
+    result = unpaired(list(a.tallies.values()), list(b.tallies.values()))
     return Comparison(
         baseline=a.run,
         run=b.run,
         n=0,
         accuracy_a=a.accuracy,
         accuracy_b=b.accuracy,
-        difference=found.difference,
-        ci95=found.interval,
+        difference=result.difference,
+        ci95=result.interval,
         ci_method="unpaired score interval (Newcombe)",
-        p=found.p,
+        p=result.p,
         p_method="unpaired z test",
-        p_holm=found.p,
-        p_unpaired=found.p,
+        p_holm=result.p,
+        p_unpaired=result.p,
     )
 
 
@@ -239,21 +243,23 @@ def all_pairs(outcomes: Sequence[Outcomes]) -> dict[tuple[int, int], Comparison]
 
     p_holm is corrected for all pairs. Raises InputError where runs judge different problems.
     """
-    found = {
+    compared = {
         (later, earlier): comparison
         for earlier in range(len(outcomes) - 1)
         for later, comparison in enumerate(compare(outcomes[earlier:]), start=earlier + 1)
     }
-    corrected = holm([one.p for one in found.values()])
+    corrected = holm([comparison.p for comparison in compared.values()])
     return {
-        places: replace(one, p_holm=p)
-        for (places, one), p in zip(found.items(), corrected, strict=True)
+        places: replace(comparison, p_holm=p)
+        for (places, comparison), p in zip(compared.items(), corrected, strict=True)
     }
 
 
 def is_cheap(outcomes: Sequence[Outcomes]) -> bool:
     """Tell whether intervals need no resampling: one sample of each problem."""
-    return all(tally.judged == 1 for one in outcomes for tally in one.tallies.values())
+    return all(
+        tally.judged == 1 for run_outcomes in outcomes for tally in run_outcomes.tallies.values()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,5 +369,51 @@ def check(
             met = 100 * other.ci95.low > -margin
             low = f"the difference may be as low as {100 * other.ci95.low:+.2f} points"
             text = f"{other.run} against {other.baseline}: {low}, above -{margin:g} is asked"
+            if not met:
+                text += _needed_for(other, margin)
             thresholds.append(Threshold(other.run, met, text))
     return thresholds
+
+
+GATE_LEVEL = 0.05
+
+
+def gate(
+    outcomes: Sequence[Outcomes],
+    comparisons: Sequence[Comparison],
+    margin: float,
+    failures: int = 0,
+) -> list[Threshold]:
+    """Return what a build must meet against the last good run, which is the first.
+
+    It fails if it is worse and chance explains that at less than 5 % (one-sided; McNemar's test
+    where each problem has one sample; corrected for several runs), so one in twenty equal builds
+    fails at most. Samples that failed are a threshold of their own and never count as wrong: those
+    without a verdict, or problems that only the good run has, `failures` of them are accepted. The
+    text says whether a loss of `margin` points is excluded, and how many problems that takes.
+    """
+    good = outcomes[0]
+    thresholds = []
+    for run, other in zip(outcomes[1:], comparisons, strict=True):
+        failed = max(run.unjudged, len(good.tallies.keys() - run.tallies.keys()))
+        counts = f"{failed} samples failed ({good.unjudged} in {good.run}), at most {failures}"
+        is_accepted = failed <= failures
+        thresholds.append(Threshold(run.run, is_accepted, f"{run.run}: {counts} is accepted"))
+        p = other.p_holm / 2 if other.difference < 0 else 1 - other.p_holm / 2
+        shown = f"{100 * other.difference:+.2f} points, p {p:.3f} that it is no worse"
+        is_excluded = 100 * other.ci95.low > -margin
+        needed = "" if is_excluded else _needed_for(other, margin)
+        loss = f"a loss of {margin:g} is {'excluded' if is_excluded else 'not excluded'}{needed}"
+        text = f"{run.run} against {good.run}: {shown}, below {GATE_LEVEL:g} fails; {loss}"
+        thresholds.append(Threshold(run.run, p >= GATE_LEVEL, text))
+    return thresholds
+
+
+def _needed_for(comparison: Comparison, margin: float) -> str:
+    """Return in words how many problems exclude a loss of that many points; "" where unknown."""
+    changes = (*comparison.gained, *comparison.lost)
+    squares = sum((change.after - change.before) ** 2 for change in changes)
+    if not (squares and margin and comparison.n):
+        return ""
+    needed = problems_for_margin(squares / comparison.n, margin / 100)
+    return f" ({needed:,} problems exclude it for an equal run, with 80 % power)"
