@@ -24,6 +24,7 @@ VERBS = {
     "compare": "Compare runs problem by problem.",
     "profile": "Show whether a score survives other numbers, words or languages.",
     "diff": "Explain why two results that should agree do not.",
+    "why": "Show where the points to an expected score are missing.",
     "report": "Write a report of runs as HTML, Markdown, CSV or JUnit.",
     "export": "Write a run in the format of another tool.",
     "audit": "Find what a scorer or reward function gets wrong.",

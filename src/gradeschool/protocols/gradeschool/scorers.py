@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractor import extract_final_answer, rests_on_guess
+from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer, rests_on_guess
 from gradeschool.answers.numbers import answers_match, normalize
-from gradeschool.answers.parse import read_answer
+from gradeschool.answers.parse import ParsedAnswer, read_answer
 from gradeschool.answers.quantities import canonical_gold, same_answer
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
@@ -20,12 +20,8 @@ from gradeschool.verdict import Answer
 
 
 def parse_answer(text: str, reference: str) -> Answer | None:
-    """Read the answer that the completion states."""
-    reading = read_answer(text)
-    if reading is None:
-        return None
-    span = (reading.start, reading.end)
-    return Answer(text[slice(*span)], reading.value, span, reading.how)
+    """Extract the answer that the completion states."""
+    return _answer(text, read_answer(text))
 
 
 def gold_of(problem: Problem) -> str:
@@ -98,7 +94,7 @@ def read_no_solution(text: str) -> Answer | None:
 
 
 def extract_answer(text: str, reference: str) -> Answer | None:
-    """Read the answer that the completion commits to.
+    """Extract the answer that the completion commits to.
 
     Where the gold is that there is none, a completion that says so and states no number is right.
     """
@@ -107,10 +103,14 @@ def extract_answer(text: str, reference: str) -> Answer | None:
         answer = read_no_solution(text)
         if answer is not None:
             return answer
+    return _answer(text, reading)
+
+
+def _answer(text: str, reading: ParsedAnswer | ExtractedAnswer | None) -> Answer | None:
     if reading is None:
         return None
-    span = (reading.start, reading.end)
-    return Answer(text[slice(*span)], reading.value, span, reading.how)
+    start, end = reading.start, reading.end
+    return Answer(text[start:end], reading.value, (start, end), reading.how)
 
 
 READER = Scorer(
