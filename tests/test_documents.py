@@ -31,8 +31,8 @@ from gradeschool import (
 from gradeschool.answers.extractions import MARKED
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.prompts.rendering import CHAT_SYSTEM
-from gradeschool.protocols.multi_pattern import scorers as multi_pattern
-from gradeschool.protocols.openai import official
+from gradeschool.protocols import multi_pattern
+from gradeschool.protocols import openai as official
 from gradeschool.verdict import Outcome
 
 Problems = Sequence[Problem]

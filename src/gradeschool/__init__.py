@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gradeschool.problem import Problem
     from gradeschool.prompts.rendering import format_chat
     from gradeschool.protocol import Protocol
-    from gradeschool.protocols.openai.official import extract_answer, is_correct
+    from gradeschool.protocols.openai import extract_answer, is_correct
     from gradeschool.protocols.registry import (
         all_protocols,
         all_scorers,
@@ -58,11 +58,11 @@ _HOMES = {
     "detect_answer_failure": "answers.failures",
     "evaluate": "integrations.callables",
     "evaluate_async": "integrations.callables",
-    "extract_answer": "protocols.openai.official",
+    "extract_answer": "protocols.openai",
     "format_chat": "prompts.rendering",
     "get_protocol": "protocols.registry",
     "get_scorer": "protocols.registry",
-    "is_correct": "protocols.openai.official",
+    "is_correct": "protocols.openai",
     "judge": "scoring.judge",
     "load_dataset": "datasets.load",
     "load_gsm8k": "datasets.load",

@@ -66,7 +66,7 @@ def register_secret(secret: str) -> None:
 
 def masked(text: str) -> str:
     """Return a text with every secret masked."""
-    if not any(_mentions(reading) for reading in _readings(text)):
+    if not _secrets or not any(_mentions(reading) for reading in _readings(text)):
         return text
     spans = {span for reading, places in _placed(text) for span in _spans(reading, places)}
     end, parts = 0, []
@@ -158,8 +158,6 @@ def _mentions(reading: str) -> bool:
 
 def _readings(text: str) -> Iterator[str]:
     """Yield a text as it is, and with its escapes decoded, level by level."""
-    if not _secrets:
-        return
     if not text.isascii():
         text = text.translate(WIDE)
     yield text

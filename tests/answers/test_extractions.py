@@ -16,17 +16,19 @@ from gradeschool.answers.extractions import (
     last_number_without_commas,
 )
 from gradeschool.answers.search import END, GROWTH, last_match
+from gradeschool.protocols import (
+    helm,
+    multi_pattern,
+    numeric_equality,
+    olmo_eval,
+    open_instruct,
+    verl,
+)
+from gradeschool.protocols import olmes as tulu
 from gradeschool.protocols.deepseek_math import gsm8k as deepseek
-from gradeschool.protocols.helm import gsm as helm
 from gradeschool.protocols.lm_eval import hrm8k
 from gradeschool.protocols.lm_eval import scorers as lm_eval
-from gradeschool.protocols.multi_pattern import scorers as multi_pattern
-from gradeschool.protocols.numeric_equality import scorers as numeric_equality
-from gradeschool.protocols.olmes import gsm8k as tulu
-from gradeschool.protocols.olmo_eval import gsm8k as olmo_eval
-from gradeschool.protocols.open_instruct import verifier as open_instruct
 from gradeschool.protocols.opencompass import few_shot as opencompass
-from gradeschool.protocols.verl import gsm8k as verl
 
 PIECES = ["18", "7", "-", ",", ".", " ", "  ", "\n", "a", "ab", "é", "١", "3:30", "1 8", "..", "\t"]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)

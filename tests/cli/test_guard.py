@@ -37,21 +37,21 @@ def test_a_fault_of_ours_is_one_line_and_exit_2(
 
     masking.register_secret(KEY)
     monkeypatch.setattr(summary, "summary_of", fail)
-    done = gradeschool("runs", "show", "folder", "--json")
-    assert done.status == 2
-    assert f"unexpected {type(error).__name__} in cli/test_guard.py, line " in done.err
-    assert len(done.err.splitlines()) == 1
-    assert "unexpected" in json.loads(done.out)["error"]
-    assert KEY not in done.out + done.err
+    result = gradeschool("runs", "show", "folder", "--json")
+    assert result.status == 2
+    assert f"unexpected {type(error).__name__} in cli/test_guard.py, line " in result.err
+    assert len(result.err.splitlines()) == 1
+    assert "unexpected" in json.loads(result.out)["error"]
+    assert KEY not in result.out + result.err
 
 
 @pytest.mark.parametrize("module", ["click", "gradeschool.cli.eval_verb", "gradeschool.errors"])
 def test_an_interrupt_during_imports_is_no_traceback(module: str) -> None:
     run = "runpy.run_module('gradeschool', run_name='__main__')"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", f"{INTERRUPTED}\n{run}", module],
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert (done.returncode, done.stderr.strip()) == (130, "gradeschool: interrupted")
+    assert (result.returncode, result.stderr.strip()) == (130, "gradeschool: interrupted")

@@ -114,12 +114,12 @@ def test_a_malformed_run_is_no_traceback_and_hides_no_other(
         (folder / file).write_bytes(content)
         if verb != "list":
             more = ("-o", tmp_path / f"merged-{number}") if verb == "merge" else ()
-            done = gradeschool("runs", verb, folder, *more)
-            assert done.status in (0, 1, 2), (file, content[:60])
-            assert "unexpected" not in done.err, (file, content[:60], done.err)
-    done = gradeschool("runs", "list", tmp_path / "runs")
-    assert "unexpected" not in done.err
-    assert accuracy(run) in done.out
+            result = gradeschool("runs", verb, folder, *more)
+            assert result.status in (0, 1, 2), (file, content[:60])
+            assert "unexpected" not in result.err, (file, content[:60], result.err)
+    result = gradeschool("runs", "list", tmp_path / "runs")
+    assert "unexpected" not in result.err
+    assert accuracy(run) in result.out
 
 
 def test_nothing_judged_is_nothing_claimed(gradeschool: Command, tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_nothing_judged_is_nothing_claimed(gradeschool: Command, tmp_path: Path)
         ("report", folder, "-o", page),
         ("report", folder, "-o", tmp_path / "page.md"),
     ):
-        done = gradeschool(*words)
-        assert "0.00 %" not in done.out + done.err + ended.out + ended.err, words
+        result = gradeschool(*words)
+        assert "0.00 %" not in result.out + result.err + ended.out + ended.err, words
     assert "No completion of this run could be judged" in page.read_text()
     assert "0.00" not in (tmp_path / "page.md").read_text()
 
@@ -320,12 +320,12 @@ def test_eval_repairs_a_folder_openly_and_run_json_keeps_it(
     gradeschool: Command,
     run: Path,
 ) -> None:
-    """What was changed never counts again without a word, whatever is done next."""
+    """What was changed never counts again without a word, whatever is result next."""
     before = lines(run)
     rewritten(run, change)
-    done = gradeschool(*command_of(run))
-    assert done.status == 0
-    assert f"{words}" in done.err
+    result = gradeschool(*command_of(run))
+    assert result.status == 0
+    assert f"{words}" in result.err
     assert sorted(lines(run)) == sorted(before)
     quarantine = run / "quarantine.jsonl"
     assert quarantine.exists() == ("changed" in words)
@@ -347,9 +347,9 @@ def test_eval_refuses_an_older_folder_whose_rows_were_changed(
         return row.replace(b'"schema": 2', b'"schema": 1').rpartition(SEAL)[0] + b"}\n"
 
     rewritten(run, lambda rows: [older(row) for row in rows])
-    done = gradeschool(*command_of(run))
-    assert done.status == 2
-    assert "restore the file, or give another folder" in done.err
+    result = gradeschool(*command_of(run))
+    assert result.status == 2
+    assert "restore the file, or give another folder" in result.err
     (run / "results.json").unlink()
     assert gradeschool(*command_of(run)).status == 0
 
@@ -371,8 +371,8 @@ def test_a_link_or_a_pipe_in_a_run_folder_is_neither_written_to_nor_waited_for(
     (run / name).unlink()
     os.mkfifo(run / name)
     piped = gradeschool(*command_of(run))
-    for done in (linked, piped):
-        assert done.status in (0, 2) and "unexpected" not in done.err
+    for result in (linked, piped):
+        assert result.status in (0, 2) and "unexpected" not in result.err
     assert piped.status == 2 and name in piped.err
     for verb in ("list", "show", "verify"):
         shown = gradeschool("runs", verb, run)

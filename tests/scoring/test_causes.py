@@ -67,8 +67,8 @@ def test_there_is_a_cause_exactly_where_a_scorer_or_the_text_is_not_right(
     text: str, gold: str, name: str
 ) -> None:
     problem = Problem.from_gold(gold)
-    text_view, verdict = view(text, problem, None, {}), get_scorer(name).judge(text, problem)
-    cause, right = explain_verdict(text_view, verdict), is_right(text_view.reading, gold)
+    sample_view, verdict = view(text, problem, None, {}), get_scorer(name).judge(text, problem)
+    cause, right = explain_verdict(sample_view, verdict), is_right(sample_view.reading, gold)
     assert (cause is None) is (right and verdict.correct)
     if cause is not None and cause.side is not Side.SYSTEM:
         sides = {
@@ -258,8 +258,8 @@ def runs_that_say(values: dict[str, Sequence[Any]]) -> list[Run]:
         Run(
             name,
             [
-                Sample(PROBLEMS[index], 0, f"#### {value}", "", index)
-                for index, value in enumerate(all_)
+                Sample(PROBLEMS[index], 0, f"#### {answer}", "", index)
+                for index, answer in enumerate(all_)
             ],
         )
         for name, all_ in values.items()
@@ -295,11 +295,11 @@ def test_suspects_of_real_runs_are_mostly_those_of_platinum(
 ) -> None:
     path = data / "completions" / "tora.jsonl"
     result = gradeschool("data", "suspects", path, "--json")
-    suspect_rows = result.json()["suspects"]
-    revised = [row for row in suspect_rows if row["platinum"] != "keeps it"]
-    assert len(suspect_rows) > 20
-    assert len(revised) > 0.2 * len(suspect_rows)  # of all problems, 120 in 1,319 are
-    assert {"454", "823"} <= {row["problem"] for row in revised}
+    reported = result.json()["suspects"]
+    disputed_labels = [suspect for suspect in reported if suspect["platinum"] != "keeps it"]
+    assert len(reported) > 20
+    assert len(disputed_labels) > 0.2 * len(reported)  # of all problems, 120 in 1,319 are
+    assert {"454", "823"} <= {suspect["problem"] for suspect in disputed_labels}
     shown = gradeschool("data", "suspects", path, "-n", "1").out
     assert shown.count("GSM8K-Platinum") == 1
 

@@ -79,22 +79,22 @@ def test_stretches_of_any_size(folder: Path, size: int, chunk: int, batch: int) 
         patch.setattr("gradeschool.scoring.cluster.CHUNK_ROWS", chunk)
         patch.setattr("gradeschool.scoring.cluster.BATCH_ROWS", batch)
         divided = stretches(source.parts, size)
-        rows = placed(parts_of(chunks(source, divided), source, divided, 1))
-    assert rows == here(f"{folder}/*.parquet")
-    assert sum(row.problem is None for _, _, row in rows) > 20
+        scored_rows = placed(parts_of(chunks(source, divided), source, divided, 1))
+    assert scored_rows == here(f"{folder}/*.parquet")
+    assert sum(row.problem is None for _, _, row in scored_rows) > 20
 
 
 @given(lasts=st.lists(st.integers(0, 4), max_size=8), data=st.data())
-def test_chunks_come_in_order_however_they_are_mixed(lasts: list[int], data: st.DataObject) -> None:
+def test_chunks_in_any_order(lasts: list[int], data: st.DataObject) -> None:
     """Stretches come in their order, however those of different stretches are mixed on the way."""
-    streams = [
-        [Chunk(number, part == last, bytes([number, part])) for part in range(last + 1)]
+    whole = [
+        [Chunk(number, index == last, bytes([number, index])) for index in range(last + 1)]
         for number, last in enumerate(lasts)
     ]
-    remaining, mixed = [list(reversed(stream)) for stream in streams], []
-    while any(remaining):
-        mixed.append(data.draw(st.sampled_from([stream for stream in remaining if stream])).pop())
-    assert list(in_order(mixed)) == [chunk for stream in streams for chunk in stream]
+    queues, mixed = [list(reversed(group)) for group in whole], []
+    while any(queues):
+        mixed.append(data.draw(st.sampled_from([group for group in queues if group])).pop())
+    assert list(in_order(mixed)) == [chunk for group in whole for chunk in group]
 
 
 def test_packed_completions_come_back() -> None:

@@ -118,10 +118,10 @@ def test_errors_are_left_out_and_never_wrong(
     lines[3] = json.dumps({"index": 3, "error": "http 500: overloaded"})
     b.write_text("\n".join(lines) + "\n")
     assert gradeschool("compare", a, b, "-d", dataset).status == 2
-    report = gradeschool("compare", a, b, "-d", dataset, "--common", "--json").json()
-    assert [run["errors"] for run in report["runs"]] == [0, 1]
-    assert report["comparisons"][0]["n"] == PROBLEMS - 1
-    assert report["comparisons"][0]["difference"] == 0
+    result = gradeschool("compare", a, b, "-d", dataset, "--common", "--json").json()
+    assert [run["errors"] for run in result["runs"]] == [0, 1]
+    assert result["comparisons"][0]["n"] == PROBLEMS - 1
+    assert result["comparisons"][0]["difference"] == 0
 
 
 def test_one_file_of_several_runs_and_one_run_of_it(
@@ -131,15 +131,15 @@ def test_one_file_of_several_runs_and_one_run_of_it(
     runs = {"base": rights(*range(20)), "small": rights(*range(19)), "large": rights()}
     both = tmp_path / "runs.jsonl"
     both.write_text("".join(write(name, r, run=name).read_text() for name, r in runs.items()))
-    report = gradeschool("compare", both, "-d", dataset, "--json").json()
-    assert [run["run"] for run in report["runs"]] == list(runs)
-    small, large = report["comparisons"]
+    result = gradeschool("compare", both, "-d", dataset, "--json").json()
+    assert [run["run"] for run in result["runs"]] == list(runs)
+    small, large = result["comparisons"]
     assert small["p_holm"] == small["p"] == 1.0
     assert large["p_holm"] == pytest.approx(2 * large["p"])
-    swapped = gradeschool(
+    report = gradeschool(
         "compare", f"{both}#large", f"{both}#small", "-d", dataset, "--json"
     ).json()
-    assert [run["run"] for run in swapped["runs"]] == ["large", "small"]
+    assert [run["run"] for run in report["runs"]] == ["large", "small"]
     missing = gradeschool("compare", f"{both}#huge", "-d", dataset)
     assert missing.status == 2
     assert "holds no run 'huge'" in missing.err
@@ -211,10 +211,10 @@ def test_the_gate_fails_what_is_significantly_worse(
 ) -> None:  # fmt: skip
     """Chance alone does not fail a build, and too few problems to exclude a loss do not either."""
     good, build = write("a", rights()), write("b", rights(*wrong))
-    result = gradeschool("compare", build, "--gate", good, *options, "-d", dataset)
-    assert result.status == status
-    assert line in result.out
-    assert "met: b: 0 samples failed (0 in a), at most 0 is accepted" in result.out
+    done = gradeschool("compare", build, "--gate", good, *options, "-d", dataset)
+    assert done.status == status
+    assert line in done.out
+    assert "met: b: 0 samples failed (0 in a), at most 0 is accepted" in done.out
 
 
 @pytest.mark.parametrize(("accepted", "status"), [(0, 1), (2, 1), (3, 0)])
@@ -229,12 +229,10 @@ def test_samples_that_failed_are_a_threshold_of_their_own(
     ]
     rows[5:7] = [{"index": index, "error": "timeout", "completion": ""} for index in (5, 6)]
     build.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    result = gradeschool(
-        "compare", build, "--gate", good, "--max-failures", accepted, "-d", dataset
-    )
-    assert result.status == status
-    assert f"b: 3 samples failed (0 in a), at most {accepted} is accepted" in result.out
-    assert "b against a: +5.41 points" in result.out  # 35 of 37 and 37 of 37
+    done = gradeschool("compare", build, "--gate", good, "--max-failures", accepted, "-d", dataset)
+    assert done.status == status
+    assert f"b: 3 samples failed (0 in a), at most {accepted} is accepted" in done.out
+    assert "b against a: +5.41 points" in done.out  # 35 of 37 and 37 of 37
 
 
 @pytest.mark.parametrize("option", [("--not-worse-than", "RUN"), ("--unpaired",)])
@@ -244,20 +242,20 @@ def test_the_gate_stands_alone(
     """Two measures, or none by problem, are bad input."""
     good = write("a", rights())
     words = [str(good) if word == "RUN" else word for word in option]
-    result = gradeschool("compare", write("b", rights()), "--gate", good, *words, "-d", dataset)
-    assert result.status == 2
-    assert "--gate excludes --not-worse-than and --unpaired" in result.err
+    done = gradeschool("compare", write("b", rights()), "--gate", good, *words, "-d", dataset)
+    assert done.status == 2
+    assert "--gate excludes --not-worse-than and --unpaired" in done.err
 
 
 def test_the_gate_refuses_runs_of_other_prompts(gradeschool: Command, tmp_path: Path) -> None:
     """A change of protocol is not a change of the engine."""
     for protocol in ("zero-shot/chat", "zero-shot/cot"):
-        run_options = ("-m", "recorded/sample#handwritten/cot", "-p", protocol, "-d", "sample")
+        asked = ("-m", "recorded/sample#handwritten/cot", "-p", protocol, "-d", "sample")
         output = tmp_path / protocol.partition("/")[2]
-        assert gradeschool("eval", *run_options, "-n", "4", "-o", output, "--quiet").status == 0
-    result = gradeschool("compare", tmp_path / "cot", "--gate", tmp_path / "chat")
-    assert result.status == 2
-    assert "a gate compares runs of the same prompts" in result.err
+        assert gradeschool("eval", *asked, "-n", "4", "-o", output, "--quiet").status == 0
+    done = gradeschool("compare", tmp_path / "cot", "--gate", tmp_path / "chat")
+    assert done.status == 2
+    assert "a gate compares runs of the same prompts" in done.err
 
 
 def outcomes(name: str, corrects: Sequence[bool]) -> Outcomes:
@@ -283,10 +281,10 @@ def test_200_equal_builds_fail_the_gate_at_the_stated_rate() -> None:
     chances = [draw.betavariate(4, 1) for _ in range(600)]
     alarms = sum(gated(draw, chances, chances) for _ in range(200))
     worse = [max(0.0, chance - 0.06) for chance in chances]
-    detected = sum(gated(draw, chances, worse) for _ in range(60))
-    print(f"{alarms} of 200 equal builds fail, {detected} of 60 that are 6 points worse")
+    found = sum(gated(draw, chances, worse) for _ in range(60))
+    print(f"{alarms} of 200 equal builds fail, {found} of 60 that are 6 points worse")
     assert 0 < alarms <= 18  # binomial, 10 expected at most: more than 18 in 1 of 200 suites
-    assert detected >= 45
+    assert found >= 45
 
 
 def test_one_run_alone_needs_a_threshold(gradeschool: Command, write: Write, dataset: Path) -> None:
@@ -314,11 +312,11 @@ def test_one_id_for_two_problems_is_refused(
 def test_the_published_solutions(gradeschool: Command, data: Path) -> None:
     """6B verification against 175B fine-tuning: 4.3 points, which an unpaired test sees less of."""
     solutions = data / "gsm8k" / "example_model_solutions.jsonl"
-    report = gradeschool(
+    result = gradeschool(
         "compare", f"{solutions}#175b_finetuning", f"{solutions}#6b_verification",
         "--scorer", "openai/example-solutions", "--json",
     ).json()  # fmt: skip
-    (comparison,) = report["comparisons"]
+    (comparison,) = result["comparisons"]
     assert comparison["n"] == 1319
     assert comparison["difference"] == pytest.approx((515 - 458) / 1319)
     assert len(comparison["gained"]) - len(comparison["lost"]) == 515 - 458

@@ -130,11 +130,11 @@ def test_the_unpaired_test_is_scipys_and_misses_what_pairing_sees() -> None:
         + [Pair(0, 1, 1, 1)] * 11
         + [Pair(1, 1, 0, 1)]
     )
-    test_result = unpaired([(p.right_a, 1) for p in pairs], [(p.right_b, 1) for p in pairs])
+    result = unpaired([(p.right_a, 1) for p in pairs], [(p.right_b, 1) for p in pairs])
     error = (0.66 * 0.34 * 2 / 100) ** 0.5
-    assert test_result.p == pytest.approx(2 * norm.sf(0.1 / error))
-    assert paired_test(pairs).p < 0.01 < 0.1 < test_result.p
-    assert test_result.interval.low < 0 < paired_interval(pairs)[0].low
+    assert result.p == pytest.approx(2 * norm.sf(0.1 / error))
+    assert paired_test(pairs).p < 0.01 < 0.1 < result.p
+    assert result.interval.low < 0 < paired_interval(pairs)[0].low
 
 
 def test_two_opposite_problems_prove_nothing() -> None:
@@ -154,15 +154,15 @@ def test_power_is_what_simulation_finds() -> None:
     """The formula against 600 drawn data sets under the exact test (a little below it)."""
     n, discordance, difference = 400, 0.2, 0.065
     source = random.Random(11)
-    rejected = 0
+    rejections = 0
     for _ in range(600):
         gained = lost = 0
         for _ in range(n):
             u = source.random()
             gained += u < (discordance + difference) / 2
             lost += (discordance + difference) / 2 <= u < discordance
-        rejected += mcnemar(gained, lost) < 0.05
-    assert rejected / 600 == pytest.approx(paired_power(n, discordance, difference), abs=0.07)
+        rejections += mcnemar(gained, lost) < 0.05
+    assert rejections / 600 == pytest.approx(paired_power(n, discordance, difference), abs=0.07)
 
 
 @pytest.mark.parametrize(("n", "discordance"), [(48, 0.3), (1319, 0.05), (1319, 0.3)])

@@ -16,9 +16,7 @@ from gradeschool.scoring.table import Tally
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
-PROBLEMS = {
-    str(number): Problem.from_row(str(number), f"{number}?", "#### 5") for number in range(30)
-}
+PROBLEMS = {str(index): Problem.from_row(str(index), f"{index}?", "#### 5") for index in range(30)}
 
 
 def outcomes(name: str, right: int, samples: int = 1) -> Outcomes:
@@ -28,19 +26,13 @@ def outcomes(name: str, right: int, samples: int = 1) -> Outcomes:
 
 def test_every_pair_is_the_comparison_of_the_two_with_p_corrected_for_all() -> None:
     runs = [outcomes("a", 30), outcomes("b", 25), outcomes("c", 5), outcomes("d", 26)]
-    comparisons = all_pairs(runs)
-    assert sorted(comparisons) == [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]
-    for (second, first), comparison in comparisons.items():
-        (alone,) = compare([runs[first], runs[second]])
-        assert (comparison.difference, comparison.p, comparison.ci95) == (
-            alone.difference,
-            alone.p,
-            alone.ci95,
-        )
-    assert comparisons[2, 1].p == mcnemar(20, 0)
-    assert [comparison.p_holm for comparison in comparisons.values()] == holm(
-        [comparison.p for comparison in comparisons.values()]
-    )
+    pairs = all_pairs(runs)
+    assert sorted(pairs) == [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]
+    for (later, earlier), pair in pairs.items():
+        (alone,) = compare([runs[earlier], runs[later]])
+        assert (pair.difference, pair.p, pair.ci95) == (alone.difference, alone.p, alone.ci95)
+    assert pairs[2, 1].p == mcnemar(20, 0)
+    assert [pair.p_holm for pair in pairs.values()] == holm([pair.p for pair in pairs.values()])
     assert is_cheap(runs)
     assert not is_cheap([*runs, outcomes("e", 3, samples=4)])
 
@@ -56,18 +48,14 @@ def test_a_page_of_three_runs_shows_every_pair(gradeschool: Command, tmp_path: P
     problems, answers = tmp_path / "p.jsonl", tmp_path / "a.jsonl"
     problems.write_text(
         "".join(
-            json.dumps({"question": f"{number}?", "answer": str(number)}) + "\n"
-            for number in range(40)
+            json.dumps({"question": f"{index}?", "answer": str(index)}) + "\n"
+            for index in range(40)
         )
     )
     rows = [
-        {
-            "index": number,
-            "run": run,
-            "completion": f"#### {number if number < right else number + 1}",
-        }
+        {"index": index, "run": run, "completion": f"#### {index if index < right else index + 1}"}
         for run, right in (("a", 38), ("b", 37), ("c", 10))
-        for number in range(40)
+        for index in range(40)
     ]
     answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert gradeschool("report", answers, "-d", problems, "-o", tmp_path / "x.html").status == 0

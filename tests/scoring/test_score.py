@@ -33,9 +33,9 @@ READER = get_scorer("openai/2021")
 
 def test_an_index_with_another_question_is_no_problem_of_this_dataset() -> None:
     matcher = Matcher(load_dataset("sample").problems, "sample")
-    question_asked = "How many sheets of paper does a class of thirty use in four weeks of school?"
+    other_question = "How many sheets of paper does a class of thirty use in four weeks of school?"
     with pytest.raises(InputError, match="asks another question"):
-        matcher.find(Reference(position=0, question=question_asked))
+        matcher.find(Reference(position=0, question=other_question))
     problem = matcher.problems[0]
     for question in (problem.question[:50], f"Question: {problem.question}\nAnswer:", "A farmer"):
         assert matcher.find(Reference(position=0, question=question)) is problem
@@ -380,13 +380,13 @@ def test_disagreements() -> None:
     samples = [Sample(PROBLEMS[index], 0, text, "", index + 1) for index, text in enumerate(texts)]
     unusable = [Sample(None, 0, "", "bad", 9), Sample(PROBLEMS[6], 0, "6", "timeout", 10)]
     scorers = choose_scorers(["openai/2021", "lm-eval/gsm8k/flexible-extract"])
-    differing = list(cases([Run("r", [*samples, *unusable])], scorers, disagreements=True))
-    assert [(case.row, case.kind) for case in differing] == [
+    explained = list(cases([Run("r", [*samples, *unusable])], scorers, disagreements=True))
+    assert [(case.row, case.kind) for case in explained] == [
         (2, "no_answer / correct"),
         (4, "wrong / correct"),
         (5, "no_answer / wrong"),
     ]
-    assert [verdict.answer.span for verdict in differing[1].verdicts if verdict.answer] == [
+    assert [verdict.answer.span for verdict in explained[1].verdicts if verdict.answer] == [
         (5, 6),
         (10, 11),
     ]

@@ -68,8 +68,7 @@ def test_the_table_says_what_the_scorers_say(
     rows = list(read_rows(real))
     scorers = choose_scorers([])
     golds = {
-        str(index): problem
-        for index, problem in enumerate(sources([str(real)], None)[0].dataset.problems)
+        str(number): p for number, p in enumerate(sources([str(real)], None)[0].dataset.problems)
     }
     for row, verdicts in list(zip(rows, written[0], strict=True))[::97]:
         problem = golds[str(row.fields["index"])]
@@ -93,7 +92,7 @@ SAMPLE = ("-d", "sample", "--scorer", *NAMES)
 @pytest.fixture
 def answers(tmp_path: Path) -> Path:
     rows = [
-        {"index": index, "completion": f"#### {index}", "run": "\ud800\n"} for index in range(9)
+        {"index": number, "completion": f"#### {number}", "run": "\ud800\n"} for number in range(9)
     ]
     return jsonl(tmp_path / "answers.jsonl", rows)
 
@@ -159,13 +158,13 @@ def test_tables_that_do_not_join(gradeschool: Command, answers: Path, tmp_path: 
         assert gradeschool("score", *arguments).status == 0
         return path
 
-    first, second, repeated = table("1", "1/3"), table("2", "2/3"), table("again", "1/3")
+    first, two, again = table("1", "1/3"), table("2", "2/3"), table("again", "1/3")
     other, split = table("other", "3/3", "openai/2021"), table("split", "3/4")
     for tables, message in [
-        ((first, second), "shards are missing: 3/3; give their tables too"),
-        ((first, second, repeated), "hold the same rows (shard 1/3)"),
-        ((first, second, other), "hold the verdicts of different scorers"),
-        ((first, second, split), "shards of different splits: 1/3, 2/3, 3/4"),
+        ((first, two), "shards are missing: 3/3; give their tables too"),
+        ((first, two, again), "hold the same rows (shard 1/3)"),
+        ((first, two, other), "hold the verdicts of different scorers"),
+        ((first, two, split), "shards of different splits: 1/3, 2/3, 3/4"),
         ((first, answers), "is no table of verdicts"),
         ((first, tmp_path / "none.jsonl"), "does not exist"),
     ]:

@@ -63,8 +63,8 @@ def test_a_run_that_a_file_does_not_hold_is_named_with_those_that_it_holds(
     gradeschool: Command, answers: Path, problems: Path
 ) -> None:
     result = gradeschool("score", f"{answers}#mid", "-d", problems, *SCORERS)
-    hint = f"it holds '{answers}#low', '{answers}#high'"
-    assert (result.status, result.err.strip().endswith(hint)) == (2, True)
+    listed = f"it holds '{answers}#low', '{answers}#high'"
+    assert (result.status, result.err.strip().endswith(listed)) == (2, True)
 
 
 def test_the_table_of_one_run_and_its_shards_hold_its_rows_alone(

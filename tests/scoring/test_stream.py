@@ -40,10 +40,10 @@ def source(path: Path, dataset: Dataset = NUMBERS) -> Source:
     return Source(str(path), (path,), path.stem, dataset)
 
 
-def scores(files: Sequence[Source], jobs: int = 1) -> tuple[Totals, list[str]]:
+def scores(tables: Sequence[Source], jobs: int = 1) -> tuple[Totals, list[str]]:
     notes: list[str] = []
-    parts = score_sources(files, SCORERS, jobs)
-    runs = {file.name: file.run for file in files}
+    parts = score_sources(tables, SCORERS, jobs)
+    runs = {table.name: table.run for table in tables}
     return total(parts, NAMES, runs.__getitem__, notes.append), notes
 
 
@@ -52,14 +52,14 @@ def scores(files: Sequence[Source], jobs: int = 1) -> tuple[Totals, list[str]]:
 
 def naive_places(rows: Iterable[tuple[int | None, int]]) -> list[tuple[int, bool]]:
     """Number samples of one problem by trying one number after the other."""
-    texts: dict[int, int] = {}
+    digests: dict[int, int] = {}
     places = []
     for sample, text in rows:
         number = sample or 0
-        while number in texts and texts[number] != text:
+        while number in digests and digests[number] != text:
             number += 1
-        places.append((number, number in texts))
-        texts[number] = text
+        places.append((number, number in digests))
+        digests[number] = text
     return places
 
 
@@ -76,8 +76,8 @@ def naive_places(rows: Iterable[tuple[int | None, int]]) -> list[tuple[int, bool
 def test_places_are_those_of_trying_each_number(rows: list[tuple[int | None, int]]) -> None:
     """Eight bytes a sample give what a dictionary of texts gives."""
     repeats = Repeats()
-    placed = [tuple(repeats.place("r", "0", sample, text)) for sample, text in rows]
-    assert placed == naive_places(rows)
+    places = [tuple(repeats.place("r", "0", sample, text)) for sample, text in rows]
+    assert places == naive_places(rows)
 
 
 def test_a_hundred_thousand_samples_in_linear_time() -> None:
@@ -128,12 +128,16 @@ def test_a_stream_counts_what_a_collection_holds(
     for row in FileScorer(PROBLEMS, "numbers", SCORERS).score(recorded(rows)):
         tally.add(row, "f")
     try:
-        named = [row if row.run else faulty(row.row, "f", row.fault) for row in recorded(rows)]
-        if len(runs := {row.run for row in recorded(rows) if row.run}) == 1:
+        named = [
+            sample if sample.run else faulty(sample.row, "f", sample.fault)
+            for sample in recorded(rows)
+        ]
+        if len(runs := {sample.run for sample in recorded(rows) if sample.run}) == 1:
             named = [
-                faulty(row.row, min(runs), row.fault) if row.run == "f" else row for row in named
+                faulty(sample.row, min(runs), sample.fault) if sample.run == "f" else sample
+                for sample in named
             ]
-        collected = collect(named, Matcher(PROBLEMS, "numbers"), "f", notes[0].append)
+        loaded_runs = collect(named, Matcher(PROBLEMS, "numbers"), "f", notes[0].append)
     except InputError as error:
         with pytest.raises(InputError) as caught:
             tally.runs(notes[1].append)
@@ -141,8 +145,8 @@ def test_a_stream_counts_what_a_collection_holds(
     else:
         totals = Totals()
         totals.add(tally, NAMES, notes[1].append)
-        assert totals.scores == [score_table(scored_table(run, SCORERS)) for run in collected]
-        assert totals.faults == sum(run.faults for run in collected)
+        assert totals.scores == [score_table(scored_table(run, SCORERS)) for run in loaded_runs]
+        assert totals.faults == sum(run.faults for run in loaded_runs)
     assert notes[0] == notes[1]
 
 
@@ -166,7 +170,7 @@ def test_every_row_is_in_one_shard(
 
     whole = rows(read_batches(path, every_row))
     parts = [
-        rows(read_batches(path, Shard(shard, count).wanted(3))) for shard in range(1, count + 1)
+        rows(read_batches(path, Shard(index, count).selects(3))) for index in range(1, count + 1)
     ]
     assert sorted(row for part in parts for row in part) == whole
     assert whole == [(row.number, row.fault) for row in read_rows(path)]
@@ -236,8 +240,8 @@ def test_parquet_in_gives_the_same(
     folder = tmp_path / "real"
     folder.mkdir()
     parquet.write_table(table, tmp_path / "real.parquet", row_group_size=100, compression="zstd")
-    for file_number, start in enumerate(range(0, len(rows), 500)):
-        parquet.write_table(table.slice(start, 500), folder / f"{file_number}.parquet")
+    for index, start in enumerate(range(0, len(rows), 500)):
+        parquet.write_table(table.slice(start, 500), folder / f"{index}.parquet")
     expected = plain_table[0].scores
     for name in ("real.parquet", "real", "real/*.parquet"):
         totals, notes = scores(sources([str(tmp_path / name)], None))
@@ -287,7 +291,7 @@ def peak(path: Path, jobs: int = 1) -> int:
 def test_memory_is_flat(tmp_path: Path, ending: str) -> None:
     """Five times the rows take a few bytes more each, not their text (500 on average)."""
 
-    def write_rows(count: int) -> Path:
+    def table_of(count: int) -> Path:
         rows = [
             {
                 "index": index % 6,
@@ -303,6 +307,6 @@ def test_memory_is_flat(tmp_path: Path, ending: str) -> None:
         return path
 
     small, large = 3000, 15_000
-    files = write_rows(small), write_rows(large)
+    files = table_of(small), table_of(large)
     peak(files[0])  # what is made once
     assert peak(files[1]) - peak(files[0]) < 40 * (large - small)

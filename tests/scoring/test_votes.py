@@ -24,7 +24,7 @@ EIGHTEEN = Problem.from_gold(18)
 THOUSAND = Problem.from_gold("1,000")
 
 
-def answer_texts(*numbers: str) -> list[str]:
+def completions(*numbers: str) -> list[str]:
     """Eight completions: these answers, then none."""
     return [*(f"The answer is {number}." for number in numbers), *["?"] * 8][:8]
 
@@ -42,11 +42,11 @@ def answer_texts(*numbers: str) -> list[str]:
     ],
 )
 def test_a_vote_counts_strings(numbers: list[str], problem: Problem, outcome: Outcome) -> None:
-    assert MAJ_8.judge(answer_texts(*numbers), problem).outcome == outcome
+    assert MAJ_8.judge(completions(*numbers), problem).outcome == outcome
 
 
 def test_later_samples_do_not_vote() -> None:
-    texts = [*answer_texts(*["18"] * 8), *answer_texts(*["7"] * 8) * 9]
+    texts = [*completions(*["18"] * 8), *completions(*["7"] * 8) * 9]
     assert MAJ_8.judge(texts, EIGHTEEN).correct
     verdict = MAJ_64.judge(texts, EIGHTEEN)
     assert not verdict.correct
@@ -55,7 +55,7 @@ def test_later_samples_do_not_vote() -> None:
 
 def test_too_few_samples_are_an_error() -> None:
     with pytest.raises(InputError, match="counts 8 samples of a problem, but problem '\\?' has 3"):
-        MAJ_8.judge(answer_texts("18")[:3], EIGHTEEN)
+        MAJ_8.judge(completions("18")[:3], EIGHTEEN)
 
 
 @given(st.lists(st.sampled_from(["18", "1,8", "7", "-7", ""]), min_size=8, max_size=12))
@@ -71,11 +71,11 @@ def test_a_run_is_scored_by_problem_in_the_order_of_samples() -> None:
     five = Problem("5", "?", "5", "#### 5")
     samples = [
         Sample(EIGHTEEN, index, text, "", index)
-        for index, text in enumerate(answer_texts(*["18"] * 8))
+        for index, text in enumerate(completions(*["18"] * 8))
     ]
     samples += [
         Sample(five, index, text, "", index)
-        for index, text in enumerate(answer_texts(*["5"] * 4, "6"))
+        for index, text in enumerate(completions(*["5"] * 4, "6"))
     ]
     samples.append(Sample(five, 8, "The answer is 6.", "", 99))
     samples.append(Sample(None, 0, "", "no such problem", 100))

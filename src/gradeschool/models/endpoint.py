@@ -33,7 +33,7 @@ TOTAL_SECONDS = 600.0
 LARGEST_REPLY = 16 * 2**20
 JSON_HEADERS = {"Content-Type": "application/json"}
 # A server that starts says 503 for a while: it is asked so often again which model it serves.
-STARTING_WAITS = (0.5, 1.0, 2.0, 4.0)
+STARTING_WAITS: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 # The connection that carries the present task's request.
 _CONNECTION: ContextVar[ResponseHandler] = ContextVar("connection")
@@ -151,7 +151,7 @@ class Endpoint:
         first = requests[0]
         path = "/chat/completions" if first.prompt.is_chat else "/completions"
         while True:
-            body = self._body(first, len(sent))
+            body = self.body_of(first, len(sent))
             response = await self._send("POST", path, json.dumps(body).encode())
             if response.status == 200:
                 break
@@ -214,11 +214,8 @@ class Endpoint:
             raise classify(response.status, response.headers, response.raw, self.base)
         return response
 
-    def body_of(self, request: Request) -> dict[str, Any]:
-        """Return the body that would be sent for one request."""
-        return self._body(request, 1)
-
-    def _body(self, request: Request, n: int) -> dict[str, Any]:
+    def body_of(self, request: Request, n: int = 1) -> dict[str, Any]:
+        """Return the body that asks for n samples of a prompt, the first that of the request."""
         fields = (self.model, request.prompt, request.decoding, request.sample, n, self._length)
         return {**body_of(*fields), **self._neutral}
 
@@ -375,12 +372,12 @@ def proxy_for(base: str) -> str | None:
     if proxy is None:
         return None
     name = f"{parts.scheme.upper()}_PROXY"
-    _, at, host = proxy.rpartition("@")
-    if at:
+    _, mark, host = proxy.rpartition("@")
+    if mark:
         shown_address(proxy)  # registers its password
     scheme = proxy.partition("://")[0]
     try:
-        address_parts(f"{scheme}://{host}" if at else proxy)
+        address_parts(f"{scheme}://{host}" if mark else proxy)
     except InputError:
         raise InputError(
             f"the proxy in {name} is no http:// or https:// address; set another"

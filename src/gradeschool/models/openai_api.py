@@ -122,10 +122,15 @@ def object_in(raw: bytes) -> dict[str, Any]:
     Bytes that are no UTF-8 are not replaced: the text would not be the model's.
     """
     try:
-        body = masked_values(json.loads(raw.decode(), parse_int=_bounded))
+        text = raw.decode()
+        try:
+            body = json.loads(text)
+        except ValueError:  # no JSON, or an integer of thousands of digits, such as a token count
+            body = json.loads(text, parse_int=_bounded)
+        body = masked_values(body)
     except (ValueError, RecursionError) as error:
-        text = masked(repr(raw[:60]))
-        raise TransientError("bad response", f"the reply is no JSON: {text}") from error
+        start = masked(repr(raw[:60]))
+        raise TransientError("bad response", f"the reply is no JSON: {start}") from error
     if not isinstance(body, dict):
         raise TransientError("bad response", f"the reply is no JSON object: {_shown(body)}")
     if body.get("error"):

@@ -103,10 +103,10 @@ def other_models(identity: str, answered_by: Any) -> str:
 
 
 def _is_named(model: str, name: str) -> bool:
-    base, wanted = (
+    base, expected = (
         text.lower().rstrip("/").rpartition("/")[2].removesuffix(".gguf") for text in (model, name)
     )
-    return base == wanted or base.startswith((f"{wanted}-", f"{wanted}:"))
+    return base == expected or base.startswith((f"{expected}-", f"{expected}:"))
 
 
 def summary_of(folder: Path) -> RunSummary:

@@ -1,6 +1,72 @@
-"""jaimetcf/ai-benchmarks: its GSM8K benchmark class and the script that runs gpt-4.1 on it."""
+"""`ai-benchmarks/gsm8k`: a system prompt that asks for '#### N', and the class that reads it.
 
-from gradeschool.protocols.ai_benchmarks.gsm8k import GSM8K, GSM8K_SCORER
+https://github.com/jaimetcf/ai-benchmarks/blob/1dce72b211405558fcc21cd0c082f8a022148a16/benchmarks/gsm8k/gsm8k_benchmark.py
+https://github.com/jaimetcf/ai-benchmarks/blob/1dce72b211405558fcc21cd0c082f8a022148a16/benchmarks/gsm8k/run_gpt41_on_gsm8k.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.scorer import Scorer, verbatim
+from gradeschool.verdict import Answer
+
+SOURCE = "jaimetcf/ai-benchmarks @ 1dce72b2, benchmarks/gsm8k"
+# No comma in the class: the gold "2,125" is read as "2".
+NUMBER = re.compile(r"####\s*([\d\.\-]+)")
+# A prompt that defines the protocol, to the letter.
+SYSTEM = (
+    "You are a math problem solver. For every question, answer as concisely as possible, "
+    "and at the end of your answer, append a newline and '#### <response number>' "
+    "where <response number> is your final answer. "
+    "For example, if the answer is 42, end your response with '\n#### 42'. "
+    "Do not add any other text after this line."
+)
+
+
+def extract(text: str, reference: str) -> Answer | None:
+    """Read the first "####" with digits, periods and minus signs behind it."""
+    match = NUMBER.search(text)
+    if match is None:
+        return None
+    return Answer(match.group(1), match.group(1), match.span(1), "the first '####' and a number")
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold by the same pattern, cut at its comma."""
+    match = NUMBER.search(problem.solution)
+    return "" if match is None else match.group(1)
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the system prompt and the question."""
+    for problem in problems:
+        yield Prompt(messages=(Message("system", SYSTEM), Message("user", problem.question)))
+
+
+GSM8K_SCORER = Scorer(
+    name="ai-benchmarks/gsm8k",
+    summary="the first '####' and digits (no comma), equal as a string",
+    source=f"{SOURCE}/gsm8k_benchmark.py",
+    reference=reference,
+    extract=extract,
+    compare=verbatim,
+)
+
+GSM8K = Protocol(
+    name="ai-benchmarks/gsm8k",
+    summary="zero-shot chat, a system prompt asks for '#### N', greedy, 512 tokens",
+    source=f"{SOURCE}/run_gpt41_on_gsm8k.py",
+    render=prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=512),
+    scorers=("ai-benchmarks/gsm8k",),
+    is_chat=True,
+    answers_file="gsm8k_{model}_answers.jsonl",
+)
 
 SCORERS = (GSM8K_SCORER,)
 PROTOCOLS = (GSM8K,)

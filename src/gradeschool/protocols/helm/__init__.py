@@ -1,6 +1,122 @@
-"""Stanford CRFM HELM: the gsm scenario with its two exact-match metrics."""
+"""`helm/gsm`: five fixed shots "The answer is N.", and the metrics that read the answer.
 
-from gradeschool.protocols.helm.gsm import EXACT_MATCH_INDICATOR, FINAL_NUMBER, GSM
+https://github.com/stanford-crfm/helm/blob/v0.5.16/src/helm/benchmark/scenarios/gsm_scenario.py
+https://github.com/stanford-crfm/helm/blob/v0.5.16/src/helm/benchmark/metrics/evaluate_reference_metrics.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from gradeschool.answers.extractions import LAST_NUMBER, MOST_WORDS, last_word
+from gradeschool.answers.search import TextMatch, last_match
+from gradeschool.completion import Decoding, Prompt
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.scorer import Scorer, verbatim
+from gradeschool.verdict import Answer
+
+SOURCE = "crfm-helm 0.5.16, helm/benchmark"
+# The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
+NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
+LAST_SENTENCE = " The answer is"
+# What `sample_examples(seed=0)` draws from the train split, the same for every problem.
+SHOT_ROWS = (162, 5795, 5430, 5542, 94)
+
+
+def as_sentence(problem: Problem) -> str:
+    """Return a solution as the scenario writes it: one line that ends "The answer is N."."""
+    return problem.solution.replace("####", "The answer is").replace("\n", " ") + "."
+
+
+def extract_final_number(text: str, reference: str) -> Answer | None:
+    """Extract the last number-like run; one of commas alone is no answer.
+
+    It is in the last word, unless a digit or comma before the space goes on over it.
+    """
+    word = last_word(text)
+    before = "" if word is None else text[max(word.start - 2, 0) : word.start]
+    if word is None or (before.endswith(" ") and (before[0].isdecimal() or before[0] == ",")):
+        run, offset = _last_run(text), 0
+    else:
+        run, offset = _remembered_run(word.text), word.start
+    if run is None or not (number := run.text.replace(",", "")):
+        return None
+    return Answer(run.text, number, (offset + run.start, offset + run.end), LAST_NUMBER)
+
+
+def _last_run(text: str) -> TextMatch | None:
+    match = last_match(NUMBER, text)
+    return None if match is None else TextMatch(match[0], *match.span())
+
+
+_remembered_run = lru_cache(MOST_WORDS)(_last_run)
+
+
+def extract_last_token(text: str, reference: str) -> Answer | None:
+    """Extract what follows the last space; a line break is no space."""
+    token = text.strip().rpartition(" ")[2].strip()
+    if not token:
+        return None
+    start = text.rfind(token)
+    return Answer(token, token, (start, start + len(token)), "what follows the last space")
+
+
+def final_number(problem: Problem) -> str:
+    """Return the last number of the reference sentence."""
+    sentence = as_sentence(problem)
+    start = sentence.rfind(LAST_SENTENCE)
+    match = last_match(NUMBER, sentence[start:]) or last_match(NUMBER, sentence)
+    return "" if match is None else match.group().replace(",", "")
+
+
+def last_token(problem: Problem) -> str:
+    """Return the last word of the reference sentence, with its period."""
+    return as_sentence(problem).rpartition(" ")[2].strip()
+
+
+def compare_number(value: str, reference: str) -> bool:
+    """Compare as strings without outer white space."""
+    return value.strip() == reference.strip()
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the five shots and the question, a blank line between them."""
+    blocks = [f"Q: {shots[row].question}\nA: {as_sentence(shots[row])}\n" for row in SHOT_ROWS]
+    for problem in problems:
+        yield Prompt(text="\n".join([*blocks, f"Q: {problem.question}\nA:"]))
+
+
+FINAL_NUMBER = Scorer(
+    name="helm/gsm/final-number",
+    summary="the last number, commas removed, equal as a string (HELM's main metric)",
+    source=f"{SOURCE}/metrics/evaluate_reference_metrics.py, final_number_exact_match",
+    reference=final_number,
+    extract=extract_final_number,
+    compare=compare_number,
+)
+
+EXACT_MATCH_INDICATOR = Scorer(
+    name="helm/gsm/exact-match-indicator",
+    summary="what follows the last space, its final period included, equal as a string",
+    source=f"{SOURCE}/metrics/evaluate_reference_metrics.py, exact_match_indicator",
+    reference=last_token,
+    extract=extract_last_token,
+    compare=verbatim,
+)
+
+GSM = Protocol(
+    name="helm/gsm",
+    summary="5 fixed train shots ending 'The answer is N.', Q/A, greedy, 400 tokens",
+    source=f"{SOURCE}/run_specs/lite_run_specs.py, get_gsm_spec",
+    render=prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=400, stop=("\n\n",)),
+    scorers=("helm/gsm/final-number", "helm/gsm/exact-match-indicator"),
+    shots="gsm8k:train",
+    shot_count=5,
+)
 
 SCORERS = (FINAL_NUMBER, EXACT_MATCH_INDICATOR)
 PROTOCOLS = (GSM,)

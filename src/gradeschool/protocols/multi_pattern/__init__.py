@@ -1,6 +1,65 @@
-"""The multi-pattern parser that GSM8K evaluation guides describe, as they describe it."""
+"""`multi-pattern`: five patterns in order, the last match of the first that matches, floats.
 
-from gradeschool.protocols.multi_pattern.scorers import MULTI_PATTERN
+Kept as documented, faults included; `gradeschool.parse_gsm8k_answer` is the mended form.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradeschool.answers.extractions import (
+    MARK,
+    last_behind_answer,
+    last_number,
+    normalized,
+    normalized_gold,
+)
+from gradeschool.answers.search import BOX, last_flat_box, last_match
+from gradeschool.scorer import Scorer
+from gradeschool.verdict import Answer
+
+HASHES = re.compile(r"####\s*([\d,.\-]+)")
+# `\\boxed\{([^}]+)\}` stands second; `last_flat_box` finds the same in linear time.
+ANSWER_IS = re.compile(r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)")
+ANSWER_COLON = re.compile(r"(?i)answer\s*:\s*\$?([\d,.\-]+)")
+NUMBER = re.compile(r"(-?[\d,]+\.?\d*)")
+last_number_in = last_number(NUMBER, clean=normalized)
+TOLERANCE = 1e-6
+
+
+def extract(text: str, reference: str) -> Answer | None:
+    """Extract the last match of the first pattern that matches at all."""
+    how = "the last '#### N'"
+    match = last_match(HASHES, text) if MARK in text else None
+    if match is None and BOX in text and (box := last_flat_box(text)):
+        return Answer(box.text, normalized(box.text), (box.start, box.end), r"the last \boxed{}")
+    if match is None and "answer" in text:
+        how, match = "the last 'the answer is N'", last_match(ANSWER_IS, text)
+    if match is None:
+        how, match = "the last 'answer: N'", last_behind_answer(ANSWER_COLON, text)
+    if match is None:
+        return last_number_in(text, reference)
+    return Answer(match[1], normalized(match[1]), match.span(1), how)
+
+
+def compare(value: str, reference: str) -> bool:
+    """Compare as strings, then as floats within 1e-6."""
+    if value == reference:
+        return True
+    try:
+        return abs(float(value) - float(reference)) < TOLERANCE
+    except ValueError:
+        return False
+
+
+MULTI_PATTERN = Scorer(
+    name="multi-pattern",
+    summary="####, boxed, 'the answer is', 'answer:', else the last number; equal within 1e-6",
+    source="the common multi-pattern parser (SOURCE.md)",
+    reference=normalized_gold,
+    extract=extract,
+    compare=compare,
+)
 
 SCORERS = (MULTI_PATTERN,)
 PROTOCOLS = ()

@@ -1,6 +1,67 @@
-"""nanochat: its GSM8K task, scored as OpenAI's official code does."""
+"""`nanochat/gsm8k`: the question alone as user message, the first "#### N".
 
-from gradeschool.protocols.nanochat.gsm8k import GSM8K, GSM8K_SCORER
+https://github.com/karpathy/nanochat/blob/92d63d4e/tasks/gsm8k.py
+https://github.com/karpathy/nanochat/blob/92d63d4e/scripts/chat_eval.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gradeschool.answers.extractions import MARKED, first_marked
+from gradeschool.answers.search import last_match
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.scorer import Scorer, verbatim
+from gradeschool.verdict import Answer
+
+SOURCE = "karpathy/nanochat @ 92d63d4e, tasks/gsm8k.py"
+# A tool call of the reference solution; the gold is read in what follows the last one.
+ANNOTATION = re.compile(r"<<[^>]+>>")
+NO_GOLD = ""
+
+
+def extract(text: str, reference: str) -> Answer | None:
+    """Extract the first "#### N"; nothing where the solution has none either."""
+    answer = first_marked(text)
+    if answer is None and reference == NO_GOLD:  # upstream: None == None
+        return Answer("", NO_GOLD, None, "no '#### N', as in the solution")
+    return answer
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold by the same extraction, "" where the solution has none."""
+    last_call = last_match(ANNOTATION, problem.solution)
+    match = MARKED.search(problem.solution, 0 if last_call is None else last_call.end())
+    return NO_GOLD if match is None else match.group(1).replace(",", "")
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the question as the user message; nanochat's tokenizer adds its chat marks."""
+    for problem in problems:
+        yield Prompt(messages=(Message("user", problem.question),))
+
+
+GSM8K_SCORER = Scorer(
+    name="nanochat/gsm8k",
+    summary="the first '#### N', equal as a string",
+    source=f"{SOURCE}, GSM8K.evaluate",
+    reference=reference,
+    extract=extract,
+    compare=verbatim,
+)
+
+GSM8K = Protocol(
+    name="nanochat/gsm8k",
+    summary="the question alone to a model that was trained on GSM8K, greedy, 512 tokens",
+    source=f"{SOURCE}; decoding: scripts/chat_eval.py",
+    render=prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=512),
+    scorers=("nanochat/gsm8k",),
+    is_chat=True,
+)
 
 SCORERS = (GSM8K_SCORER,)
 PROTOCOLS = (GSM8K,)

@@ -1,6 +1,43 @@
-"""Numeric equality after "ANSWER:": the scorer that PostTrainBench asked for."""
+"""`numeric-equality`: the number behind "ANSWER:", else the last number; equal once normalised.
 
-from gradeschool.protocols.numeric_equality.scorers import NUMERIC_EQUALITY
+https://github.com/aisa-group/PostTrainBench/issues/44 (711 must not match 11, nor 149 match 49).
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradeschool.answers.extractions import (
+    last_behind_answer,
+    last_number,
+    normalized,
+    normalized_gold,
+)
+from gradeschool.scorer import Scorer, verbatim
+from gradeschool.verdict import Answer
+
+ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
+LAST_ANSWER = "the last 'ANSWER: N'"
+NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
+last_number_in = last_number(NUMBER, clean=normalized)
+
+
+def extract(text: str, reference: str) -> Answer | None:
+    """Extract the last "ANSWER: N" in any case, else the last number."""
+    match = last_behind_answer(ANSWER, text)
+    if match is None:
+        return last_number_in(text, reference)
+    return Answer(match[1], normalized(match[1]), match.span(1), LAST_ANSWER)
+
+
+NUMERIC_EQUALITY = Scorer(
+    name="numeric-equality",
+    summary="the number behind 'ANSWER:', else the last number; equal once normalised",
+    source="aisa-group/PostTrainBench #44 (SOURCE.md)",
+    reference=normalized_gold,
+    extract=extract,
+    compare=verbatim,
+)
 
 SCORERS = (NUMERIC_EQUALITY,)
 PROTOCOLS = ()

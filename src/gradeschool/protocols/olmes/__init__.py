@@ -1,15 +1,167 @@
-"""AI2 OLMES (oe_eval): gsm8k::tulu, the protocol of the Tulu-3 paper, gsm8k::olmes, variants."""
+"""The GSM8K tasks of OLMES: prompts and the scorer of Tulu.
 
-from gradeschool.protocols.olmes.gsm8k import (
-    BASE,
-    OLMO3_N8,
-    OLMO3_N8_V2,
-    OLMO3_N32,
-    TULU,
-    TULU_SCORER,
-    ZERO_SHOT,
-    ZERO_SHOT_R1,
+`olmes/gsm8k`: gsm8k::olmes, 8 shots as one text, for base models.
+
+The task configuration was read in goodfire-ai/olmes @ acbb7467, tasks.py; the prompt's form in four
+independent ports of allenai/olmes oe_eval/tasks/oe_eval_tasks/gsm8k.py (SOURCE.md).
+
+`olmes/gsm8k-tulu`: 8 shots as turns, the assistant's answer begun with "Answer:".
+
+https://github.com/allenai/olmes oe_eval/tasks/oe_eval_tasks/gsm8k.py, by way of four independent
+ports (SOURCE.md); the task configuration was read in goodfire-ai/olmes @ acbb7467, tasks.py.
+
+`olmes/gsm8k-zs-cot`, its R1 form, and `gsm8k::olmo3:n8`, `:n8:v2`, `:n32`.
+
+The task configurations were read in goodfire-ai/olmes @ acbb7467, oe_eval/configs/tasks.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.problem import Problem
+from gradeschool.prompts.rendering import rationale, shots_as_text, shots_as_turns
+from gradeschool.protocol import Protocol
+from gradeschool.scorer import Scorer, verbatim
+
+BASE_SOURCE = "allenai/olmes gsm8k::olmes (tasks.py as in goodfire-ai/olmes @ acbb7467)"
+BASE_STOPS = ("Question:", "</s>", "<|im_end|>", "\n\n")
+
+
+def base_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render STD:GSM8k: the questions and rationales of Wei et al., "So the answer is N."."""
+    examples = [
+        (f"Question: {shot.question}\nAnswer:", f"{rationale(shot)} So the answer is {shot.gold}.")
+        for shot in shots
+    ]
+    for problem in problems:
+        yield Prompt(text=shots_as_text(examples, f"Question: {problem.question}\nAnswer:"))
+
+
+BASE = Protocol(
+    name="olmes/gsm8k",
+    summary="8 shots as one text, Question/Answer, greedy, 512 tokens, stops at a blank line",
+    source=BASE_SOURCE,
+    render=base_prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=512, stop=BASE_STOPS),
+    scorers=("olmes/gsm8k-tulu",),
+    shots="wei2022",
+    shot_count=8,
 )
+
+
+TULU_SOURCE = "allenai/olmes gsm8k::tulu (tasks.py as in goodfire-ai/olmes @ acbb7467)"
+# The sign belongs to the decimals alone: integers lose theirs, on both sides.
+NUMBER = re.compile(r"[-+]?\d*\.\d+|\d+")
+PREFIX = "Answer:"
+TULU_STOPS = ("Question:", "</s>", "<|im_end|>")
+
+
+extract = last_number_without_commas(NUMBER)
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold through the same extraction: "-10" becomes "10"."""
+    return extracted_gold(extract, problem)
+
+
+def tulu_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render "Question: ..." and "Answer: ..." turns; the last turn is begun with "Answer:".
+
+    STD:GSM8k holds the questions and rationales of Wei et al.; each ends "So the answer is N."
+    """
+    examples = [
+        (
+            f"Question: {shot.question}",
+            f"Answer: {rationale(shot)} So the answer is {shot.gold}.",
+        )
+        for shot in shots
+    ]
+    for problem in problems:
+        turns = shots_as_turns(examples, f"Question: {problem.question}")
+        yield Prompt(messages=turns, prefix=PREFIX)
+
+
+TULU_SCORER = Scorer(
+    name="olmes/gsm8k-tulu",
+    summary="the last number (integers without their sign), exact_match",
+    source=TULU_SOURCE,
+    reference=reference,
+    extract=extract,
+    compare=verbatim,
+)
+
+TULU = Protocol(
+    name="olmes/gsm8k-tulu",
+    summary="8 shots as chat turns, the assistant continues 'Answer:', greedy, 512 tokens",
+    source=TULU_SOURCE,
+    render=tulu_prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=512, stop=TULU_STOPS),
+    scorers=("olmes/gsm8k-tulu",),
+    shots="wei2022",
+    shot_count=8,
+    is_chat=True,
+)
+
+
+CONFIG = "allenai/olmes {} (tasks.py as in goodfire-ai/olmes @ acbb7467)"
+THINKING = "<think>\n"
+LONGEST = 131_072
+
+
+def zero_shot(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render "Question: ...", "Answer:" as one user message."""
+    for problem in problems:
+        yield Prompt(messages=(Message("user", f"Question: {problem.question}\nAnswer:"),))
+
+
+def thinking(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the same, the assistant's answer begun with a mark of thinking."""
+    for prompt in zero_shot(problems, shots):
+        yield replace(prompt, prefix=THINKING)
+
+
+ZERO_SHOT = Protocol(
+    name="olmes/gsm8k-zs-cot",
+    summary="zero-shot chat, Question/Answer in one user message, greedy, 131,072 tokens",
+    source=CONFIG.format("gsm8k::zs_cot"),
+    render=zero_shot,
+    decoding=Decoding(temperature=0.0, max_tokens=LONGEST),
+    scorers=BASE.scorers,
+    is_chat=True,
+)
+
+ZERO_SHOT_R1 = Protocol(
+    name="olmes/gsm8k-zs-cot-r1",
+    summary="the same, begun with '<think>', at temperature 0.6",
+    source=CONFIG.format("gsm8k::zs_cot_r1"),
+    render=thinking,
+    decoding=Decoding(temperature=0.6, max_tokens=LONGEST),
+    scorers=BASE.scorers,
+    is_chat=True,
+)
+
+
+def _sampled(name: str, alias: str, temperature: float, top_p: float, samples: int) -> Protocol:
+    """Return the base prompt with several samples of each problem; pass@1 is the headline."""
+    return replace(
+        BASE,
+        name=name,
+        summary=f"the prompt of olmes/gsm8k, {samples} samples at temperature {temperature:g}, "
+        f"top_p {top_p:g}",
+        source=CONFIG.format(alias),
+        decoding=Decoding(temperature=temperature, top_p=top_p, max_tokens=512, stop=BASE_STOPS),
+        samples=samples,
+    )
+
+
+OLMO3_N8 = _sampled("olmes/gsm8k-olmo3-n8", "gsm8k::olmo3:n8", 0.8, 0.95, 8)
+OLMO3_N8_V2 = _sampled("olmes/gsm8k-olmo3-n8-v2", "gsm8k::olmo3:n8:v2", 0.6, 0.6, 8)
+OLMO3_N32 = _sampled("olmes/gsm8k-olmo3-n32", "gsm8k::olmo3:n32", 1.0, 1.0, 32)
 
 SCORERS = (TULU_SCORER,)
 PROTOCOLS = (TULU, BASE, ZERO_SHOT, ZERO_SHOT_R1, OLMO3_N8, OLMO3_N8_V2, OLMO3_N32)

@@ -1,6 +1,81 @@
-"""AI2 olmo-eval 1.0, the successor of OLMES: integers keep their sign."""
+"""`olmo-eval/gsm8k`: 8 fixed shots as one text, the last number with its sign.
 
-from gradeschool.protocols.olmo_eval.gsm8k import GSM8K, GSM8K_SCORER, OLMO3BASE
+https://github.com/allenai/olmo-eval (e8b88f19) src/olmo_eval/evals/tasks/gsm8k.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
+from gradeschool.completion import Decoding, Prompt
+from gradeschool.problem import Problem
+from gradeschool.prompts.rendering import rationale, shots_as_text
+from gradeschool.protocol import Protocol
+from gradeschool.scorer import Scorer
+
+SOURCE = "allenai/olmo-eval @ e8b88f19, src/olmo_eval/evals/tasks/gsm8k.py"
+# In older versions the second part was `\d+`: integers lost their sign, as in OLMES.
+NUMBER = re.compile(r"[-+]?\d*\.\d+|[-+]?\d+")
+STOPS = ("Question:", "\n\n")
+OLMO3BASE_STOPS = ("Question:", "</s>", "<|im_end|>", "\n\n")
+
+
+extract = last_number_without_commas(NUMBER)
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold through the same extraction."""
+    return extracted_gold(extract, problem)
+
+
+def compare(value: str, reference: str) -> bool:
+    """Compare as strings without case and outer white space (ExactMatchScorer)."""
+    return value.strip().lower() == reference.strip().lower()
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the questions and rationales of Wei et al.; each ends "So the answer is N."."""
+    examples = [
+        (f"Question: {shot.question}\nAnswer:", f"{rationale(shot)} So the answer is {shot.gold}.")
+        for shot in shots
+    ]
+    for problem in problems:
+        yield Prompt(text=shots_as_text(examples, f"Question: {problem.question}\nAnswer:"))
+
+
+GSM8K_SCORER = Scorer(
+    name="olmo-eval/gsm8k",
+    summary="the last number with its sign, equal as a string",
+    source=SOURCE,
+    reference=reference,
+    extract=extract,
+    compare=compare,
+)
+
+GSM8K = Protocol(
+    name="olmo-eval/gsm8k",
+    summary="8 shots as one text, Question/Answer, greedy, 512 tokens, stops at a blank line",
+    source=SOURCE,
+    render=prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=512, stop=STOPS),
+    scorers=("olmo-eval/gsm8k",),
+    shots="wei2022",
+    shot_count=8,
+)
+
+OLMO3BASE = Protocol(
+    name="olmo-eval/gsm8k-olmo3base",
+    summary="the same prompt, 8 samples at temperature 0.6, top_p 0.6",
+    source=f"{SOURCE}, variant olmo3base",
+    render=prompts,
+    decoding=Decoding(temperature=0.6, top_p=0.6, max_tokens=512, stop=OLMO3BASE_STOPS),
+    scorers=("olmo-eval/gsm8k",),
+    shots="wei2022",
+    shot_count=8,
+    samples=8,
+)
 
 SCORERS = (GSM8K_SCORER,)
 PROTOCOLS = (GSM8K, OLMO3BASE)

@@ -1,6 +1,51 @@
-"""AI2 open-instruct: the verifiable reward for GSM8K; it trains with it and has no prompt."""
+"""`open-instruct/gsm8k`: the reward function GSM8KVerifier.
 
-from gradeschool.protocols.open_instruct.verifier import GSM8K_VERIFIER
+https://github.com/allenai/open-instruct (e6c3044a) open_instruct/ground_truth_utils.py
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradeschool.answers.extractions import last_number_without_commas
+from gradeschool.problem import Problem
+from gradeschool.scorer import Scorer
+from gradeschool.verdict import Answer
+
+SOURCE = "allenai/open-instruct @ e6c3044a, open_instruct/ground_truth_utils.py, GSM8KVerifier"
+# In older versions `[-+]?\d*\.\d+|\d+`: integers lost their sign, as in OLMES.
+NUMBER = re.compile(r"[-+]?(?:\d*\.\d+|\d+)")
+
+
+last_number = last_number_without_commas(NUMBER)
+
+
+def extract(text: str, reference: str) -> Answer | None:
+    """Extract the last number; a text without one counts only where it is the whole gold."""
+    answer = last_number(text, reference)
+    if answer is None and compare(text, reference):
+        return Answer(text, text, (0, len(text)), "the whole text")
+    return answer
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold without thousands commas."""
+    return problem.gold.replace(",", "")
+
+
+def compare(value: str, reference: str) -> bool:
+    """Compare as strings without case."""
+    return value.lower() == reference.lower()
+
+
+GSM8K_VERIFIER = Scorer(
+    name="open-instruct/gsm8k",
+    summary="the last number with its sign, equal as a string (a training reward)",
+    source=SOURCE,
+    reference=reference,
+    extract=extract,
+    compare=compare,
+)
 
 SCORERS = (GSM8K_VERIFIER,)
 PROTOCOLS = ()

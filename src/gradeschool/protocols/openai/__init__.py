@@ -1,6 +1,113 @@
-"""OpenAI's own code of 2021: the release of GSM8K, and the solutions published with it."""
+"""OpenAI's release of GSM8K: prompt, scorer, and the flags of its example solutions.
 
-from gradeschool.protocols.openai.official import EXAMPLE_SOLUTIONS, OFFICIAL, OFFICIAL_SCORER
+`openai/2021`: prompt, extraction and comparison of the repository that released GSM8K.
+
+https://github.com/openai/grade-school-math/blob/3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/dataset.py
+
+`openai/example-solutions`: how the published example_model_solutions.jsonl was flagged.
+
+Those solutions end in a last line "A: N", which the released extractor does not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from gradeschool.answers.extractions import first_marked
+from gradeschool.completion import Decoding, Prompt
+from gradeschool.errors import InputError
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.scorer import Scorer, clip, verbatim
+from gradeschool.verdict import Answer
+
+SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
+INVALID = "[invalid]"
+# Appendix B of the paper: temperature 0 and 400 tokens at most. The demo script stops at 100.
+MAX_TOKENS = 400
+
+
+def extract_answer(completion: str) -> str:
+    """Return the official extraction of an answer: the first "#### N" without commas.
+
+    Returns "[invalid]" where there is none. Keeps the official quirks: "#### 18." gives "18.",
+    "#### $18" gives "[invalid]".
+    """
+    answer = first_marked(completion)
+    return INVALID if answer is None else answer.value
+
+
+def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -> bool:
+    """Tell whether a completion is right by the official scorer: string equality of extractions.
+
+    gt_example: a GSM8K row (its "answer" holds the reference solution) or a Problem. Raises
+    InputError for anything else, and where it has no "#### N", which the official code asserts.
+    """
+    try:
+        solution = gt_example["answer"]
+    except (TypeError, LookupError):
+        raise InputError(
+            f"the reference is no GSM8K row: {clip(repr(gt_example))}; give one, or ask "
+            "gradeschool.judge(completion, gold, scorer='openai/2021').correct"
+        ) from None
+    gold = extract_answer(solution)
+    if gold == INVALID:
+        raise InputError(f"the reference has no '#### N': {solution[-60:]!r}; give a GSM8K row")
+    return extract_answer(model_completion) == gold
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the question and a line break, as the fine-tuned generators were trained on."""
+    for problem in problems:
+        yield Prompt(text=f"{problem.question}\n")
+
+
+OFFICIAL_SCORER = Scorer(
+    name="openai/2021",
+    summary="the first '#### N', equal as a string",
+    source=SOURCE,
+    reference=lambda problem: extract_answer(problem.solution),
+    extract=first_marked,
+    compare=verbatim,
+)
+
+OFFICIAL = Protocol(
+    name="openai/2021",
+    summary="for models fine-tuned on GSM8K: the question alone, greedy, answer behind ####",
+    source=f"{SOURCE} and sample.py; decoding: arXiv 2110.14168, appendix B",
+    render=prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS),
+    scorers=("openai/2021",),
+)
+
+
+MARK = "A: "
+
+
+def extract_last_line(text: str, reference: str) -> Answer | None:
+    """Extract what follows "A: " at the start of the last line."""
+    start = text.rfind("\n") + 1
+    if not text.startswith(MARK, start):
+        return None
+    start += len(MARK)
+    answer = text[start:]
+    value = answer.replace(",", "")
+    return Answer(answer, value, (start, len(text)), "the last line behind 'A: '")
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold without thousands commas; the flags ignore them on both sides."""
+    return problem.gold.replace(",", "")
+
+
+EXAMPLE_SOLUTIONS = Scorer(
+    name="openai/example-solutions",
+    summary="the text behind 'A: ' on the last line, equal without commas",
+    source="openai/grade-school-math @ 3101c7d5, data/example_model_solutions.jsonl (flags)",
+    reference=reference,
+    extract=extract_last_line,
+    compare=verbatim,
+)
 
 SCORERS = (OFFICIAL_SCORER, EXAMPLE_SOLUTIONS)
 PROTOCOLS = (OFFICIAL,)

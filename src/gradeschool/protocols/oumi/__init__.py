@@ -1,6 +1,56 @@
-"""oumi: the GSM8K reward of its GRPO recipes, after verl's, without the clip."""
+"""`oumi/gsm8k`: gsm8k_reward with its default method "strict".
 
-from gradeschool.protocols.oumi.gsm8k import GSM8K, GSM8K_REWARD
+https://pypi.org/project/oumi/0.9, oumi/datasets/grpo/rewards/gsm8k_reward.py and ../gsm8k.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gradeschool.answers.extractions import first_marked, last_marked
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.scorer import Scorer, ScorerFailure, verbatim
+
+SOURCE = "oumi 0.9, oumi/datasets/grpo"
+# A prompt that defines the protocol, to the letter.
+INSTRUCTION = 'Let\'s think step by step and output the final answer after "####".'
+
+
+def reference(problem: Problem) -> str:
+    """Return the first "#### N" of the solution without commas, which upstream asserts."""
+    gold = first_marked(problem.solution)
+    if gold is None:
+        raise ScorerFailure("AssertionError: the solution has no '#### N'")
+    return gold.value
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the question and the instruction as one user message."""
+    for problem in problems:
+        yield Prompt(messages=(Message("user", f"{problem.question} {INSTRUCTION}"),))
+
+
+GSM8K_REWARD = Scorer(
+    name="oumi/gsm8k",
+    summary="the last '#### N', equal as a string (a training reward)",
+    source=f"{SOURCE}/rewards/gsm8k_reward.py",
+    reference=reference,
+    extract=last_marked,
+    compare=verbatim,
+)
+
+GSM8K = Protocol(
+    name="oumi/gsm8k",
+    summary="zero-shot chat, the answer behind '####'; the recipe's prompt, the server's decoding",
+    source=f"{SOURCE}/gsm8k.py",
+    render=prompts,
+    # A training recipe: nothing is defined for evaluation.
+    decoding=Decoding(temperature=None, top_p=None, max_tokens=None),
+    scorers=("oumi/gsm8k",),
+    is_chat=True,
+)
 
 SCORERS = (GSM8K_REWARD,)
 PROTOCOLS = (GSM8K,)

@@ -1,5 +1,76 @@
-"""OpenAI simple-evals: its MGSM evaluation, in English on any problems."""
+"""MGSM of simple-evals in 11 languages: one instruction, the last number behind the last "Answer".
 
-from gradeschool.protocols.simple_evals.mgsm import PROTOCOLS, SCORERS
+The English protocol asks any problems, GSM8K's first.
 
-__all__ = ["PROTOCOLS", "SCORERS"]
+https://github.com/openai/simple-evals/blob/ee3b0318d8d1d9d72755a4120879be65f7c07e9e/mgsm_eval.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from gradeschool.answers.search import last_match
+from gradeschool.completion import Decoding
+from gradeschool.prompts.mgsm import LANGUAGES, instructed
+from gradeschool.protocol import Protocol
+from gradeschool.scorer import Scorer
+from gradeschool.verdict import Answer
+
+SOURCE = "openai/simple-evals @ ee3b0318, mgsm_eval.py"
+# No sign: -10 is read as 10.
+NUMBER = re.compile(r"\d+\.?\d*")
+
+
+def behind(label: str) -> Callable[[str, str], Answer | None]:
+    """Return what reads the last number behind the last such label, whatever stands between."""
+
+    def extract(text: str, reference: str) -> Answer | None:
+        start = text.rfind(label)
+        if start < 0:
+            return None
+        match = last_match(NUMBER, text[start + len(label) :].replace(",", ""))
+        if match is None:
+            return None
+        number = match.group().rstrip(".")
+        place = text.rfind(number)  # with a comma inside it does not stand there literally
+        span = (place, place + len(number)) if place > start else None
+        return Answer(number, number, span, f"the last number behind the last {label!r}")
+
+    return extract
+
+
+def compare(value: str, reference: str) -> bool:
+    """Compare as strings, zero decimals cut off the answer alone."""
+    return (value.rstrip("0").rstrip(".") if "." in value else value) == reference
+
+
+def _scorer(language: str) -> Scorer:
+    label = LANGUAGES[language][0]
+    return Scorer(
+        name=f"simple-evals/mgsm-{language}",
+        summary=f"the last number (no sign) behind the last {label!r}, equal as a string",
+        source=f"{SOURCE}, parse_answer and score_mgsm",
+        reference=lambda problem: problem.gold.replace(",", ""),
+        extract=behind(label),
+        compare=compare,
+        dataset="" if language == "en" else f"mgsm:{language}",
+    )
+
+
+def _protocol(language: str) -> Protocol:
+    label = LANGUAGES[language][0]
+    return Protocol(
+        name=f"simple-evals/mgsm-{language}",
+        summary=f"zero-shot chat, '{label}:' on the last line, temperature 0.5, 1024 tokens",
+        source=f"{SOURCE}; decoding: sampler/chat_completion_sampler.py",
+        render=instructed(language),
+        decoding=Decoding(temperature=0.5, top_p=None, max_tokens=1024),
+        scorers=(f"simple-evals/mgsm-{language}",),
+        is_chat=True,
+        dataset="gsm8k" if language == "en" else f"mgsm:{language}",
+    )
+
+
+SCORERS = tuple(map(_scorer, LANGUAGES))
+PROTOCOLS = tuple(map(_protocol, LANGUAGES))

@@ -1,6 +1,119 @@
-"""verl: the GSM8K reward in its two methods, and the prompt of its data preparation."""
+"""`verl/gsm8k/strict` and `verl/gsm8k/flexible`: compute_score on the last 300 characters.
 
-from gradeschool.protocols.verl.gsm8k import FLEXIBLE, GSM8K, STRICT
+https://github.com/volcengine/verl/blob/b178a3cd/verl/utils/reward_score/gsm8k.py (= PyPI 0.9.1)
+https://github.com/volcengine/verl/blob/b178a3cd/examples/data_preprocess/gsm8k.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+
+from gradeschool.answers.extractions import (
+    MARK,
+    MOST_WORDS,
+    ends,
+    first_marked,
+    last_marked,
+    last_number_start,
+    last_word,
+)
+from gradeschool.answers.search import TextMatch
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
+from gradeschool.scorer import Scorer, ScorerFailure, verbatim
+from gradeschool.verdict import Answer
+
+SOURCE = "verl 0.9.1, verl/utils/reward_score/gsm8k.py"
+CLIP = 300  # characters
+NUMBER = re.compile(r"(\-?[0-9\.\,]+)")
+
+# A prompt that defines the protocol, to the letter.
+INSTRUCTION = 'Let\'s think step by step and output the final answer after "####".'
+
+
+def extract_strict(text: str, reference: str) -> Answer | None:
+    """Extract the last "#### N" of the last 300 characters; commas go, a trailing period stays."""
+    answer = last_marked(text[-CLIP:]) if MARK in text else None
+    if answer is None or answer.span is None:
+        return None
+    offset = max(0, len(text) - CLIP)
+    span = (offset + answer.span[0], offset + answer.span[1])
+    return answer._replace(span=span, how="the last '#### N' near the end")
+
+
+def extract_flexible(text: str, reference: str) -> Answer | None:
+    """Extract the last run of digits, periods and commas that is more than one period.
+
+    Commas and a trailing period stay. Where every run is ".", the first of them is the answer.
+    """
+    word, offset = last_word(text), max(0, len(text) - CLIP)
+    if word is not None and word.start >= offset:
+        run, offset = _remembered_run(word.text), word.start
+    else:
+        run = _last_run(text[offset:])
+    if run is None:
+        return None
+    span = (offset + run.start, offset + run.end)
+    return Answer(run.text, run.text, span, "the last number near the end")
+
+
+def _last_run(end: str) -> TextMatch | None:
+    for start in chain((last_number_start(end),), ends(end)):
+        for match in reversed([*NUMBER.finditer(end, start)]):
+            if match[0] != ".":
+                return TextMatch(match[0], *match.span())
+    first = NUMBER.search(end)
+    return None if first is None else TextMatch(first[0], *first.span())
+
+
+_remembered_run = lru_cache(MOST_WORDS)(_last_run)
+
+
+def reference(problem: Problem) -> str:
+    """Return the first "#### N" of the solution without commas, which upstream asserts."""
+    gold = first_marked(problem.solution)
+    if gold is None:
+        raise ScorerFailure("AssertionError: the solution has no '#### N'")
+    return gold.value
+
+
+def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the question and the instruction as one user message."""
+    for problem in problems:
+        yield Prompt(messages=(Message("user", f"{problem.question} {INSTRUCTION}"),))
+
+
+STRICT = Scorer(
+    name="verl/gsm8k/strict",
+    summary="the last '#### N' of the last 300 characters, equal as a string",
+    source=f"{SOURCE}, method strict",
+    reference=reference,
+    extract=extract_strict,
+    compare=verbatim,
+)
+
+FLEXIBLE = Scorer(
+    name="verl/gsm8k/flexible",
+    summary="the last number of the last 300 characters, commas and periods kept, as a string",
+    source=f"{SOURCE}, method flexible",
+    reference=reference,
+    extract=extract_flexible,
+    compare=verbatim,
+)
+
+GSM8K = Protocol(
+    name="verl/gsm8k",
+    summary="zero-shot chat, the answer behind '####', greedy as in verl's validation, 512 tokens",
+    source="verl 0.9.1: examples/data_preprocess/gsm8k.py; trainer/config (val_kwargs, data)",
+    render=prompts,
+    decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=512),
+    scorers=("verl/gsm8k/strict", "verl/gsm8k/flexible"),
+    is_chat=True,
+)
 
 SCORERS = (STRICT, FLEXIBLE)
 PROTOCOLS = (GSM8K,)
