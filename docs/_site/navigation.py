@@ -16,9 +16,12 @@ GUIDE = (
     ("Evaluate a model", "guide/evaluate.md"),
     ("What a server really does", "doctor.md"),
     ("Score, and read disagreements", "guide/score.md"),
+    ("Which files are read", "files.md"),
     ("Compare two checkpoints", "guide/compare.md"),
+    ("My score is below the model card's", "below_the_model_card.md"),
     ("Report", "report.md"),
     ("Exports", "exports.md"),
+    ("In continuous integration", "ci.md"),
     ("Runs", "runs.md"),
     ("Audit a scorer", "audit.md"),
     ("Fresh problems", "fresh.md"),
@@ -27,6 +30,7 @@ GUIDE = (
     ("Verifier", "verifier.md"),
     ("Concepts", "concepts.md"),
     ("Architecture", "architecture.md"),
+    ("Threat model", "threat-model.md"),
     ("When something goes wrong", "troubleshooting.md"),
 )
 INTEGRATIONS = (

@@ -31,6 +31,8 @@ CASES = {
     "explain bytes.jsonl#run": "bytes.jsonl",
     "compare none none": "'none' holds no completions.jsonl",
     "diff none none": "'none' holds no completions.jsonl",
+    "why none --expected 50": "'none' holds no completions.jsonl",
+    "why bytes.jsonl --expected 101": "101",
     "report none -o x.html": "'none' holds no completions.jsonl",
     "report none -o x.doc": "'x.doc'",
     "export none --to parquet -o x.parquet": "'none' holds no completions.jsonl",

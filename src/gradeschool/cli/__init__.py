@@ -23,6 +23,7 @@ VERBS = {
     "explain": "Show why completions are right or wrong, and where scorers differ.",
     "compare": "Compare runs problem by problem.",
     "diff": "Explain why two results that should agree do not.",
+    "why": "Show where the points to an expected score are missing.",
     "report": "Write a report of runs as HTML, Markdown, CSV or JUnit.",
     "export": "Write a run in the format of another tool.",
     "audit": "Find what a scorer or reward function gets wrong.",

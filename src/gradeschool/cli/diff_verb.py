@@ -53,10 +53,10 @@ def command(
     from gradeschool.scoring.sources import choose_runs
 
     check_scorers(scorer_a, scorer_b)
-    chosen = choose_runs((a, b), dataset, warn, partial(_check_two, same=a == b))
+    chosen = choose_runs((a, b), dataset, warn, partial(check_two, same=a == b))
     chosen = chosen * 2 if len(chosen) == 1 else chosen
     sides = (read_side(chosen[0]), read_side(chosen[1]))
-    scorers = _scorers(sides, (scorer_a, scorer_b))
+    scorers = scorers_of_sides(sides, (scorer_a, scorer_b))
     result = difference(*sides, (get_usable_scorer(scorers[0]), get_usable_scorer(scorers[1])))
     if as_json:
         print_json(result.as_json())
@@ -65,7 +65,7 @@ def command(
     warn_of_faults(sum(run.run.faults for run in chosen))
 
 
-def _check_two(runs: Sequence[str], same: bool) -> None:
+def check_two(runs: Sequence[str], same: bool) -> None:
     """Raise InputError unless these are two runs, or the one run that is named twice."""
     if len(runs) != 2 and not (same and len(runs) == 1):
         names = ", ".join(map(repr, runs))
@@ -73,7 +73,7 @@ def _check_two(runs: Sequence[str], same: bool) -> None:
                          "select one run of a file with FILE#NAME")  # fmt: skip
 
 
-def _scorers(
+def scorers_of_sides(
     sides: tuple[DiffSide, DiffSide], named: tuple[str | None, str | None]
 ) -> tuple[str, str]:
     """Return the scorer of each side: the named one, its own, the other's, or the default."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ from gradeschool.cli.options import (
     FileVerb,
     dataset_option,
     files_and_scorers,
+    json_option,
+    print_json,
     scorers_option,
     size_in_words,
     warn,
@@ -36,6 +38,7 @@ READER = "gradeschool/reader"
 @scorers_option(f"those of the protocol and {READER}; the first is the headline")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @dataset_option
+@json_option
 def command(
     arguments: tuple[str, ...],
     name: str,
@@ -43,6 +46,7 @@ def command(
     scorers: tuple[str, ...],
     force: bool,
     dataset: str | None,
+    as_json: bool,
 ) -> None:
     """Write a run in the format of another tool.
 
@@ -81,20 +85,22 @@ def command(
     files = form.files(run)
     require_free(output, files, force)
     size = save(output, files)
-    for file in files:
-        say(str(output / file.path))
-    _print_summary(run, name, size)
+    _print_written(run, [str(output / file.path) for file in files], size, as_json)
+    failed = len(run.samples) - len(run.answered())
+    if failed and name == "lm-eval":
+        warn(f"lm-eval's format cannot hold failed samples; {failed} of {len(run.samples)} are "
+             "left out")  # fmt: skip
     warn_of_faults(run.faults)
 
 
-def _print_summary(run: ExportedRun, name: str, size: int) -> None:
-    answered = len(run.answered())
-    failed = len(run.samples) - answered
-    if failed and name == "lm-eval":
-        warn(f"lm-eval's format cannot hold failed samples; {failed} of {failed + answered} are "
-             "left out")  # fmt: skip
-    scorers = ", ".join(score.scorer.name for score in run.scores)
-    say(f"{answered:,} completions, {size_in_words(size)}, scored by {scorers}")
+def _print_written(run: ExportedRun, files: Sequence[str], size: int, as_json: bool) -> None:
+    answered, scorers = len(run.answered()), [score.scorer.name for score in run.scores]
+    if as_json:
+        print_json({"files": list(files), "bytes": size, "completions": answered,
+                    "failed": len(run.samples) - answered, "scorers": scorers})  # fmt: skip
+        return
+    say("\n".join(files))
+    say(f"{answered:,} completions, {size_in_words(size)}, scored by {', '.join(scorers)}")
 
 
 def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +11,8 @@ from gradeschool.cli.options import (
     FileVerb,
     dataset_option,
     files_and_scorers,
+    json_option,
+    print_json,
     scorers_option,
     size_in_words,
     warn,
@@ -17,6 +20,12 @@ from gradeschool.cli.options import (
 )
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradeschool.reports.page.verdicts import Judged
+    from gradeschool.scoring.table import ScorerSet
 
 FORMS = ("svg", "pdf", "png")
 
@@ -38,6 +47,7 @@ FORMS = ("svg", "pdf", "png")
 @scorers_option("those of the protocol, then all that call no library; the first is the headline")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @dataset_option
+@json_option
 def command(
     runs: tuple[str, ...],
     output: Path | None,
@@ -47,6 +57,7 @@ def command(
     scorers: tuple[str, ...],
     force: bool,
     dataset: str | None,
+    as_json: bool,
 ) -> None:
     """Write a report of runs: scores under every scorer, causes, every completion.
 
@@ -64,7 +75,7 @@ def command(
 
     Example: gradeschool report runs/mine --figures paper/figures --format pdf
     """
-    from gradeschool.reports.exports import report_scorers, write_report
+    from gradeschool.reports.exports import report_scorers
     from gradeschool.reports.page.gather import gather
     from gradeschool.reports.page.verdicts import judge_run
     from gradeschool.scoring.sources import choose_scorers
@@ -75,22 +86,46 @@ def command(
     gathered = gather(files, dataset, warn)
     chosen = report_scorers(gathered, names)
     judged = [judge_run(run, chosen, 0) for run in gathered]
+    written, lines = _write(judged, chosen, output, figures, forms, heatmap)
+    if as_json:
+        print_json(written)
+    else:
+        say("\n".join(lines))
+    warn_of_faults(sum(run.faults for run in gathered))
+
+
+def _write(
+    judged: Sequence[Judged],
+    scorers: ScorerSet,
+    output: Path | None,
+    figures: Path | None,
+    forms: Sequence[str],
+    heatmap: Path | None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Write what is asked for; return what was written as JSON values, and in lines."""
+    from gradeschool.reports.exports import write_report
+
+    written: dict[str, Any] = {}
+    lines = []
     if output is not None:
-        size = write_report(judged, chosen, output)
-        completions = sum(len(run.entries) for run in gathered)
-        say(f"{completions:,} completions in {output}, {size_in_words(size)}")
+        size = write_report(judged, scorers, output)
+        completions = sum(len(each.run.entries) for each in judged)
+        written["report"] = {"file": str(output), "bytes": size, "completions": completions}
+        lines.append(f"{completions:,} completions in {output}, {size_in_words(size)}")
     if figures is not None:
         from gradeschool.reports.figures.run_figures import write_figures
 
-        written = write_figures(judged, figures, [f".{form}" for form in dict.fromkeys(forms)])
-        say(f"{len(written)} files of figures in {figures}")
+        drawn = write_figures(judged, figures, [f".{form}" for form in dict.fromkeys(forms)])
+        written["figures"] = [str(path) for path in drawn]
+        lines.append(f"{len(drawn)} files of figures in {figures}")
     if heatmap is not None:
         from gradeschool.reports.heatmap import heatmap as heatmap_page
         from gradeschool.reports.page.write import save
 
         size = save(heatmap_page(judged), heatmap)
-        say(f"a heat-map in {heatmap}, {size_in_words(size)}")
-    warn_of_faults(sum(run.faults for run in gathered))
+        written["heatmap"] = {"file": str(heatmap), "bytes": size}
+        lines.append(f"a heat-map in {heatmap}, {size_in_words(size)}")
+    return written, lines
 
 
 def _require_writable(

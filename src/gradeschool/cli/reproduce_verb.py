@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.options import Verb, warn
+from gradeschool.cli.options import Verb, json_option, print_json, warn
 from gradeschool.errors import MissingExtraError
 from gradeschool.reports.printable import say
 
@@ -32,8 +32,14 @@ if TYPE_CHECKING:
 @click.option("--jobs", type=click.IntRange(min=1),
               help="Stages to run at a time; by default one for each core.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the commands without running them.")
+@json_option
 def command(
-    preset: str, output: Path | None, figures: tuple[str, ...], jobs: int | None, dry_run: bool
+    preset: str,
+    output: Path | None,
+    figures: tuple[str, ...],
+    jobs: int | None,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Reproduce "Training Verifiers to Solve Math Word Problems" from scratch.
 
@@ -51,9 +57,12 @@ def command(
     plans = {name: plan(name, chosen) for name in figures}
     stages = merged(plans.values()) if plans else stages_of(chosen)
     if dry_run:
-        for stage in stages:
-            target = f" > {stage.stdout}" if stage.stdout else ""
-            say(f"{join(['gradeschool', *stage.command])}{target}")
+        lines = [join(["gradeschool", *stage.command])
+                 + (f" > {stage.stdout}" if stage.stdout else "") for stage in stages]  # fmt: skip
+        if as_json:
+            print_json({"commands": lines})
+        else:
+            say("\n".join(lines))
         return
     from gradeschool.reports.progress import StagesDisplay
     from gradeschool.reports.reproduction import write_figure
@@ -64,10 +73,16 @@ def command(
     with StagesDisplay() as progress:
         done = run(stages, root, jobs or os.cpu_count() or 1, progress)
     written = ["\n".join(write_figure(root, chosen, *figure)) for figure in plans.items()]
+    report = None if plans else _report(root, chosen, done)
+    if as_json:
+        seconds = sum(result.cpu_seconds for result in done.values())
+        print_json({"folder": str(root), "figures": list(plans),
+                    "report": report and str(report), "cpu_seconds": seconds})  # fmt: skip
+        return
     if written:
         say("\n\n".join(written))
-    if not plans:
-        _report(root, chosen, done)
+    if report:
+        say(report.read_text(encoding="utf-8"), end="")
 
 
 def _require(preset: Preset) -> None:
@@ -83,7 +98,8 @@ def _require(preset: Preset) -> None:
         raise MissingExtraError("writing GGUF", "llama-cpp")
 
 
-def _report(root: Path, preset: Preset, done: Mapping[str, StageResult]) -> None:
+def _report(root: Path, preset: Preset, done: Mapping[str, StageResult]) -> Path:
+    """Write the report and return its path."""
     from gradeschool.reports.reproduction import write_report
     from gradeschool.verifier.reproduce.findings import findings, read_seed
     from gradeschool.verifier.reproduce.presets import SPLITS
@@ -94,4 +110,4 @@ def _report(root: Path, preset: Preset, done: Mapping[str, StageResult]) -> None
     }
     path = write_report(root, preset, results, done)
     warn(f"the report: {path}")
-    say(path.read_text(encoding="utf-8"), end="")
+    return path

@@ -55,7 +55,13 @@ def test_seeds_are_pooled_by_problem() -> None:
     assert next(row for row in alone.mean_aucs if row.score == "verifier").within == 1
 
 
-@pytest.mark.parametrize(("good", "words"), [(True, "claim holds here"), (False, "does not hold")])
+@pytest.mark.parametrize(
+    ("good", "words"),
+    [
+        (True, "beat both the fully fine-tuned baseline"),
+        (False, "No way to use the verifier beats"),
+    ],
+)
 def test_the_report_says_whether_the_claim_holds(good: bool, words: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     preset = replace(LAPTOP, seeds=(0,))

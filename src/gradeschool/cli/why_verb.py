@@ -1,0 +1,142 @@
+"""`gradeschool why`."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gradeschool.cli.diff_verb import check_two, scorers_of_sides
+from gradeschool.cli.options import (
+    FileVerb,
+    FiniteRange,
+    check_scorers,
+    dataset_option,
+    json_option,
+    print_json,
+    scorer_option,
+    warn,
+    warn_of_faults,
+)
+from gradeschool.errors import InputError
+from gradeschool.reports.printable import say
+
+if TYPE_CHECKING:
+    from gradeschool.runs.why import GapAccount
+
+
+@click.command(cls=FileVerb)
+@click.argument("run")
+@click.option("--expected", type=FiniteRange(0, 100), metavar="PERCENT",
+              help="Accuracy that was expected: 54.6.")  # fmt: skip
+@click.option("--expected-run", metavar="FILE",
+              help="Run folder or sample file with the expected score; tells more than a "
+                   "number.")  # fmt: skip
+@scorer_option("Scorer; by default that of the run, else gradeschool/reader.")
+@dataset_option
+@json_option
+def command(
+    run: str,
+    expected: float | None,
+    expected_run: str | None,
+    scorer: str | None,
+    dataset: str | None,
+    as_json: bool,
+) -> None:
+    """Show where the points to an expected score are missing.
+
+    RUN is a run folder or a sample file; FILE#NAME selects one run of several. Lists the causes
+    with the points that each accounts for, the evidence, and the command that tests or mends it.
+    Says whether the gap is within chance.
+
+    Example: gradeschool why runs/mine --expected 54.6
+    """
+    if (expected is None) == (expected_run is None):
+        raise InputError("give either --expected PERCENT or --expected-run FILE")
+    check_scorers(scorer)
+    if expected_run is not None:
+        account, faults = _beside(run, expected_run, scorer, dataset)
+    else:
+        account, faults = _alone(run, (expected or 0.0) / 100, scorer, dataset)
+    if as_json:
+        print_json(account.as_json())
+    else:
+        _print(account)
+    warn_of_faults(faults)
+
+
+def _alone(
+    run: str, expected: float, scorer: str | None, dataset: str | None
+) -> tuple[GapAccount, int]:
+    """Return the account of a run by itself, and how many rows could not be used."""
+    from gradeschool.datasets.platinum import disputed
+    from gradeschool.protocols.registry import all_scorers, get_usable_scorer
+    from gradeschool.reports.measured import known_protocol
+    from gradeschool.reports.terminal import quoted
+    from gradeschool.runs.why import account_of_gap
+    from gradeschool.scoring.sources import choose_runs, headline_scorer, sources
+
+    chosen = choose_runs([run], dataset, warn)
+    if len(chosen) > 1:
+        names = ", ".join(f"{run}#{each.run.name}" for each in chosen)
+        raise InputError(f"{run!r} holds {len(chosen)} runs; choose one: {names}")
+    manifest = chosen[0].manifest
+    used = get_usable_scorer(scorer or headline_scorer([manifest], list(all_scorers())))
+    protocol = known_protocol(manifest)
+    [source] = sources([str(chosen[0].path)], dataset)
+    labels = disputed(source.dataset.problems)
+    account = account_of_gap(chosen[0].run, used, expected, manifest, protocol, labels, quoted(run))
+    return account, chosen[0].run.faults
+
+
+def _beside(
+    run: str, other: str, scorer: str | None, dataset: str | None
+) -> tuple[GapAccount, int]:
+    """Return the account of a run beside the run with the expected score."""
+    from gradeschool.protocols.registry import get_usable_scorer
+    from gradeschool.reports.terminal import quoted
+    from gradeschool.runs.diff.result import difference
+    from gradeschool.runs.diff.sides import read_side
+    from gradeschool.runs.why import account_of_difference
+    from gradeschool.scoring.sources import choose_runs
+
+    if Path(run) == Path(other):
+        raise InputError("RUN and --expected-run are the same; give another run")
+    chosen = choose_runs((run, other), dataset, warn, partial(check_two, same=False))
+    sides = (read_side(chosen[0]), read_side(chosen[1]))
+    names = scorers_of_sides(sides, (scorer, scorer))
+    result = difference(*sides, (get_usable_scorer(names[0]), get_usable_scorer(names[1])))
+    account = account_of_difference(result, (quoted(run), quoted(other)))
+    return account, sum(each.run.faults for each in chosen)
+
+
+def _print(account: GapAccount) -> None:
+    low, high = (100 * bound for bound in account.interval)
+    say(
+        f"{100 * account.accuracy:.2f} % by {account.scorer} ({low:.2f} - {high:.2f}, "
+        f"{account.judged:,} completions); expected {100 * account.expected:.2f} %"
+    )
+    if account.missing <= 0:
+        say("No points are missing.")
+    elif account.within_chance:
+        say(f"{account.missing:.2f} points are missing, which is within chance: the 95 % "
+                   "interval holds the expected score. Use more problems to tell.")  # fmt: skip
+    else:
+        say(f"{account.missing:.2f} points are missing:")
+    for cause in account.causes:
+        sign = "up to " if cause.most else ""
+        points = "?" if cause.points is None else f"{sign}{cause.points:.1f}"
+        say(f"\n{points:>10}  {cause.name}")
+        say(f"{'':12}{cause.evidence}")
+        if cause.command:
+            say(f"{'':12}-> {cause.command}")
+    measured = [cause for cause in account.causes if cause.points and not cause.most]
+    if account.missing > 0 and measured and account.rest > 0:
+        chance = account.rest <= (high - low) / 2
+        words = "the rest, within chance" if chance else "not accounted for by what was measured"
+        say(f"\n{account.rest:>10.1f}  {words}")
+    elif account.missing > 0 and not account.causes:
+        say("Nothing in the texts or settings explains it: the answers are other numbers. "
+                   "Compare with a run that has the expected score: --expected-run.")  # fmt: skip

@@ -1,0 +1,348 @@
+"""Why an accuracy is not the expected one: the missing points by cause, with evidence and a test.
+
+From the run alone (`causes_of_gap`): what its texts, its settings and its size show. Beside the run
+that has the expected score (`causes_of_difference`): what differs, by `runs/diff`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from gradeschool.answers.extractor import extract_final_answer
+from gradeschool.answers.failures import Failure, is_right, looks_cut
+from gradeschool.completion import Finish
+from gradeschool.formats import settings as names
+from gradeschool.problem import MARKER, Problem
+from gradeschool.protocol import Protocol
+from gradeschool.runs.diff import steps as diff_steps
+from gradeschool.runs.diff.fields import DIFFERS, SPECIAL
+from gradeschool.runs.diff.result import RunDifference
+from gradeschool.runs.job import overrides
+from gradeschool.scorer import Scorer
+from gradeschool.scoring.causes import LabelChanges, Side, explain_verdict, label_changes, view
+from gradeschool.scoring.samples import Run, Sample
+from gradeschool.scoring.statistics import Interval, wilson
+from gradeschool.scoring.table import scored_table
+from gradeschool.verdict import Outcome, Verdict
+
+LEAST_POINTS = 0.05
+# A share of the completions above which a form of theirs is worth a line.
+NOTABLE = 0.02
+SHORT_WORDS = 6  # a median below this: the model answers without working
+ROLES = re.compile(r"(?m)^(?:<\|im_start\|>)?(?:user|assistant|human|system)\b:?", re.IGNORECASE)
+FULL_PRECISION = re.compile(r"(?i)b?f(?:loat)?(?:16|32)\b")
+
+# Causes; the test names them too.
+RUN_ON, TRUNCATED, TEMPLATE, EXTRACTION = "run-on", "truncation", "chat template", "extraction"
+EMPTY, NO_WORKING, FORMAT = "empty completions", "no working", "few-shot format"
+LABELS, CHANGED, PRECISION = "labels", "changed settings", "precision"
+SAMPLING, ENGINE, PROMPTS = "sampling", "engine", "prompts"
+PROBLEMS, SCORER, STOP = "problems", "scorer", "stop strings"
+
+
+@dataclass(frozen=True, slots=True)
+class GapCause:
+    """One cause of missing points. points: what it accounts for; None where only a test can tell.
+
+    most: points is the most that it can account for. command: tests or mends it; "" for nothing.
+    """
+
+    name: str
+    points: float | None
+    evidence: str
+    command: str = ""
+    most: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True)
+class GapAccount:
+    """The missing points of a run and their causes, those with the most points first.
+
+    expected, accuracy: shares. interval: of the accuracy, 95 %. within_chance: it holds `expected`.
+    """
+
+    scorer: str
+    expected: float
+    accuracy: float
+    interval: Interval
+    judged: int
+    causes: tuple[GapCause, ...]
+
+    @property
+    def missing(self) -> float:
+        """Return the missing points."""
+        return 100 * (self.expected - self.accuracy)
+
+    @property
+    def within_chance(self) -> bool:
+        """Whether the 95 % interval holds the expected accuracy."""
+        return self.interval[0] <= self.expected <= self.interval[1]
+
+    @property
+    def rest(self) -> float:
+        """Return the missing points that no measured cause accounts for."""
+        return self.missing - sum(c.points for c in self.causes if c.points and not c.most)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as JSON values."""
+        return {
+            "scorer": self.scorer,
+            "expected": self.expected,
+            "accuracy": self.accuracy,
+            "ci95": list(self.interval),
+            "missing_points": self.missing,
+            "within_chance": self.within_chance,
+            "rest_points": self.rest,
+            "causes": [cause.as_json() for cause in self.causes],
+        }
+
+
+def account_of_gap(
+    run: Run,
+    scorer: Scorer,
+    expected: float,
+    manifest: Mapping[str, Any],
+    protocol: Protocol | None,
+    labels: LabelChanges,
+    place: str,
+) -> GapAccount:
+    """Return where the points to an expected accuracy are missing, by the run alone.
+
+    manifest: its run.json, {} where there is none. labels: the disputed ones of its dataset
+    (`datasets.platinum.disputed`). place: the run as a command line names it.
+    """
+    facts = _RunFacts(run, scorer, labels, place)
+    named = [
+        *_of_texts(facts),
+        *_of_labels(facts),
+        *_of_settings(facts, manifest, protocol),
+    ]
+    ranked = sorted(named, key=lambda cause: (cause.points is None, -(cause.points or 0.0)))
+    judged = len(facts.samples)
+    interval = wilson(facts.correct, judged)
+    accuracy = facts.correct / judged if judged else 0.0
+    return GapAccount(scorer.name, expected, accuracy, interval, judged, tuple(ranked))
+
+
+class _RunFacts:
+    """A run under its headline scorer: outcomes, and the cause of each miss."""
+
+    def __init__(self, run: Run, scorer: Scorer, labels: LabelChanges, place: str) -> None:
+        table = scored_table(run, [scorer])
+        self.run, self.scorer, self.place = run, scorer, place
+        pairs = [
+            (sample, verdicts[0])
+            for sample, verdicts in zip(table.samples, table.verdicts, strict=True)
+            if verdicts[0].outcome is not Outcome.ERROR
+        ]
+        self.samples = [sample for sample, _ in pairs]
+        self.correct = sum(verdict.correct for _, verdict in pairs)
+        self.disputed = labels
+        changes = label_changes(run, labels)
+        self.missed = [
+            (sample, _cause(sample, verdict, changes)) for sample, verdict in pairs
+            if not verdict.correct
+        ]  # fmt: skip
+
+    def points(self, count: float) -> float:
+        """Return completions as points of accuracy."""
+        return 100 * count / max(1, len(self.samples))
+
+
+def _cause(
+    sample: Sample, verdict: Verdict, changes: Mapping[str, Problem | None]
+) -> tuple[Side, Failure] | None:
+    if sample.problem is None:
+        return None
+    seen = view(sample.text, sample.problem, sample.finish, changes)
+    explained = explain_verdict(seen, verdict)
+    return (explained.side, explained.cause.failure) if explained else None
+
+
+def _of_texts(facts: _RunFacts) -> list[GapCause]:
+    """Return what the texts of the misses show."""
+    causes = Counter(cause for _, cause in facts.missed if cause)
+    run_on = causes[Side.MISSED, Failure.RUN_ON]
+    unread = sum(n for (side, _), n in causes.items() if side is Side.MISSED) - run_on
+    named = []
+    if run_on:
+        named.append(GapCause(
+            RUN_ON, facts.points(run_on),
+            f"{run_on:,} completions state the right answer and run on into another question, "
+            f"where {facts.scorer.name} reads",
+            "evaluate with a protocol whose stop strings end the answer, or a chat protocol",
+        ))  # fmt: skip
+    if unread:
+        kinds = Counter(f.value for (side, f), n in causes.items() for _ in range(n)
+                        if side is Side.MISSED and f is not Failure.RUN_ON)  # fmt: skip
+        named.append(GapCause(
+            EXTRACTION, facts.points(unread),
+            f"{unread:,} completions state the right answer and {facts.scorer.name} does not read "
+            f"it: {', '.join(f'{n} {kind}' for kind, n in kinds.most_common(3))}",
+            f"gradeschool explain {facts.place} --scorer {facts.scorer.name} gradeschool/reader",
+        ))  # fmt: skip
+    cut = [sample for sample, cause in facts.missed
+           if (cause is None or cause[0] is Side.TEXT) and _is_cut(sample)]  # fmt: skip
+    empty = [sample for sample, _ in facts.missed if not sample.text.strip()]
+    others = len(facts.samples) - len(cut) - len(empty)
+    share = (facts.correct + run_on + unread) / others if others > 0 else 1.0
+    if len(cut) >= NOTABLE * len(facts.samples):
+        named.append(GapCause(
+            TRUNCATED, facts.points(len(cut) * share),
+            f"{len(cut):,} misses were cut before their answer; as many would be right as of the "
+            "others", "evaluate again with a larger --max-tokens", most=True,
+        ))  # fmt: skip
+    if len(empty) >= NOTABLE * len(facts.samples):
+        named.append(GapCause(
+            EMPTY, facts.points(len(empty) * share),
+            f"{len(empty):,} completions are empty: the server ends at once, or keeps the answer "
+            "in another field", "gradeschool doctor URL -p PROTOCOL", most=True,
+        ))  # fmt: skip
+    return [*named, *_of_forms(facts, share)]
+
+
+def _is_cut(sample: Sample) -> bool:
+    if sample.finish in (None, "", Finish.UNKNOWN):
+        return looks_cut(sample.text)
+    return sample.finish == Finish.LENGTH
+
+
+def _of_forms(facts: _RunFacts, share: float) -> list[GapCause]:
+    """Return what the form of the texts shows of the prompt: template, working, format."""
+    missed = [sample for sample, cause in facts.missed if cause is None or cause[0] is Side.TEXT]
+    marked = [s for s in missed if SPECIAL.search(s.text) or ROLES.search(s.text)]
+    named = []
+    if len(marked) >= NOTABLE * len(facts.samples):
+        named.append(GapCause(
+            TEMPLATE, facts.points(len(marked) * share),
+            f"{len(marked):,} misses hold special tokens or names of roles as text: the model's "
+            "chat template is not applied, or applied twice",
+            "gradeschool doctor URL -p PROTOCOL", most=True,
+        ))  # fmt: skip
+    words = [len(sample.text.split()) for sample in facts.samples]
+    if words and 0 < median(words) < SHORT_WORDS:
+        named.append(GapCause(
+            NO_WORKING, None,
+            f"half of the completions have fewer than {median(words):.0f} words: the model answers "
+            "without working, so a system message or the examples may be missing",
+            "gradeschool protocols prompts PROTOCOL -n 1, then evaluate with a chain-of-thought "
+            "protocol",
+        ))  # fmt: skip
+    return named
+
+
+def _of_labels(facts: _RunFacts) -> list[GapCause]:
+    """Return what other labels would change: those of GSM8K-Platinum."""
+    if not facts.disputed:
+        return []
+    revised = sum(
+        other is not None and is_right(extract_final_answer(s.text, s.problem.question), other.gold)
+        for s, _ in facts.missed
+        if s.problem and (other := facts.disputed.get(s.problem.id)) is not None
+    )
+    if not revised:
+        return []
+    return [GapCause(
+        LABELS, facts.points(revised),
+        f"{revised} misses are right by the revised labels of GSM8K-Platinum",
+        f"gradeschool score {facts.place} --labels platinum",
+    )]  # fmt: skip
+
+
+def _of_settings(
+    facts: _RunFacts, manifest: Mapping[str, Any], protocol: Protocol | None
+) -> list[GapCause]:
+    """Return the settings that can cost points, whose share only a second run can tell."""
+    named = []
+    decoding = _mapping(manifest, "decoding")
+    changed = overrides(decoding, protocol) if protocol and decoding else {}
+    if changed:
+        listed = ", ".join(f"{name} {value!r}, not {usual!r}"
+                           for name, (value, usual) in changed.items())  # fmt: skip
+        named.append(GapCause(CHANGED, None, f"not the protocol's: {listed}",
+                              "evaluate without these options"))  # fmt: skip
+    if decoding.get("temperature") and manifest.get("samples") == 1:
+        named.append(GapCause(
+            SAMPLING, None, f"one sample at temperature {decoding['temperature']}: another seed "
+            "gives another score", "evaluate with --temperature 0, or with -k 8",
+        ))  # fmt: skip
+    precision = str(_mapping(manifest, "engine").get("precision") or "")
+    if precision and not FULL_PRECISION.search(precision):
+        named.append(GapCause(
+            PRECISION, None, f"the weights are {precision}; published scores are of 16 bits",
+            "evaluate the model in BF16 or F16, then gradeschool diff the two runs",
+        ))  # fmt: skip
+    form = _of_examples(facts, protocol)
+    return [*named, *([form] if form else [])]
+
+
+def _of_examples(facts: _RunFacts, protocol: Protocol | None) -> GapCause | None:
+    """Return the cause where examples end in "#### N" and the completions do not."""
+    if protocol is None or not protocol.shots or not facts.samples:
+        return None
+    marked = sum(MARKER in sample.text for sample in facts.samples) / len(facts.samples)
+    wanted = any("strict" in name or name.startswith("openai/") for name in protocol.scorers)
+    if not wanted or marked > 0.5:
+        return None
+    return GapCause(
+        FORMAT, None, f"only {100 * marked:.0f} % of the completions end as the examples do, in "
+        f"{MARKER!r}", f"gradeschool protocols prompts {protocol.name} -n 1",
+    )  # fmt: skip
+
+
+# What a step of `runs/diff` is called here, and the settings that explain it.
+OF_STEPS = {
+    diff_steps.SET: (PROBLEMS, (names.DATASET, names.SAMPLES)),
+    diff_steps.LABELS: (LABELS, (names.LABELS, names.DATASET, names.DIGEST)),
+    diff_steps.SCORER: (SCORER, (names.SCORER,)),
+    diff_steps.STOP: (STOP, (names.STOP,)),
+    diff_steps.LIMITS: (TRUNCATED, (names.LIMIT,)),
+    diff_steps.PROMPTS: (PROMPTS, (names.PROTOCOL, names.SYSTEM, names.FORM, names.SHOTS,
+                                   names.SHOT_COUNT, names.TEMPLATE)),
+}  # fmt: skip
+OF_TEXTS = (names.PRECISION, names.ENGINE, names.TEMPERATURE, names.SEED, names.TEMPLATE,
+            names.BOS, names.TOP_P, names.MODEL, names.ANSWERED_BY, names.VERSIONS,
+            names.ADDRESS)  # fmt: skip
+
+
+def account_of_difference(difference: RunDifference, commands: Sequence[str]) -> GapAccount:
+    """Return where the points of A to B are missing: A is the run, B has the expected score.
+
+    commands: A and B as a command line names them.
+    """
+    differing = {field.name: field for field in difference.fields if field.state == DIFFERS}
+    place_a, place_b = commands
+    named = []
+    for step in difference.account.steps:
+        if abs(step.points) < LEAST_POINTS:
+            continue
+        title, settings = OF_STEPS.get(step.name, ("", OF_TEXTS))
+        shown = [differing[name] for name in settings if name in differing]
+        words = "; ".join(f"{f.name}: {f.a} here, {f.b} there" for f in shown[:3])
+        if not title:
+            title = shown[0].name if shown else "other texts"
+        evidence = words or f"{step.name}, and no recorded setting differs"
+        named.append(GapCause(
+            title, step.points, f"{step.texts:,} completions: {evidence}",
+            f"gradeschool diff {place_a} {place_b}",
+        ))  # fmt: skip
+    ranked = sorted(named, key=lambda cause: -(cause.points or 0.0))
+    account = difference.account
+    judged = account.judged
+    interval = wilson(account.correct[0], judged)
+    return GapAccount(difference.scorers[0], account.accuracy_b, account.accuracy_a,
+                      interval, judged, tuple(ranked))  # fmt: skip
+
+
+def _mapping(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = fields.get(name)
+    return value if isinstance(value, Mapping) else {}

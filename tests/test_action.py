@@ -1,0 +1,75 @@
+"""The GitHub Action: its script is run as a job runs it, and action.yml hands it its inputs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.command import run_script
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = ROOT / ".github" / "compare.sh"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two run folders, "cot" (40 of 48 right) and "chat" (43)."""
+    folder = tmp_path_factory.mktemp("runs")
+    for style in ("cot", "chat"):
+        model = f"recorded/sample#handwritten/{style}"
+        ended = run_script("eval", "-m", model, "-d", "sample", "-o", folder / style, "--quiet")
+        assert ended.status == 0, ended.err
+    return folder
+
+
+def job(runs: Path, folder: Path, **inputs: str) -> tuple[int, str, str, str]:
+    """Run the script; return exit status, output, the job's summary and its outputs."""
+    summary, outputs = folder / "summary.md", folder / "outputs"
+    values = {"NEW": "chat", "OLD": "cot", "MARGIN": "1", "SCORER": "", "DATASET": "", **inputs}
+    changes = {"GITHUB_STEP_SUMMARY": str(summary), "GITHUB_OUTPUT": str(outputs),
+               "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}  # fmt: skip
+    ended = subprocess.run(
+        ["bash", SCRIPT], cwd=runs, env=os.environ | values | changes, capture_output=True,
+        text=True, timeout=120,
+    )  # fmt: skip
+    return ended.returncode, ended.stdout, summary.read_text(), outputs.read_text()
+
+
+def test_a_checkpoint_that_is_not_worse_passes(runs: Path, tmp_path: Path) -> None:
+    code, shown, summary, outputs = job(runs, tmp_path, MARGIN="20")
+    assert (code, outputs) == (0, "status=passed\n")
+    assert "met: recorded-handwritten/chat" in shown
+    assert summary.startswith("### gradeschool: passed\n\n| run | accuracy |")
+    assert "recorded-handwritten" in summary
+    assert "met: recorded-handwritten/chat" in summary
+
+
+def test_a_checkpoint_that_may_be_worse_fails_the_job(runs: Path, tmp_path: Path) -> None:
+    code, _, summary, outputs = job(runs, tmp_path, NEW="cot", OLD="chat")
+    assert (code, outputs) == (1, "status=worse\n")
+    assert summary.startswith("### gradeschool: worse\n\n| run | accuracy |")
+
+
+def test_bad_input_is_an_error_and_nothing_is_run_by_a_name(runs: Path, tmp_path: Path) -> None:
+    code, shown, summary, outputs = job(runs, tmp_path, NEW="$(touch owned)", DATASET="sample")
+    assert (code, outputs) == (2, "status=error\n")
+    assert "does not exist" in shown
+    assert "does not exist" in summary
+    assert not list(runs.rglob("owned"))
+
+
+def test_the_action_hands_over_each_input() -> None:
+    action: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    assert action["runs"]["using"] == "composite"
+    install, compare = action["runs"]["steps"]
+    handed = {str(value) for step in (install, compare) for value in step["env"].values()}
+    assert handed == {f"${{{{ inputs.{name} }}}}" for name in action["inputs"]}
+    assert set(compare["env"]) == {"NEW", "OLD", "MARGIN", "SCORER", "DATASET"}
+    assert compare["run"].endswith('/.github/compare.sh"')
+    assert "${{" not in install["run"] + compare["run"]  # inputs are never part of a script
