@@ -31,6 +31,7 @@ CASES = {
     "explain bytes.jsonl#run": "bytes.jsonl",
     "compare none none": "'none' holds no completions.jsonl",
     "diff none none": "'none' holds no completions.jsonl",
+    "view nothing": "'nothing' is no folder",
     "why none --expected 50": "'none' holds no completions.jsonl",
     "why bytes.jsonl --expected 101": "101",
     "report none -o x.html": "'none' holds no completions.jsonl",
@@ -67,11 +68,11 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(
     Path("none").mkdir()
     Path("bytes.jsonl").write_bytes(bytes(range(128, 256)))
     Path("bytes.gz").write_bytes(bytes(range(128, 256)))
-    done = gradeschool(*words.split())
-    assert done.status == 2
-    assert "Traceback" not in done.out + done.err
-    assert CASES[words] in " ".join(done.err.split())
-    assert len(done.err.splitlines()[-1]) < 400
+    result = gradeschool(*words.split())
+    assert result.status == 2
+    assert "Traceback" not in result.out + result.err
+    assert CASES[words] in " ".join(result.err.split())
+    assert len(result.err.splitlines()[-1]) < 400
     assert not any(path.name.startswith("x") for path in tmp_path.iterdir())
 
 

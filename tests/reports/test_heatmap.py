@@ -44,21 +44,21 @@ def decoded(text: str, cuts: Sequence[int]) -> list[str]:
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.lists(st.integers(0, 999)))
 def test_pieces_are_one_for_each_token(text: str, cuts: list[int]) -> None:
     tokens = decoded(text, cuts)
-    found = pieces(text, [*tokens, "<eos>"])
-    assert len(found) == len(tokens) + 1
+    results = pieces(text, [*tokens, "<eos>"])
+    assert len(results) == len(tokens) + 1
     if "\ufffd" not in "".join(tokens):
-        assert found == [*tokens, "<eos>"]
-        assert "".join(found[:-1]) == text
+        assert results == [*tokens, "<eos>"]
+        assert "".join(results[:-1]) == text
 
 
 @given(st.text("aé😀 7", max_size=12), st.lists(st.integers(0, 999)))
 def test_characters_torn_between_tokens_are_put_together(text: str, cuts: list[int]) -> None:
     """Where whole tokens of the same character stand beside torn ones, tokens stay as they are."""
     tokens = decoded(text, cuts)
-    found = pieces(text, tokens)
-    assert "".join(found) == text or found == tokens
+    results = pieces(text, tokens)
+    assert "".join(results) == text or results == tokens
     if len(set(text) - {"a", "7", " "}) == len([char for char in text if char not in "a7 "]):
-        assert "".join(found) == text
+        assert "".join(results) == text
 
 
 def test_tokens_of_another_text_stay_as_they_are() -> None:
@@ -83,8 +83,8 @@ def test_a_text_is_shown_once_and_other_problems_before_a_second_text() -> None:
         )
         for valued in [TokenValues("v", score, (text,), (score,))]
     ]
-    found = _clearest(shown, True, -1)
-    assert [(one.entry.problem.id, one.entry.text) for one in found] == [
+    results = _clearest(shown, True, -1)
+    assert [(item.entry.problem.id, item.entry.text) for item in results] == [
         ("a", "5"), ("b", "5"), ("a", "five"),
     ]  # fmt: skip
 
@@ -103,11 +103,11 @@ def test_rows_that_do_not_fit_are_passed_over_and_the_last_verifier_counts(tmp_p
     ]
     rows_of(tmp_path / "verifier-scores.jsonl", bad)
     assert token_values(tmp_path, print) == {}
-    told: list[str] = []
+    lines: list[str] = []
     rows_of(tmp_path / "verifier-scores.jsonl", [row, {**row, "verifier": "b", "score": 0.7}, *bad])
-    found = token_values(tmp_path, told.append)
-    assert (found["k"].verifier, found["k"].score) == ("b", 0.7)
-    assert "those by 'b' are shown, not by 'a'" in told[0]
+    results = token_values(tmp_path, lines.append)
+    assert (results["k"].verifier, results["k"].score) == ("b", 0.7)
+    assert "those by 'b' are shown, not by 'a'" in lines[0]
     assert token_values(tmp_path / "absent", print) == {}
 
 
@@ -115,18 +115,21 @@ def scored(folder: Path, texts: Sequence[str], values: Sequence[float]) -> tuple
     """Problems and completions, each text one token a character, of the same value everywhere."""
     problems = rows_of(
         folder / "problems.jsonl",
-        [{"question": f"{text} number {at}?", "answer": "5"} for at, text in enumerate(texts)],
+        [
+            {"question": f"{text} number {place}?", "answer": "5"}
+            for place, text in enumerate(texts)
+        ],
     )
     answers = rows_of(
         folder / "answers.jsonl",
-        [{"index": at, "completion": text, "run": "r"} for at, text in enumerate(texts)],
+        [{"index": place, "completion": text, "run": "r"} for place, text in enumerate(texts)],
     )
     rows_of(
         folder / "answers.verifier-scores.jsonl",
         [
-            {"key": text_key(f"{text} number {at}?", text), "verifier": "v</script>@1",
+            {"key": text_key(f"{text} number {place}?", text), "verifier": "v</script>@1",
              "score": value, "tokens": [*text, "<eos>"], "values": [value] * (len(text) + 1)}
-            for at, (text, value) in enumerate(zip(texts, values, strict=True))
+            for place, (text, value) in enumerate(zip(texts, values, strict=True))
         ],
     )  # fmt: skip
     return problems, answers
@@ -136,11 +139,11 @@ def scored(folder: Path, texts: Sequence[str], values: Sequence[float]) -> tuple
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with both pages of hostile completions whose tokens are their characters."""
     folder = tmp_path_factory.mktemp("hostile")
-    values = [at / (len(HOSTILE) - 1) for at in range(len(HOSTILE))]
+    values = [place / (len(HOSTILE) - 1) for place in range(len(HOSTILE))]
     problems, answers = scored(folder, HOSTILE, values)
-    done = run_script("report", answers, "-d", problems, "--heatmap", folder / "heat.html",
+    result = run_script("report", answers, "-d", problems, "--heatmap", folder / "heat.html",
                       "-o", folder / "page.html")  # fmt: skip
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     return folder
 
 
@@ -158,11 +161,11 @@ def test_the_page_holds_no_markup_of_a_token(hostile: Path) -> None:
 def test_kinds_are_told_apart_by_scorer_and_score(tmp_path: Path) -> None:
     texts = ["#### 5", "#### 6", "so 5", "so 6"]
     problems, answers = scored(tmp_path, texts, [0.9, 0.8, 0.2, 0.1])
-    done = run_script("report", answers, "-d", problems, "--heatmap", tmp_path / "heat.html")
-    assert done.status == 0, done.err
+    result = run_script("report", answers, "-d", problems, "--heatmap", tmp_path / "heat.html")
+    assert result.status == 0, result.err
     page = (tmp_path / "heat.html").read_text(encoding="utf-8")
-    found = re.findall(r"<h2[^>]*>([^<]*)</h2>|<h3>([^<]*)</h3>", page)
-    assert [kind or solution for kind, solution in found] == [
+    results = re.findall(r"<h2[^>]*>([^<]*)</h2>|<h3>([^<]*)</h3>", page)
+    assert [kind or solution for kind, solution in results] == [
         "Correct, scored high",
         "Problem 0, sample 0, score 0.90",
         "Not correct, scored high",
@@ -177,16 +180,16 @@ def test_kinds_are_told_apart_by_scorer_and_score(tmp_path: Path) -> None:
 
 def test_keys_of_a_run_folder_are_its_completions(tmp_path: Path) -> None:
     problems, answers = scored(tmp_path, ["#### 5", "#### 6"], [0.9, 0.8])
-    done = run_script("eval", "-m", f"recorded/{answers}", "-d", problems, "--quiet",
+    result = run_script("eval", "-m", f"recorded/{answers}", "-d", problems, "--quiet",
                       "-o", tmp_path / "run")  # fmt: skip
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     rows = (tmp_path / "run/completions.jsonl").read_text("ascii").splitlines()
     keys = [json.loads(row)["key"] for row in rows]
     rows_of(tmp_path / "run/verifier-scores.jsonl", [{
         "key": keys[1], "verifier": "v", "score": 0.25, "tokens": ["####", " 6"],
         "values": [0.5, 0.25]}])  # fmt: skip
-    done = run_script("report", tmp_path / "run", "-o", tmp_path / "page.html")
-    assert done.status == 0, done.err
+    result = run_script("report", tmp_path / "run", "-o", tmp_path / "page.html")
+    assert result.status == 0, result.err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     packed = re.search(r'id="texts-0">([^<]*)<', page)
     assert packed is not None
@@ -231,15 +234,15 @@ def test_hostile_tokens_are_shown_and_arrows_tell_their_values(
     assert page.locator("main :is(script, img, iframe, svg, style, base, a)").count() == 0
     first = page.locator(".tokens").first
     first.focus()
-    told = page.locator("output").first
-    assert told.inner_text().startswith("Value ")
+    lines = page.locator("output").first
+    assert lines.inner_text().startswith("Value ")
     page.keyboard.press("ArrowRight")
-    assert re.match(r"\d\.\d\d after “.+”, token 1 of \d+", told.inner_text())
+    assert re.match(r"\d\.\d\d after “.+”, token 1 of \d+", lines.inner_text())
     page.keyboard.press("End")
-    assert "after “<eos>”" in told.inner_text()
+    assert "after “<eos>”" in lines.inner_text()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Home")
-    assert ", token 1 of" in told.inner_text()
+    assert ", token 1 of" in lines.inner_text()
     page.hover(".tokens >> nth=1 >> .tok >> nth=1")
     assert "token 2 of" in page.locator("output").nth(1).inner_text()
     assert (console, requests) == ([], [(hostile / "heat.html").as_uri()])
@@ -254,8 +257,8 @@ def test_axe_finds_nothing_in_the_heat_map(chromium: Any, hostile: Path, scheme:
     )
     page, _, _ = open_heatmap(chromium, hostile / "heat.html", color_scheme=scheme,
                               viewport={"width": 390, "height": 800}, bypass_csp=True)  # fmt: skip
-    found = axe.Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"][:160]) for one in found] == []
+    results = axe.Axe().run(page).response["violations"]
+    assert [(item["id"], item["nodes"][0]["html"][:160]) for item in results] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.context.close()
 
@@ -266,9 +269,9 @@ def test_the_explorer_shows_values_until_they_are_switched_off(
     """Every hostile completion reads as it was written, token by token; the address keeps it."""
     opened = open_page(hostile / "page.html")
     page = opened.page
-    for at, text in enumerate(HOSTILE):
-        page.evaluate(f"location.hash = 'problem={at}'")
-        until(page, "document.querySelector('#detail h3').textContent", f"Problem {at}")
+    for place, text in enumerate(HOSTILE):
+        page.evaluate(f"location.hash = 'problem={place}'")
+        until(page, "document.querySelector('#detail h3').textContent", f"Problem {place}")
         # Each token by itself, so that what is drawn as one character may be several tokens.
         shown = page.evaluate("document.querySelector('.completion .tokens').textContent")
         assert shown == "".join(map(seen, [*text, "<eos>"]))
@@ -287,14 +290,16 @@ def test_axe_finds_nothing_in_an_explorer_with_values(open_page: Open, hostile: 
         "axe_playwright_python.sync_playwright", reason="axe is not installed"
     )
     page = open_page(hostile / "page.html", "#problem=5", bypass_csp=True).page
-    found = axe.Axe().run(page).response["violations"]
-    serious = [one["id"] for one in found if one["impact"] in ("serious", "critical", "moderate")]
+    results = axe.Axe().run(page).response["violations"]
+    serious = [
+        item["id"] for item in results if item["impact"] in ("serious", "critical", "moderate")
+    ]
     assert serious == []
 
 
 def test_a_page_without_values_has_no_switch(open_page: Open, tmp_path: Path) -> None:
     problems, answers = scored(tmp_path, ["#### 5"], [0.5])
     (tmp_path / "answers.verifier-scores.jsonl").unlink()
-    done = run_script("report", answers, "-d", problems, "-o", tmp_path / "page.html")
-    assert done.status == 0, done.err
+    result = run_script("report", answers, "-d", problems, "-o", tmp_path / "page.html")
+    assert result.status == 0, result.err
     assert open_page(tmp_path / "page.html").page.locator("#f-values").count() == 0

@@ -208,7 +208,7 @@ def spread_lines(
     most completions are set aside where two others are left: they are far from all others, and the
     table shows it.
     """
-    gap = max(map(_gap, scores), key=lambda found: found.points)
+    gap = max(map(_gap, scores), key=lambda results: results.points)
     if gap.low is gap.high:
         return []
     scorers = "scorers" if gap.whole else "scorers that find answers"
