@@ -9,10 +9,11 @@ Three ways are traced with sys.setprofile, each in a process of its own:
             server on this machine, with the answer extractor as the scorer
     judge   a second `judge()` with the scorer openai/2021
 
-For the commands a run of ROWS completions is compared with one of ROWS + 1: a function is crossed
-if it is called more often, in both of two repetitions. Comprehensions and generator expressions
-belong to their function. Printed: distinct functions and the distinct files that they are in, then
-the same without what reads an answer: the folders of ANSWERING, whose depth is another matter.
+For the commands a run of ROWS completions is compared with one of ROWS + 1, of the same dataset: a
+function is crossed if it is called more often, in both of two repetitions. Comprehensions and
+generator expressions belong to their function. Printed: distinct functions and the distinct files
+that they are in, then the same without what reads an answer: the folders of ANSWERING, whose depth
+is another matter.
 --list prints their names. --package: the folder that holds another copy of gradeschool, such as
 the `src` of an older commit.
 """
@@ -34,7 +35,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 
-ROWS = 24
+ROWS = 100  # more than are looked at to find out how a file names its problems
+FURTHER = 48  # the row that only the longer run has; it ends in "#### N"
 SCORER = "openai/2021"
 ANSWERING = ("answers", "protocols")
 # Every way that a completion may end; the last row of a run is always of the first kind.
@@ -100,11 +102,15 @@ def write(path: Path, objects: Iterable[object]) -> str:
 
 
 def trace_score(count: int, folder: Path, *options: str) -> Counter[str]:
-    problems = [{"question": question, "answer": gold} for question, _, gold in rows(count)]
-    answers = [{"index": i, "completion": text} for i, (_, text, _) in enumerate(rows(count))]
+    problems = [{"question": question, "answer": gold} for question, _, gold in rows(ROWS + 1)]
+    completions = [
+        {"index": index, "completion": text}
+        for index, (_, text, _) in enumerate(rows(ROWS + 1))
+        if index != FURTHER or count > ROWS
+    ]
     dataset = write(folder / "problems.jsonl", problems)
-    completions = write(folder / "completions.jsonl", answers)
-    return traced(lambda: command("score", completions, *options, "-d", dataset, "--json"))
+    file = write(folder / "completions.jsonl", completions)
+    return traced(lambda: command("score", file, *options, "-d", dataset, "--json"))
 
 
 def trace_eval(count: int, folder: Path) -> Counter[str]:

@@ -80,6 +80,16 @@ def test_the_citation_names_this_version() -> None:
     assert citation["version"] == gradeschool.__version__
 
 
+def test_every_pinned_version_has_its_digests() -> None:
+    """CI downloads what is pinned and compares: the two lists must name the same versions."""
+    pins = (ROOT / "constraints.txt").read_text("utf-8").splitlines()[1:]
+    text = (ROOT / ".github" / "constraints.sha256.txt").read_text("utf-8")
+    recorded = dict(
+        re.findall(r"^(\S+==\S+)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)", text, re.M)
+    )
+    assert {re.sub(r"[_.](?=.*==)", "-", pin.lower()) for pin in pins} == recorded.keys()
+
+
 @pytest.mark.parametrize("file", WORKFLOWS, ids=lambda path: path.name)
 def test_workflows_have_the_least_permissions_and_pinned_actions(file: Path) -> None:
     workflow = yaml.safe_load(file.read_text("utf-8"))

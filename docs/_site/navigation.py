@@ -16,6 +16,7 @@ GUIDE = (
     ("Evaluate a model", "guide/evaluate.md"),
     ("What a server really does", "doctor.md"),
     ("Score, and read disagreements", "guide/score.md"),
+    ("Which files are read", "files.md"),
     ("Compare two checkpoints", "guide/compare.md"),
     ("My score is below the model card's", "below_the_model_card.md"),
     ("Report", "report.md"),
@@ -29,6 +30,7 @@ GUIDE = (
     ("Verifier", "verifier.md"),
     ("Concepts", "concepts.md"),
     ("Architecture", "architecture.md"),
+    ("Threat model", "threat-model.md"),
     ("When something goes wrong", "troubleshooting.md"),
 )
 INTEGRATIONS = (

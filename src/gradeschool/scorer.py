@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -70,6 +71,5 @@ def clip(text: str, limit: int = 60) -> str:
     return f"{text[:half]}…{text[-half:]}"
 
 
-def verbatim(value: str, reference: str) -> bool:
-    """Compare as strings."""
-    return value == reference
+# Compare as strings: `compare` of most scorers, a call of Python less for each completion.
+verbatim: Callable[[str, str], bool] = operator.eq

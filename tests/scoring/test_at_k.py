@@ -76,30 +76,30 @@ def test_a_curve_is_between_0_and_1_and_pass_grows_with_k(
     ballots: dict[str, list[Ballot]],
 ) -> None:
     same = {name: (cast * 12)[:12] for name, cast in ballots.items()}
-    found = curve(same)
-    assert [one.k for one in found] == [1, 2, 4, 8, 12]
-    for one in found:
-        assert one.problems == len(same)
-        assert one.maj_ci95.low - 1e-9 <= one.maj <= one.maj_ci95.high + 1e-9
-        assert one.pass_ci95.low - 1e-9 <= one.pass_any <= one.pass_ci95.high + 1e-9
-    shares = [one.pass_any for one in found]
+    points = curve(same)
+    assert [point.k for point in points] == [1, 2, 4, 8, 12]
+    for point in points:
+        assert point.problems == len(same)
+        assert point.maj_ci95.low - 1e-9 <= point.maj <= point.maj_ci95.high + 1e-9
+        assert point.pass_ci95.low - 1e-9 <= point.pass_any <= point.pass_ci95.high + 1e-9
+    shares = [point.pass_any for point in points]
     assert shares == sorted(shares)
     # with one sample there is nothing to vote on
-    assert found[0].maj == pytest.approx(found[0].pass_any)
+    assert points[0].maj == pytest.approx(points[0].pass_any)
 
 
 def test_problems_with_fewer_samples_than_k_are_left_out_and_counted() -> None:
     right, wrong = Ballot("1", True), Ballot("2", False)
-    found = curve({"a": [right] * 4, "b": [wrong] * 2})
-    assert [(one.k, one.problems) for one in found] == [(1, 2), (2, 2), (4, 1)]
-    assert [one.maj for one in found] == [0.5, 0.5, 1.0]
+    points = curve({"a": [right] * 4, "b": [wrong] * 2})
+    assert [(point.k, point.problems) for point in points] == [(1, 2), (2, 2), (4, 1)]
+    assert [point.maj for point in points] == [0.5, 0.5, 1.0]
     assert curve({}) == []
 
 
 def test_the_interval_of_one_sample_a_problem_is_wilsons() -> None:
     ballots = {str(n): [Ballot("1", n < 30)] for n in range(40)}
-    (one,) = curve(ballots)
-    assert one.maj_ci95 == one.pass_ci95 == wilson(30, 40)
+    (point,) = curve(ballots)
+    assert point.maj_ci95 == point.pass_ci95 == wilson(30, 40)
 
 
 def test_ballots_are_what_the_scorer_compares_in_the_order_of_samples() -> None:

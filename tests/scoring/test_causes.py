@@ -54,8 +54,8 @@ def test_what_a_verdict_is_put_down_to(
     scorer: str, text: str, gold: str, expected: str | None
 ) -> None:
     problem = Problem.from_gold(gold)
-    found = explain_verdict(view(text, problem, None, {}), get_scorer(scorer).judge(text, problem))
-    assert (str(found) if found else None) == expected
+    cause = explain_verdict(view(text, problem, None, {}), get_scorer(scorer).judge(text, problem))
+    assert (str(cause) if cause else None) == expected
 
 
 @given(
@@ -67,16 +67,16 @@ def test_there_is_a_cause_exactly_where_a_scorer_or_the_text_is_not_right(
     text: str, gold: str, name: str
 ) -> None:
     problem = Problem.from_gold(gold)
-    seen, verdict = view(text, problem, None, {}), get_scorer(name).judge(text, problem)
-    found, right = explain_verdict(seen, verdict), is_right(seen.reading, gold)
-    assert (found is None) is (right and verdict.correct)
-    if found is not None and found.side is not Side.SYSTEM:
+    sample_view, verdict = view(text, problem, None, {}), get_scorer(name).judge(text, problem)
+    cause, right = explain_verdict(sample_view, verdict), is_right(sample_view.reading, gold)
+    assert (cause is None) is (right and verdict.correct)
+    if cause is not None and cause.side is not Side.SYSTEM:
         sides = {
             (True, False): Side.ACCEPTED,
             (False, True): Side.MISSED,
             (False, False): Side.TEXT,
         }
-        assert found.side is sides[verdict.correct, right]
+        assert cause.side is sides[verdict.correct, right]
 
 
 def test_a_disputed_label_is_the_cause_where_the_text_holds_no_slip(
@@ -84,13 +84,13 @@ def test_a_disputed_label_is_the_cause_where_the_text_holds_no_slip(
 ) -> None:
     changes = platinum_changes(gsm8k_test, "gsm8k")
     texts = {"288": "#### 4", "4": "#### 1", "0": "#### 1"}
-    found = {}
+    causes = {}
     for id, text in texts.items():
         problem = gsm8k_test[int(id)]
-        found[id] = explain_verdict(
+        causes[id] = explain_verdict(
             view(text, problem, None, changes), get_scorer(READER).judge(text, problem)
         )
-    assert {id: str(one) for id, one in found.items()} == {
+    assert {id: str(cause) for id, cause in causes.items()} == {
         "288": "suspected label",
         "4": "suspected label",
         "0": "wrong value",
@@ -119,22 +119,22 @@ def run_of_four(tmp_path: Path) -> Path:
 def test_explain_takes_the_reader_where_no_scorer_is_given(
     gradeschool: Command, run_of_four: Path
 ) -> None:
-    done = gradeschool("explain", run_of_four, *SAMPLE)
-    first, second, third, *_ = done.out.splitlines()
+    result = gradeschool("explain", run_of_four, *SAMPLE)
+    first, second, third, *_ = result.out.splitlines()
     assert first == "gradeschool/reader: 2 of 4 correct (50.00 %)"
     assert {second.split("%")[1].strip(), third.split("%")[1].strip()} == {
         "truncated",
         "no response",
     }
-    assert "→ truncated: the limit ended it before it stated an answer" in done.out
+    assert "→ truncated: the limit ended it before it stated an answer" in result.out
 
 
 def test_explain_one_scorer_in_json(gradeschool: Command, run_of_four: Path) -> None:
-    done = gradeschool("explain", run_of_four, *SAMPLE, "--scorer", "openai/2021", "--json")
-    found = done.json()
-    assert (found["completions"], found["correct"], found["scorer"]) == (4, 1, "openai/2021")
-    assert sum(found["causes"].values()) == len(found["cases"]) == 3
-    assert found["causes"]["right answer missed: format missing"] == 1
+    result = gradeschool("explain", run_of_four, *SAMPLE, "--scorer", "openai/2021", "--json")
+    report = result.json()
+    assert (report["completions"], report["correct"], report["scorer"]) == (4, 1, "openai/2021")
+    assert sum(report["causes"].values()) == len(report["cases"]) == 3
+    assert report["causes"]["right answer missed: format missing"] == 1
 
 
 def test_explain_takes_the_scorer_of_a_run_folder(gradeschool: Command, tmp_path: Path) -> None:
@@ -147,26 +147,26 @@ def test_explain_takes_the_scorer_of_a_run_folder(gradeschool: Command, tmp_path
 
 
 def test_explain_one_completion_under_every_scorer(gradeschool: Command, run_of_four: Path) -> None:
-    done = gradeschool("explain", run_of_four, *SAMPLE, "--problem", "29")
-    assert "problem 29, sample 0, row 2" in done.out
-    assert "scorers  correct: " in done.out
-    assert "scorers  no answer: " in done.out
-    assert "gradeschool/reader" in done.out
+    result = gradeschool("explain", run_of_four, *SAMPLE, "--problem", "29")
+    assert "problem 29, sample 0, row 2" in result.out
+    assert "scorers  correct: " in result.out
+    assert "scorers  no answer: " in result.out
+    assert "gradeschool/reader" in result.out
     missing = gradeschool("explain", run_of_four, *SAMPLE, "--problem", "1")
     assert (missing.status, missing.err[:41]) == (2, "gradeschool: no completion answers the pr")
 
 
 def test_explain_one_cause(gradeschool: Command, run_of_four: Path) -> None:
-    done = gradeschool("explain", run_of_four, *SAMPLE, "--cause", "truncated")
-    assert "no response" not in done.out
+    result = gradeschool("explain", run_of_four, *SAMPLE, "--cause", "truncated")
+    assert "no response" not in result.out
     wrong = gradeschool("explain", run_of_four, *SAMPLE, "--cause", "tired")
     assert wrong.status == 2
     assert wrong.err.startswith("gradeschool: no cause contains the words 'tired'; known: provider")
 
 
 def test_forms_stand_beside_the_accuracy(gradeschool: Command, run_of_four: Path) -> None:
-    done = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER)
-    assert "four, 4 completions, 25.0 % empty, 25.0 % truncated" in done.out
+    result = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER)
+    assert "four, 4 completions, 25.0 % empty, 25.0 % truncated" in result.out
     [run] = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER, "--json").json()["runs"]
     assert run["forms"] == {"n": 4, "empty": 1, "truncated": 1, "run_on": 0, "thinking": 0}
 
@@ -212,10 +212,10 @@ def test_scores_under_platinum_are_those_of_its_own_problems(
                 counts = expected.setdefault(row["model"], [0, 0])
                 counts[0] += get_scorer(name).judge(row["completion"], problem).correct
                 counts[1] += 1
-    done = gradeschool("score", path, "--scorer", name, "--labels", "platinum", "--json")
-    found = {run["run"]: run["platinum"] for run in done.json()["runs"]}
+    result = gradeschool("score", path, "--scorer", name, "--labels", "platinum", "--json")
+    platinum = {run["run"]: run["platinum"] for run in result.json()["runs"]}
     assert {
-        run: [score["scorers"][name]["correct"], score["n"]] for run, score in found.items()
+        run: [score["scorers"][name]["correct"], score["n"]] for run, score in platinum.items()
     } == expected
     assert all(n == 1209 for _, n in expected.values())
     official = gradeschool("score", path, "--scorer", name, "--json").json()["runs"]
@@ -238,9 +238,9 @@ def test_explain_under_platinum_leaves_removed_problems_out(
 def test_platinum_is_for_the_official_test_split_alone(
     gradeschool: Command, run_of_four: Path, verb: str
 ) -> None:
-    done = gradeschool(verb, run_of_four, *SAMPLE, "--labels", "platinum")
-    assert done.status == 2
-    assert done.err == (
+    result = gradeschool(verb, run_of_four, *SAMPLE, "--labels", "platinum")
+    assert result.status == 2
+    assert result.err == (
         "gradeschool: Platinum's labels are for the official test split of GSM8K, and 'sample' is "
         "not that (48 problems); leave them out, or give -d gsm8k\n"
     )
@@ -248,12 +248,20 @@ def test_platinum_is_for_the_official_test_split_alone(
 
 # Suspects
 
-PROBLEMS = [Problem.from_row(str(at), f"Question {at}?", f"#### {at}") for at in range(10)]
+PROBLEMS = [
+    Problem.from_row(str(index), f"Question {index}?", f"#### {index}") for index in range(10)
+]
 
 
 def runs_that_say(values: dict[str, Sequence[Any]]) -> list[Run]:
     return [
-        Run(name, [Sample(PROBLEMS[at], 0, f"#### {said}", "", at) for at, said in enumerate(all_)])
+        Run(
+            name,
+            [
+                Sample(PROBLEMS[index], 0, f"#### {answer}", "", index)
+                for index, answer in enumerate(all_)
+            ],
+        )
         for name, all_ in values.items()
     ]
 
@@ -268,10 +276,10 @@ def test_a_problem_that_strong_runs_miss_alike_is_a_suspect() -> None:
             "weaker": [99] * 10,
         }
     )
-    [found] = suspects(runs, {"9": None})
-    assert (found.problem.id, found.value, found.sayers) == ("9", "77", ("a", "b", "c"))
-    assert (found.right, found.runs, found.platinum) == (0, 3, "removed it")
-    assert found.strongest == 0.9
+    [suspect] = suspects(runs, {"9": None})
+    assert (suspect.problem.id, suspect.value, suspect.sayers) == ("9", "77", ("a", "b", "c"))
+    assert (suspect.right, suspect.runs, suspect.platinum) == (0, 3, "removed it")
+    assert suspect.strongest == 0.9
     assert suspects(runs, {}, strong=0.95) == []
 
 
@@ -286,12 +294,12 @@ def test_suspects_of_real_runs_are_mostly_those_of_platinum(
     gradeschool: Command, data: Path
 ) -> None:
     path = data / "completions" / "tora.jsonl"
-    done = gradeschool("data", "suspects", path, "--json")
-    found = done.json()["suspects"]
-    known = [one for one in found if one["platinum"] != "keeps it"]
-    assert len(found) > 20
-    assert len(known) > 0.2 * len(found)  # of all problems, 120 in 1,319 are
-    assert {"454", "823"} <= {one["problem"] for one in known}
+    result = gradeschool("data", "suspects", path, "--json")
+    reported = result.json()["suspects"]
+    disputed_labels = [suspect for suspect in reported if suspect["platinum"] != "keeps it"]
+    assert len(reported) > 20
+    assert len(disputed_labels) > 0.2 * len(reported)  # of all problems, 120 in 1,319 are
+    assert {"454", "823"} <= {suspect["problem"] for suspect in disputed_labels}
     shown = gradeschool("data", "suspects", path, "-n", "1").out
     assert shown.count("GSM8K-Platinum") == 1
 

@@ -37,12 +37,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three files of completions of the sample, one of them empty, some rows unusable."""
     folder = tmp_path_factory.mktemp("parts")
     rows: list[dict[str, Any]] = [
-        {"index": at % 60, "sample": at // 60, "model": f"m{at % 2}", "completion": TEXTS[at % 5]}
-        for at in range(137)
+        {
+            "index": index % 60,
+            "sample": index // 60,
+            "model": f"m{index % 2}",
+            "completion": TEXTS[index % 5],
+        }
+        for index in range(137)
     ]
     table = arrow.Table.from_pylist(rows)
-    for at, (start, size) in enumerate([(0, 90), (0, 0), (90, 47)]):
-        parquet.write_table(table.slice(start, size), folder / f"{at}.parquet", row_group_size=20)
+    for index, (start, size) in enumerate([(0, 90), (0, 0), (90, 47)]):
+        parquet.write_table(
+            table.slice(start, size), folder / f"{index}.parquet", row_group_size=20
+        )
     return folder
 
 
@@ -50,17 +57,17 @@ def here(name: str) -> list[tuple[str, int, ScoredRow]]:
     return placed(score_sources(sources([name], "sample"), SCORERS))
 
 
-def chunks(source: ClusterSource, found: Sequence[RowGroupRange]) -> Iterator[Chunk]:
+def chunks(source: ClusterSource, ranges: Sequence[RowGroupRange]) -> Iterator[Chunk]:
     """Yield what `OnRay` answers for each stretch by itself."""
-    work = OnRay(source.dataset, NAMES, source.run, found)
-    for number in range(len(found)):
+    work = OnRay(source.dataset, NAMES, source.run, ranges)
+    for number in range(len(ranges)):
         for table in work(arrow.table({"id": [number]})):
             [values] = zip(*[column.to_pylist() for column in table.columns], strict=True)
             yield Chunk(*values)
 
 
 def placed(parts: Iterator[Part]) -> list[tuple[str, int, ScoredRow]]:
-    return [(place.file, place.part, one) for place, scored in parts for one in scored]
+    return [(place.file, place.part, row) for place, scored in parts for row in scored]
 
 
 @settings(deadline=None)
@@ -72,22 +79,22 @@ def test_stretches_of_any_size(folder: Path, size: int, chunk: int, batch: int) 
         patch.setattr("gradeschool.scoring.cluster.CHUNK_ROWS", chunk)
         patch.setattr("gradeschool.scoring.cluster.BATCH_ROWS", batch)
         divided = stretches(source.parts, size)
-        found = placed(parts_of(chunks(source, divided), source, divided, 1))
-    assert found == here(f"{folder}/*.parquet")
-    assert sum(one.problem is None for _, _, one in found) > 20
+        scored_rows = placed(parts_of(chunks(source, divided), source, divided, 1))
+    assert scored_rows == here(f"{folder}/*.parquet")
+    assert sum(row.problem is None for _, _, row in scored_rows) > 20
 
 
 @given(lasts=st.lists(st.integers(0, 4), max_size=8), data=st.data())
 def test_chunks_in_any_order(lasts: list[int], data: st.DataObject) -> None:
     """Stretches come in their order, however those of different stretches are mixed on the way."""
     whole = [
-        [Chunk(number, at == last, bytes([number, at])) for at in range(last + 1)]
+        [Chunk(number, index == last, bytes([number, index])) for index in range(last + 1)]
         for number, last in enumerate(lasts)
     ]
-    left, mixed = [list(reversed(one)) for one in whole], []
-    while any(left):
-        mixed.append(data.draw(st.sampled_from([one for one in left if one])).pop())
-    assert list(in_order(mixed)) == [chunk for one in whole for chunk in one]
+    queues, mixed = [list(reversed(group)) for group in whole], []
+    while any(queues):
+        mixed.append(data.draw(st.sampled_from([group for group in queues if group])).pop())
+    assert list(in_order(mixed)) == [chunk for group in whole for chunk in group]
 
 
 def test_packed_completions_come_back() -> None:

@@ -53,15 +53,15 @@ def rights(*wrong: int) -> list[bool]:
 def test_the_pairs_and_the_flips(gradeschool: Command, write: Write, dataset: Path) -> None:
     """Accuracies, difference, the problems by name, and the exact test."""
     a, b = write("a", rights(*range(10))), write("b", rights(0, 1, 39))
-    done = gradeschool("compare", a, b, "-d", dataset, "--json")
-    assert done.status == 0
-    (found,) = done.json()["comparisons"]
-    assert [run["accuracy"] for run in done.json()["runs"]] == [0.75, 0.925]
-    assert found["difference"] == pytest.approx(0.175)
-    assert [change["problem"] for change in found["gained"]] == [str(i) for i in range(2, 10)]
-    assert found["lost"] == [{"problem": "39", "before": 1.0, "after": 0.0}]
-    assert found["p"] == pytest.approx(20 / 512)  # 1 of 9 flips the other way
-    assert found["ci95"][0] < 0.175 < found["ci95"][1]
+    result = gradeschool("compare", a, b, "-d", dataset, "--json")
+    assert result.status == 0
+    (comparison,) = result.json()["comparisons"]
+    assert [run["accuracy"] for run in result.json()["runs"]] == [0.75, 0.925]
+    assert comparison["difference"] == pytest.approx(0.175)
+    assert [change["problem"] for change in comparison["gained"]] == [str(i) for i in range(2, 10)]
+    assert comparison["lost"] == [{"problem": "39", "before": 1.0, "after": 0.0}]
+    assert comparison["p"] == pytest.approx(20 / 512)  # 1 of 9 flips the other way
+    assert comparison["ci95"][0] < 0.175 < comparison["ci95"][1]
     shown = gradeschool("compare", a, b, "-d", dataset)
     assert "+17.50" in shown.out
     assert "better on: 2, 3, 4, 5, 6, 7, 8, 9" in shown.out
@@ -81,9 +81,9 @@ def test_runs_of_different_protocols_are_told_apart(
         runs.append(run / "completions.jsonl")
     same = gradeschool("compare", runs[0], runs[0], "-d", dataset)
     assert "protocols" not in same.err
-    told = gradeschool("compare", *runs, "-d", dataset)
-    assert told.status == 0, told.err
-    assert "under different protocols: openai/2021, lm-eval/gsm8k;" in told.err
+    result = gradeschool("compare", *runs, "-d", dataset)
+    assert result.status == 0, result.err
+    assert "under different protocols: openai/2021, lm-eval/gsm8k;" in result.err
 
 
 def test_sets_that_differ_are_refused_until_told(
@@ -92,10 +92,10 @@ def test_sets_that_differ_are_refused_until_told(
     """The message counts and names them; --common and --unpaired say how to go on."""
     a = write("a", rights()[:30])
     b = write("b", [True] * 25, range(15, 40))
-    done = gradeschool("compare", a, b, "-d", dataset)
-    assert done.status == 2
-    assert "15 only in 'a' (0, 1, 2, 3, 4, ...) and 10 only in 'b'" in done.err
-    assert "--common to compare the 15" in done.err
+    result = gradeschool("compare", a, b, "-d", dataset)
+    assert result.status == 2
+    assert "15 only in 'a' (0, 1, 2, 3, 4, ...) and 10 only in 'b'" in result.err
+    assert "--common to compare the 15" in result.err
     common = gradeschool("compare", a, b, "-d", dataset, "--common", "--json").json()
     assert common["comparisons"][0]["n"] == 15
     alone = gradeschool("compare", a, b, "-d", dataset, "--unpaired", "--json").json()
@@ -118,10 +118,10 @@ def test_errors_are_left_out_and_never_wrong(
     lines[3] = json.dumps({"index": 3, "error": "http 500: overloaded"})
     b.write_text("\n".join(lines) + "\n")
     assert gradeschool("compare", a, b, "-d", dataset).status == 2
-    done = gradeschool("compare", a, b, "-d", dataset, "--common", "--json").json()
-    assert [run["errors"] for run in done["runs"]] == [0, 1]
-    assert done["comparisons"][0]["n"] == PROBLEMS - 1
-    assert done["comparisons"][0]["difference"] == 0
+    result = gradeschool("compare", a, b, "-d", dataset, "--common", "--json").json()
+    assert [run["errors"] for run in result["runs"]] == [0, 1]
+    assert result["comparisons"][0]["n"] == PROBLEMS - 1
+    assert result["comparisons"][0]["difference"] == 0
 
 
 def test_one_file_of_several_runs_and_one_run_of_it(
@@ -131,13 +131,15 @@ def test_one_file_of_several_runs_and_one_run_of_it(
     runs = {"base": rights(*range(20)), "small": rights(*range(19)), "large": rights()}
     both = tmp_path / "runs.jsonl"
     both.write_text("".join(write(name, r, run=name).read_text() for name, r in runs.items()))
-    done = gradeschool("compare", both, "-d", dataset, "--json").json()
-    assert [run["run"] for run in done["runs"]] == list(runs)
-    small, large = done["comparisons"]
+    result = gradeschool("compare", both, "-d", dataset, "--json").json()
+    assert [run["run"] for run in result["runs"]] == list(runs)
+    small, large = result["comparisons"]
     assert small["p_holm"] == small["p"] == 1.0
     assert large["p_holm"] == pytest.approx(2 * large["p"])
-    one = gradeschool("compare", f"{both}#large", f"{both}#small", "-d", dataset, "--json").json()
-    assert [run["run"] for run in one["runs"]] == ["large", "small"]
+    report = gradeschool(
+        "compare", f"{both}#large", f"{both}#small", "-d", dataset, "--json"
+    ).json()
+    assert [run["run"] for run in report["runs"]] == ["large", "small"]
     missing = gradeschool("compare", f"{both}#huge", "-d", dataset)
     assert missing.status == 2
     assert "holds no run 'huge'" in missing.err
@@ -159,14 +161,14 @@ def test_several_samples_are_clustered_by_problem(
                         text = f"#### {index + (index in wrong)}"
                         row = {"index": index, "run": run, "sample": sample, "completion": text}
                         file.write(json.dumps(row) + "\n")
-        (found,) = gradeschool("compare", path, "-d", dataset, "--json").json()["comparisons"]
-        ps.append(found["p"])
-        assert found["difference"] == pytest.approx(7 / PROBLEMS)
+        (comparison,) = gradeschool("compare", path, "-d", dataset, "--json").json()["comparisons"]
+        ps.append(comparison["p"])
+        assert comparison["difference"] == pytest.approx(7 / PROBLEMS)
     assert ps[0] == pytest.approx(ps[1])
 
 
 @pytest.mark.parametrize(
-    ("wrong", "options", "status", "said"),
+    ("wrong", "options", "status", "message"),
     [
         (range(4), ("--at-least", "0.9"), 0, "met: b: accuracy 90.00 %"),
         (range(5), ("--at-least", "0.9"), 1, "MISSED: b: accuracy 87.50 %"),
@@ -182,14 +184,14 @@ def test_thresholds_decide_the_exit_status(
     wrong: Sequence[int],
     options: tuple[str, ...],
     status: int,
-    said: str,
+    message: str,
 ) -> None:
     """1 where one is missed; the interval, not the estimate, must rule out a worse run."""
     a, b = write("a", rights(0, 1)), write("b", rights(*wrong))
-    given = [str(a) if option == "a" else option for option in options]
-    done = gradeschool("compare", b, *given, "-d", dataset)
-    assert done.status == status
-    assert said in done.out
+    arguments = [str(a) if option == "a" else option for option in options]
+    result = gradeschool("compare", b, *arguments, "-d", dataset)
+    assert result.status == status
+    assert message in result.out
 
 
 @pytest.mark.parametrize(
@@ -287,9 +289,9 @@ def test_200_equal_builds_fail_the_gate_at_the_stated_rate() -> None:
 
 def test_one_run_alone_needs_a_threshold(gradeschool: Command, write: Write, dataset: Path) -> None:
     """Nothing to compare with is bad input."""
-    done = gradeschool("compare", write("a", rights()), "-d", dataset)
-    assert done.status == 2
-    assert "only one run is given: 'a'" in done.err
+    result = gradeschool("compare", write("a", rights()), "-d", dataset)
+    assert result.status == 2
+    assert "only one run is given: 'a'" in result.err
 
 
 def test_one_id_for_two_problems_is_refused(
@@ -310,12 +312,12 @@ def test_one_id_for_two_problems_is_refused(
 def test_the_published_solutions(gradeschool: Command, data: Path) -> None:
     """6B verification against 175B fine-tuning: 4.3 points, which an unpaired test sees less of."""
     solutions = data / "gsm8k" / "example_model_solutions.jsonl"
-    done = gradeschool(
+    result = gradeschool(
         "compare", f"{solutions}#175b_finetuning", f"{solutions}#6b_verification",
         "--scorer", "openai/example-solutions", "--json",
     ).json()  # fmt: skip
-    (found,) = done["comparisons"]
-    assert found["n"] == 1319
-    assert found["difference"] == pytest.approx((515 - 458) / 1319)
-    assert len(found["gained"]) - len(found["lost"]) == 515 - 458
-    assert found["p"] < 0.01 < found["p_unpaired"]
+    (comparison,) = result["comparisons"]
+    assert comparison["n"] == 1319
+    assert comparison["difference"] == pytest.approx((515 - 458) / 1319)
+    assert len(comparison["gained"]) - len(comparison["lost"]) == 515 - 458
+    assert comparison["p"] < 0.01 < comparison["p_unpaired"]

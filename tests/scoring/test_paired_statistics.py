@@ -47,10 +47,10 @@ def test_mcnemar_is_the_binomial_test(only_a: int, only_b: int) -> None:
 def test_the_sign_flip_test_counts_sign_patterns(pairs: list[Pair]) -> None:
     """The share of all 2^n patterns of signs that end as far from zero as the data."""
     steps = [pair.right_b - pair.right_a for pair in pairs]
-    seen = abs(sum(steps))
+    observed = abs(sum(steps))
     patterns = list(product((-1, 1), repeat=len(steps)))
     far = sum(
-        abs(sum(s * d for s, d in zip(signs, steps, strict=True))) >= seen for signs in patterns
+        abs(sum(s * d for s, d in zip(signs, steps, strict=True))) >= observed for signs in patterns
     )
     assert paired_test(pairs).p == pytest.approx(far / len(patterns))
 
@@ -93,9 +93,9 @@ def test_tango_is_the_constrained_likelihood(gained: int, lost: int, n: int) -> 
 def test_runs_without_a_flip_are_not_known_to_be_equal() -> None:
     """No flip in n problems leaves z^2 / (n + z^2) on either side, with several samples too."""
     width = Z95**2 / (100 + Z95**2)
-    one, _ = paired_interval([Pair(1, 1, 1, 1)] * 100)
+    interval, _ = paired_interval([Pair(1, 1, 1, 1)] * 100)
     four, _ = paired_interval([Pair(4, 4, 4, 4)] * 100)
-    assert one == pytest.approx((-width, width))
+    assert interval == pytest.approx((-width, width))
     assert four == pytest.approx((-width, width))
 
 
@@ -130,11 +130,11 @@ def test_the_unpaired_test_is_scipys_and_misses_what_pairing_sees() -> None:
         + [Pair(0, 1, 1, 1)] * 11
         + [Pair(1, 1, 0, 1)]
     )
-    found = unpaired([(p.right_a, 1) for p in pairs], [(p.right_b, 1) for p in pairs])
+    result = unpaired([(p.right_a, 1) for p in pairs], [(p.right_b, 1) for p in pairs])
     error = (0.66 * 0.34 * 2 / 100) ** 0.5
-    assert found.p == pytest.approx(2 * norm.sf(0.1 / error))
-    assert paired_test(pairs).p < 0.01 < 0.1 < found.p
-    assert found.interval.low < 0 < paired_interval(pairs)[0].low
+    assert result.p == pytest.approx(2 * norm.sf(0.1 / error))
+    assert paired_test(pairs).p < 0.01 < 0.1 < result.p
+    assert result.interval.low < 0 < paired_interval(pairs)[0].low
 
 
 def test_two_opposite_problems_prove_nothing() -> None:
@@ -154,15 +154,15 @@ def test_power_is_what_simulation_finds() -> None:
     """The formula against 600 drawn data sets under the exact test (a little below it)."""
     n, discordance, difference = 400, 0.2, 0.065
     source = random.Random(11)
-    found = 0
+    rejections = 0
     for _ in range(600):
         gained = lost = 0
         for _ in range(n):
             u = source.random()
             gained += u < (discordance + difference) / 2
             lost += (discordance + difference) / 2 <= u < discordance
-        found += mcnemar(gained, lost) < 0.05
-    assert found / 600 == pytest.approx(paired_power(n, discordance, difference), abs=0.07)
+        rejections += mcnemar(gained, lost) < 0.05
+    assert rejections / 600 == pytest.approx(paired_power(n, discordance, difference), abs=0.07)
 
 
 @pytest.mark.parametrize(("n", "discordance"), [(48, 0.3), (1319, 0.05), (1319, 0.3)])
@@ -186,7 +186,7 @@ def test_too_few_flips_detect_nothing() -> None:
 def test_paired_intervals_hold_the_truth(samples: int) -> None:
     """300 simulated pairs of runs of 150 problems: about 95 %, 4 standard deviations allowed."""
     source = random.Random(samples)
-    truth, held, times = 0.1 * (2 / 3 - 0.6), 0, 300
+    truth, covered, times = 0.1 * (2 / 3 - 0.6), 0, 300
     for _ in range(times):
         pairs = []
         for _ in range(150):
@@ -206,5 +206,5 @@ def test_paired_intervals_hold_the_truth(samples: int) -> None:
         low, high = (
             paired_interval(drawn)[0] if samples == 1 else paired_bootstrap(drawn, resamples=600)
         )
-        held += low <= truth <= high
-    assert 0.90 <= held / times <= 0.995
+        covered += low <= truth <= high
+    assert 0.90 <= covered / times <= 0.995

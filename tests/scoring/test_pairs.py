@@ -16,7 +16,7 @@ from gradeschool.scoring.table import Tally
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
-PROBLEMS = {str(at): Problem.from_row(str(at), f"{at}?", "#### 5") for at in range(30)}
+PROBLEMS = {str(index): Problem.from_row(str(index), f"{index}?", "#### 5") for index in range(30)}
 
 
 def outcomes(name: str, right: int, samples: int = 1) -> Outcomes:
@@ -26,13 +26,13 @@ def outcomes(name: str, right: int, samples: int = 1) -> Outcomes:
 
 def test_every_pair_is_the_comparison_of_the_two_with_p_corrected_for_all() -> None:
     runs = [outcomes("a", 30), outcomes("b", 25), outcomes("c", 5), outcomes("d", 26)]
-    found = all_pairs(runs)
-    assert sorted(found) == [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]
-    for (later, earlier), one in found.items():
+    pairs = all_pairs(runs)
+    assert sorted(pairs) == [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]
+    for (later, earlier), pair in pairs.items():
         (alone,) = compare([runs[earlier], runs[later]])
-        assert (one.difference, one.p, one.ci95) == (alone.difference, alone.p, alone.ci95)
-    assert found[2, 1].p == mcnemar(20, 0)
-    assert [one.p_holm for one in found.values()] == holm([one.p for one in found.values()])
+        assert (pair.difference, pair.p, pair.ci95) == (alone.difference, alone.p, alone.ci95)
+    assert pairs[2, 1].p == mcnemar(20, 0)
+    assert [pair.p_holm for pair in pairs.values()] == holm([pair.p for pair in pairs.values()])
     assert is_cheap(runs)
     assert not is_cheap([*runs, outcomes("e", 3, samples=4)])
 
@@ -47,12 +47,15 @@ def test_pairs_of_other_problems_are_refused() -> None:
 def test_a_page_of_three_runs_shows_every_pair(gradeschool: Command, tmp_path: Path) -> None:
     problems, answers = tmp_path / "p.jsonl", tmp_path / "a.jsonl"
     problems.write_text(
-        "".join(json.dumps({"question": f"{at}?", "answer": str(at)}) + "\n" for at in range(40))
+        "".join(
+            json.dumps({"question": f"{index}?", "answer": str(index)}) + "\n"
+            for index in range(40)
+        )
     )
     rows = [
-        {"index": at, "run": run, "completion": f"#### {at if at < right else at + 1}"}
+        {"index": index, "run": run, "completion": f"#### {index if index < right else index + 1}"}
         for run, right in (("a", 38), ("b", 37), ("c", 10))
-        for at in range(40)
+        for index in range(40)
     ]
     answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert gradeschool("report", answers, "-d", problems, "-o", tmp_path / "x.html").status == 0

@@ -21,7 +21,8 @@ from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Answer
 
 PROBLEMS = [
-    Problem.from_row(str(at), f"Question {at}?", f"So it is\n#### {at}") for at in range(20)
+    Problem.from_row(str(index), f"Question {index}?", f"So it is\n#### {index}")
+    for index in range(20)
 ]
 MATCHER = Matcher(PROBLEMS, "numbers")
 READER = get_scorer("openai/2021")
@@ -32,12 +33,12 @@ READER = get_scorer("openai/2021")
 
 def test_an_index_with_another_question_is_no_problem_of_this_dataset() -> None:
     matcher = Matcher(load_dataset("sample").problems, "sample")
-    asked = "How many sheets of paper does a class of thirty use in four weeks of school?"
+    other_question = "How many sheets of paper does a class of thirty use in four weeks of school?"
     with pytest.raises(InputError, match="asks another question"):
-        matcher.find(Reference(position=0, question=asked))
-    known = matcher.problems[0]
-    for question in (known.question[:50], f"Question: {known.question}\nAnswer:", "A farmer"):
-        assert matcher.find(Reference(position=0, question=question)) is known
+        matcher.find(Reference(position=0, question=other_question))
+    problem = matcher.problems[0]
+    for question in (problem.question[:50], f"Question: {problem.question}\nAnswer:", "A farmer"):
+        assert matcher.find(Reference(position=0, question=question)) is problem
 
 
 @pytest.mark.parametrize(
@@ -98,11 +99,11 @@ def test_a_problem_that_is_not_there(reference: Reference, message: str) -> None
 @pytest.mark.parametrize("answer", ["70", "so\n#### 70"])
 def test_a_log_of_another_dataset_brings_its_own_problem(answer: str) -> None:
     """A question that we do not hold is scored by the answer that the log carries."""
-    found = MATCHER.find(Reference(position=3, question="AIME 1?", answer=answer))
-    assert (found.question, found.gold) == ("AIME 1?", "70")
+    problem = MATCHER.find(Reference(position=3, question="AIME 1?", answer=answer))
+    assert (problem.question, problem.gold) == ("AIME 1?", "70")
     again = MATCHER.find(Reference(position=9, question="AIME 1?", answer=answer))
     other = MATCHER.find(Reference(position=3, question="AIME 2? \ud800", answer=answer))
-    assert found.id == again.id != other.id
+    assert problem.id == again.id != other.id
 
 
 def test_a_log_without_an_answer_is_told() -> None:
@@ -135,7 +136,7 @@ def test_a_row_repeated_to_the_letter_counts_once(sample: int | None) -> None:
         recorded(4, 2, "b", sample),
         recorded(5, 0, "a", sample, run="other"),
     )
-    assert [(one.row, one.text) for one in run.samples] == [(1, "a"), (2, "a"), (4, "b")]
+    assert [(sample.row, sample.text) for sample in run.samples] == [(1, "a"), (2, "a"), (4, "b")]
     assert len(other.samples) == 1
     assert notes == [
         f"row 3 of 'f.jsonl' repeats sample {sample or 0} of problem '0' to the letter; "
@@ -152,7 +153,7 @@ def test_the_same_sample_with_another_text_is_kept(sample: int | None) -> None:
         recorded(3, 1, "c", sample),
         recorded(4, 2, "c", sample),
     )
-    assert [(one.sample, one.text) for one in run.samples[:2]] == [(0, "a"), (1, "b")]
+    assert [(sample.sample, sample.text) for sample in run.samples[:2]] == [(0, "a"), (1, "b")]
     assert notes == [
         "row 2 of 'f.jsonl' holds problem '0' of run 'r' again, with another text; "
         "counted as sample 1"
@@ -164,7 +165,7 @@ def test_samples_without_numbers_may_repeat_each_other() -> None:
     rows = [recorded(row, row % 2, "same") for row in range(1, 9)]
     [run], notes = collected(*rows, recorded(9, 5, "same"))
     assert len(run.samples) == 9
-    assert [one.sample for one in run.samples] == [0, 0, 1, 1, 2, 2, 3, 3, 0]
+    assert [sample.sample for sample in run.samples] == [0, 0, 1, 1, 2, 2, 3, 3, 0]
     assert notes == []
 
 
@@ -180,7 +181,7 @@ def test_faults_are_errors_with_their_row() -> None:
         recorded(1, 0, "#### 0"), faulty(2, "r", "is bad"), recorded(3, 99, "#### 0")
     )
     assert run.faults == 2
-    assert [(one.problem is None, one.row) for one in run.samples] == [
+    assert [(sample.problem is None, sample.row) for sample in run.samples] == [
         (False, 1),
         (True, 2),
         (True, 3),
@@ -221,7 +222,7 @@ def scored(*outcomes: tuple[int, Outcome]) -> ScorerResult:
         return None if text == Outcome.NO_ANSWER else Answer(text, text, None, "")
 
     scorer = Scorer("test", "", "", lambda _: "", read, lambda value, _: value == Outcome.CORRECT)
-    samples = [Sample(PROBLEMS[at], 0, outcome, "", 1) for at, outcome in outcomes]
+    samples = [Sample(PROBLEMS[index], 0, outcome, "", 1) for index, outcome in outcomes]
     return score_table(scored_table(Run("r", samples), [scorer])).scorers[0]
 
 
@@ -238,7 +239,7 @@ def test_totals() -> None:
 
 def test_totals_of_several_samples() -> None:
     """The interval goes by problems: a sample more of the same problem is no new problem."""
-    score = scored(*((at, outcome) for at in range(6) for outcome in (RIGHT, RIGHT, WRONG)))
+    score = scored(*((index, outcome) for index in range(6) for outcome in (RIGHT, RIGHT, WRONG)))
     assert score.accuracy == pytest.approx(2 / 3)
     assert score.ci95 == clustered_wilson([(2, 3)] * 6)
 
@@ -376,16 +377,16 @@ def test_judge_names_close_scorers(name: str, close: str) -> None:
 def test_disagreements() -> None:
     """Only completions with different outcomes, in file order, each with both verdicts."""
     texts = ["#### 0", "It is 1", "nothing", "#### 4 or 3", "It is 5."]
-    samples = [Sample(PROBLEMS[at], 0, text, "", at + 1) for at, text in enumerate(texts)]
+    samples = [Sample(PROBLEMS[index], 0, text, "", index + 1) for index, text in enumerate(texts)]
     unusable = [Sample(None, 0, "", "bad", 9), Sample(PROBLEMS[6], 0, "6", "timeout", 10)]
     scorers = choose_scorers(["openai/2021", "lm-eval/gsm8k/flexible-extract"])
-    found = list(cases([Run("r", [*samples, *unusable])], scorers, disagreements=True))
-    assert [(one.row, one.kind) for one in found] == [
+    explained = list(cases([Run("r", [*samples, *unusable])], scorers, disagreements=True))
+    assert [(case.row, case.kind) for case in explained] == [
         (2, "no_answer / correct"),
         (4, "wrong / correct"),
         (5, "no_answer / wrong"),
     ]
-    assert [verdict.answer.span for verdict in found[1].verdicts if verdict.answer] == [
+    assert [verdict.answer.span for verdict in explained[1].verdicts if verdict.answer] == [
         (5, 6),
         (10, 11),
     ]

@@ -36,11 +36,13 @@ def test_shards_join_to_the_whole(
     """The same table on the terminal, messages included, and the same table of verdicts."""
     scorers = ("--scorer", *NAMES)
     whole = gradeschool("score", real, *scorers, "-o", tmp_path / f"whole.{ending}")
-    tables = [tmp_path / f"{at}.{ending}" for at in (1, 2, 3)]
-    for at, table in enumerate(tables, start=1):
-        done = gradeschool("score", real, *scorers, "--shard", f"{at}/3", "-o", table, "--jobs", 1)
-        assert (done.status, done.out) == (0, "")
-        assert f"shard {at}/3: 70{'0' if at == 3 else '1'} completions in" in done.err
+    tables = [tmp_path / f"{number}.{ending}" for number in (1, 2, 3)]
+    for number, table in enumerate(tables, start=1):
+        result = gradeschool(
+            "score", real, *scorers, "--shard", f"{number}/3", "-o", table, "--jobs", 1
+        )
+        assert (result.status, result.out) == (0, "")
+        assert f"shard {number}/3: 70{'0' if number == 3 else '1'} completions in" in result.err
     joined = gradeschool("score", "--merge", *tables[::-1], "-o", tmp_path / f"joined.{ending}")
     assert joined == whole
     assert whole.status == 3
@@ -65,7 +67,9 @@ def test_the_table_says_what_the_scorers_say(
         assert {**mine, "run": ""} == {**theirs, "run": ""}
     rows = list(read_rows(real))
     scorers = choose_scorers([])
-    golds = {str(at): p for at, p in enumerate(sources([str(real)], None)[0].dataset.problems)}
+    golds = {
+        str(number): p for number, p in enumerate(sources([str(real)], None)[0].dataset.problems)
+    }
     for row, verdicts in list(zip(rows, written[0], strict=True))[::97]:
         problem = golds[str(row.fields["index"])]
         assert (verdicts["problem"], verdicts["gold"]) == (problem.id, problem.gold)
@@ -87,7 +91,9 @@ SAMPLE = ("-d", "sample", "--scorer", *NAMES)
 
 @pytest.fixture
 def answers(tmp_path: Path) -> Path:
-    rows = [{"index": at, "completion": f"#### {at}", "run": "\ud800\n"} for at in range(9)]
+    rows = [
+        {"index": number, "completion": f"#### {number}", "run": "\ud800\n"} for number in range(9)
+    ]
     return jsonl(tmp_path / "answers.jsonl", rows)
 
 
@@ -107,9 +113,9 @@ def test_nothing_is_overwritten(gradeschool: Command, answers: Path, tmp_path: P
     """A table that is there stays as it is."""
     table = tmp_path / "t.jsonl"
     table.write_text("mine")
-    done = gradeschool("score", answers, *SAMPLE, "-o", table)
-    assert (done.status, table.read_text()) == (2, "mine")
-    assert "is there already; remove it or give another name" in done.err
+    result = gradeschool("score", answers, *SAMPLE, "-o", table)
+    assert (result.status, table.read_text()) == (2, "mine")
+    assert "is there already; remove it or give another name" in result.err
 
 
 @pytest.mark.parametrize(
@@ -124,9 +130,9 @@ def test_a_table_that_cannot_be_written(
     gradeschool: Command, answers: Path, tmp_path: Path, name: str, message: str
 ) -> None:
     """One line, exit status 2, and no file."""
-    done = gradeschool("score", answers, *SAMPLE, "-o", tmp_path / name)
-    assert done.status == 2
-    assert message in done.err
+    result = gradeschool("score", answers, *SAMPLE, "-o", tmp_path / name)
+    assert result.status == 2
+    assert message in result.err
     assert not list(tmp_path.glob("t*"))
 
 
@@ -137,8 +143,8 @@ def test_half_a_table_is_no_table(
     """Where the second file cannot be read, nothing is left that looks like a table."""
     (tmp_path / "empty.jsonl").write_text("")
     table = tmp_path / f"t.{ending}"
-    done = gradeschool("score", answers, tmp_path / "empty.jsonl", *SAMPLE, "-o", table)
-    assert done.status == 2
+    result = gradeschool("score", answers, tmp_path / "empty.jsonl", *SAMPLE, "-o", table)
+    assert result.status == 2
     assert not list(tmp_path.glob("t.*"))
 
 
@@ -148,31 +154,31 @@ def test_tables_that_do_not_join(gradeschool: Command, answers: Path, tmp_path: 
     def table(name: str, shard: str, *scorers: str) -> Path:
         path = tmp_path / f"{name}.jsonl"
         words = ("--scorer", *scorers) if scorers else SAMPLE[2:]
-        given = (answers, "-d", "sample", *words, "--shard", shard, "-o", path)
-        assert gradeschool("score", *given).status == 0
+        arguments = (answers, "-d", "sample", *words, "--shard", shard, "-o", path)
+        assert gradeschool("score", *arguments).status == 0
         return path
 
-    one, two, again = table("1", "1/3"), table("2", "2/3"), table("again", "1/3")
+    first, two, again = table("1", "1/3"), table("2", "2/3"), table("again", "1/3")
     other, split = table("other", "3/3", "openai/2021"), table("split", "3/4")
     for tables, message in [
-        ((one, two), "shards are missing: 3/3; give their tables too"),
-        ((one, two, again), "hold the same rows (shard 1/3)"),
-        ((one, two, other), "hold the verdicts of different scorers"),
-        ((one, two, split), "shards of different splits: 1/3, 2/3, 3/4"),
-        ((one, answers), "is no table of verdicts"),
-        ((one, tmp_path / "none.jsonl"), "does not exist"),
+        ((first, two), "shards are missing: 3/3; give their tables too"),
+        ((first, two, again), "hold the same rows (shard 1/3)"),
+        ((first, two, other), "hold the verdicts of different scorers"),
+        ((first, two, split), "shards of different splits: 1/3, 2/3, 3/4"),
+        ((first, answers), "is no table of verdicts"),
+        ((first, tmp_path / "none.jsonl"), "does not exist"),
     ]:
-        done = gradeschool("score", "--merge", *tables)
-        assert (done.status, done.out) == (2, "")
-        assert message in done.err
+        result = gradeschool("score", "--merge", *tables)
+        assert (result.status, result.out) == (2, "")
+        assert message in result.err
 
 
 def test_more_shards_than_rows(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     """A shard without a row has an empty table, which is no missing one."""
-    tables = [tmp_path / f"{at}.jsonl" for at in range(1, 12)]
-    for at, table in enumerate(tables, start=1):
-        given = (answers, *SAMPLE, "--shard", f"{at}/11", "-o", table)
-        assert gradeschool("score", *given).status == 0
+    tables = [tmp_path / f"{number}.jsonl" for number in range(1, 12)]
+    for number, table in enumerate(tables, start=1):
+        arguments = (answers, *SAMPLE, "--shard", f"{number}/11", "-o", table)
+        assert gradeschool("score", *arguments).status == 0
     whole = gradeschool("score", answers, *SAMPLE, "--json")
     assert gradeschool("score", "--merge", *tables, "--json") == whole
 
@@ -191,20 +197,20 @@ def test_options_that_do_not_go_together(
     gradeschool: Command, answers: Path, options: tuple[str, ...]
 ) -> None:
     """Usage and exit status 2."""
-    done = gradeschool("score", answers, *options)
-    assert (done.status, done.out) == (2, "")
-    assert "Usage: gradeschool score" in done.err
+    result = gradeschool("score", answers, *options)
+    assert (result.status, result.out) == (2, "")
+    assert "Usage: gradeschool score" in result.err
 
 
 def test_ray_that_is_not_installed(
     gradeschool: Command, answers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One line with the pip command; files that are no Parquet are told before."""
-    done = gradeschool("score", answers, *SAMPLE, "--engine", "ray")
-    assert done.status == 2
-    assert "--engine ray reads Parquet files" in done.err
+    result = gradeschool("score", answers, *SAMPLE, "--engine", "ray")
+    assert result.status == 2
+    assert "--engine ray reads Parquet files" in result.err
     parquet.write_table(arrow.table({"index": [1], "completion": ["1"]}), tmp_path / "a.parquet")
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
-    done = gradeschool("score", tmp_path / "a.parquet", *SAMPLE, "--engine", "ray")
-    assert done.status == 2
-    assert "pip install 'gradeschool[cluster]'" in done.err
+    result = gradeschool("score", tmp_path / "a.parquet", *SAMPLE, "--engine", "ray")
+    assert result.status == 2
+    assert "pip install 'gradeschool[cluster]'" in result.err

@@ -62,9 +62,9 @@ def test_one_run_of_several_is_scored_alone_and_as_among_the_others(
 def test_a_run_that_a_file_does_not_hold_is_named_with_those_that_it_holds(
     gradeschool: Command, answers: Path, problems: Path
 ) -> None:
-    done = gradeschool("score", f"{answers}#mid", "-d", problems, *SCORERS)
-    held = f"it holds '{answers}#low', '{answers}#high'"
-    assert (done.status, done.err.strip().endswith(held)) == (2, True)
+    result = gradeschool("score", f"{answers}#mid", "-d", problems, *SCORERS)
+    listed = f"it holds '{answers}#low', '{answers}#high'"
+    assert (result.status, result.err.strip().endswith(listed)) == (2, True)
 
 
 def test_the_table_of_one_run_and_its_shards_hold_its_rows_alone(

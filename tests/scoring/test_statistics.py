@@ -72,12 +72,12 @@ def test_coverage(samples: int, spread: tuple[float, float]) -> None:
     """
     source = random.Random(f"{samples} {spread}")
     truth = spread[0] / sum(spread)
-    held = 0
+    covered = 0
     for _ in range(RUNS):
         clusters = []
         for _ in range(PROBLEMS):
             chance = source.betavariate(*spread)
             clusters.append((sum(source.random() < chance for _ in range(samples)), samples))
         low, high = clustered_wilson(clusters)
-        held += low <= truth <= high
-    assert LEAST <= held / RUNS <= MOST
+        covered += low <= truth <= high
+    assert LEAST <= covered / RUNS <= MOST

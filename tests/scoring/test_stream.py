@@ -29,7 +29,8 @@ from gradeschool.scoring.totals import FileTally, Totals, total
 from tests.support.real_rows import NAMES, jsonl, real_rows
 
 PROBLEMS = tuple(
-    Problem.from_row(str(at), f"Question {at}?", f"So it is\n#### {at}") for at in range(6)
+    Problem.from_row(str(index), f"Question {index}?", f"So it is\n#### {index}")
+    for index in range(6)
 )
 NUMBERS = Dataset("numbers", PROBLEMS, "")
 SCORERS = choose_scorers(NAMES)
@@ -39,10 +40,10 @@ def source(path: Path, dataset: Dataset = NUMBERS) -> Source:
     return Source(str(path), (path,), path.stem, dataset)
 
 
-def scores(found: Sequence[Source], jobs: int = 1) -> tuple[Totals, list[str]]:
+def scores(tables: Sequence[Source], jobs: int = 1) -> tuple[Totals, list[str]]:
     notes: list[str] = []
-    parts = score_sources(found, SCORERS, jobs)
-    runs = {one.name: one.run for one in found}
+    parts = score_sources(tables, SCORERS, jobs)
+    runs = {table.name: table.run for table in tables}
     return total(parts, NAMES, runs.__getitem__, notes.append), notes
 
 
@@ -51,14 +52,14 @@ def scores(found: Sequence[Source], jobs: int = 1) -> tuple[Totals, list[str]]:
 
 def naive_places(rows: Iterable[tuple[int | None, int]]) -> list[tuple[int, bool]]:
     """Number samples of one problem by trying one number after the other."""
-    seen: dict[int, int] = {}
+    digests: dict[int, int] = {}
     places = []
     for sample, text in rows:
         number = sample or 0
-        while number in seen and seen[number] != text:
+        while number in digests and digests[number] != text:
             number += 1
-        places.append((number, number in seen))
-        seen[number] = text
+        places.append((number, number in digests))
+        digests[number] = text
     return places
 
 
@@ -75,8 +76,8 @@ def naive_places(rows: Iterable[tuple[int | None, int]]) -> list[tuple[int, bool
 def test_places_are_those_of_trying_each_number(rows: list[tuple[int | None, int]]) -> None:
     """Eight bytes a sample give what a dictionary of texts gives."""
     repeats = Repeats()
-    found = [tuple(repeats.place("r", "0", sample, text)) for sample, text in rows]
-    assert found == naive_places(rows)
+    places = [tuple(repeats.place("r", "0", sample, text)) for sample, text in rows]
+    assert places == naive_places(rows)
 
 
 def test_a_hundred_thousand_samples_in_linear_time() -> None:
@@ -100,15 +101,15 @@ ROWS = st.lists(
 
 
 def recorded(rows: Sequence[tuple[str, int, int | None, str, str]]) -> list[FileSample]:
-    found = []
-    for row, (run, at, sample, text, error) in enumerate(rows, start=1):
+    samples = []
+    for row, (run, index, sample, text, error) in enumerate(rows, start=1):
         if error == "fault" or not run:
-            found.append(faulty(row, run, "is bad"))
+            samples.append(faulty(row, run, "is bad"))
         elif error:
-            found.append(FileSample(row, run, Reference(position=at), "", sample, error=error))
+            samples.append(FileSample(row, run, Reference(position=index), "", sample, error=error))
         else:
-            found.append(FileSample(row, run, Reference(position=at), text, sample))
-    return found
+            samples.append(FileSample(row, run, Reference(position=index), text, sample))
+    return samples
 
 
 @settings(deadline=None)
@@ -124,15 +125,19 @@ def test_a_stream_counts_what_a_collection_holds(
     rows = [row for row in rows if (row[2] is None) == numbered[row[0]]]
     notes: tuple[list[str], list[str]] = [], []
     tally = FileTally("f", "f")
-    for one in FileScorer(PROBLEMS, "numbers", SCORERS).score(recorded(rows)):
-        tally.add(one, "f")
+    for row in FileScorer(PROBLEMS, "numbers", SCORERS).score(recorded(rows)):
+        tally.add(row, "f")
     try:
-        named = [one if one.run else faulty(one.row, "f", one.fault) for one in recorded(rows)]
-        if len(runs := {one.run for one in recorded(rows) if one.run}) == 1:
+        named = [
+            sample if sample.run else faulty(sample.row, "f", sample.fault)
+            for sample in recorded(rows)
+        ]
+        if len(runs := {sample.run for sample in recorded(rows) if sample.run}) == 1:
             named = [
-                faulty(one.row, min(runs), one.fault) if one.run == "f" else one for one in named
+                faulty(sample.row, min(runs), sample.fault) if sample.run == "f" else sample
+                for sample in named
             ]
-        held = collect(named, Matcher(PROBLEMS, "numbers"), "f", notes[0].append)
+        loaded_runs = collect(named, Matcher(PROBLEMS, "numbers"), "f", notes[0].append)
     except InputError as error:
         with pytest.raises(InputError) as caught:
             tally.runs(notes[1].append)
@@ -140,8 +145,8 @@ def test_a_stream_counts_what_a_collection_holds(
     else:
         totals = Totals()
         totals.add(tally, NAMES, notes[1].append)
-        assert totals.scores == [score_table(scored_table(run, SCORERS)) for run in held]
-        assert totals.faults == sum(run.faults for run in held)
+        assert totals.scores == [score_table(scored_table(run, SCORERS)) for run in loaded_runs]
+        assert totals.faults == sum(run.faults for run in loaded_runs)
     assert notes[0] == notes[1]
 
 
@@ -164,7 +169,9 @@ def test_every_row_is_in_one_shard(
         return [(row.number, row.fault) for batch in batches for row in batch.rows()]
 
     whole = rows(read_batches(path, every_row))
-    parts = [rows(read_batches(path, Shard(at, count).wanted(3))) for at in range(1, count + 1)]
+    parts = [
+        rows(read_batches(path, Shard(index, count).selects(3))) for index in range(1, count + 1)
+    ]
     assert sorted(row for part in parts for row in part) == whole
     assert whole == [(row.number, row.fault) for row in read_rows(path)]
 
@@ -233,8 +240,8 @@ def test_parquet_in_gives_the_same(
     folder = tmp_path / "real"
     folder.mkdir()
     parquet.write_table(table, tmp_path / "real.parquet", row_group_size=100, compression="zstd")
-    for at, start in enumerate(range(0, len(rows), 500)):
-        parquet.write_table(table.slice(start, 500), folder / f"{at}.parquet")
+    for index, start in enumerate(range(0, len(rows), 500)):
+        parquet.write_table(table.slice(start, 500), folder / f"{index}.parquet")
     expected = plain_table[0].scores
     for name in ("real.parquet", "real", "real/*.parquet"):
         totals, notes = scores(sources([str(tmp_path / name)], None))
@@ -244,7 +251,7 @@ def test_parquet_in_gives_the_same(
 
 @pytest.fixture
 def answers(tmp_path: Path) -> Path:
-    rows = [{"index": at, "completion": f"#### {at}"} for at in range(9)]
+    rows = [{"index": index, "completion": f"#### {index}"} for index in range(9)]
     return jsonl(tmp_path / "answers.jsonl", rows)
 
 
@@ -284,10 +291,14 @@ def peak(path: Path, jobs: int = 1) -> int:
 def test_memory_is_flat(tmp_path: Path, ending: str) -> None:
     """Five times the rows take a few bytes more each, not their text (500 on average)."""
 
-    def made(count: int) -> Path:
+    def table_of(count: int) -> Path:
         rows = [
-            {"index": at % 6, "sample": at // 6, "completion": f"{'x' * (at % 999)}\n#### 1"}
-            for at in range(count)
+            {
+                "index": index % 6,
+                "sample": index // 6,
+                "completion": f"{'x' * (index % 999)}\n#### 1",
+            }
+            for index in range(count)
         ]
         path = tmp_path / f"{count}.{ending}"
         if ending == "jsonl":
@@ -296,6 +307,6 @@ def test_memory_is_flat(tmp_path: Path, ending: str) -> None:
         return path
 
     small, large = 3000, 15_000
-    files = made(small), made(large)
+    files = table_of(small), table_of(large)
     peak(files[0])  # what is made once
     assert peak(files[1]) - peak(files[0]) < 40 * (large - small)

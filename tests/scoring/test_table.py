@@ -84,8 +84,8 @@ def test_they_agree_on_real_completions(data: Path, gsm8k_test: Sequence[Problem
     compared = 0
     for path in sorted((data / "completions").glob("*.jsonl")):
         with path.open(newline="\n") as lines:
-            for at, line in enumerate(lines):
-                if at % 19:
+            for index, line in enumerate(lines):
+                if index % 19:
                     continue
                 row = json.loads(line)
                 problem = gsm8k_test[row["index"]]

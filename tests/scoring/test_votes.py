@@ -24,7 +24,7 @@ EIGHTEEN = Problem.from_gold(18)
 THOUSAND = Problem.from_gold("1,000")
 
 
-def said(*numbers: str) -> list[str]:
+def completions(*numbers: str) -> list[str]:
     """Eight completions: these answers, then none."""
     return [*(f"The answer is {number}." for number in numbers), *["?"] * 8][:8]
 
@@ -42,11 +42,11 @@ def said(*numbers: str) -> list[str]:
     ],
 )
 def test_a_vote_counts_strings(numbers: list[str], problem: Problem, outcome: Outcome) -> None:
-    assert MAJ_8.judge(said(*numbers), problem).outcome == outcome
+    assert MAJ_8.judge(completions(*numbers), problem).outcome == outcome
 
 
 def test_later_samples_do_not_vote() -> None:
-    texts = [*said(*["18"] * 8), *said(*["7"] * 8) * 9]
+    texts = [*completions(*["18"] * 8), *completions(*["7"] * 8) * 9]
     assert MAJ_8.judge(texts, EIGHTEEN).correct
     verdict = MAJ_64.judge(texts, EIGHTEEN)
     assert not verdict.correct
@@ -55,7 +55,7 @@ def test_later_samples_do_not_vote() -> None:
 
 def test_too_few_samples_are_an_error() -> None:
     with pytest.raises(InputError, match="counts 8 samples of a problem, but problem '\\?' has 3"):
-        MAJ_8.judge(said("18")[:3], EIGHTEEN)
+        MAJ_8.judge(completions("18")[:3], EIGHTEEN)
 
 
 @given(st.lists(st.sampled_from(["18", "1,8", "7", "-7", ""]), min_size=8, max_size=12))
@@ -69,13 +69,19 @@ def test_a_vote_is_the_most_common_ballot(numbers: list[str]) -> None:
 
 def test_a_run_is_scored_by_problem_in_the_order_of_samples() -> None:
     five = Problem("5", "?", "5", "#### 5")
-    samples = [Sample(EIGHTEEN, at, text, "", at) for at, text in enumerate(said(*["18"] * 8))]
-    samples += [Sample(five, at, text, "", at) for at, text in enumerate(said(*["5"] * 4, "6"))]
+    samples = [
+        Sample(EIGHTEEN, index, text, "", index)
+        for index, text in enumerate(completions(*["18"] * 8))
+    ]
+    samples += [
+        Sample(five, index, text, "", index)
+        for index, text in enumerate(completions(*["5"] * 4, "6"))
+    ]
     samples.append(Sample(five, 8, "The answer is 6.", "", 99))
     samples.append(Sample(None, 0, "", "no such problem", 100))
     random.Random(1).shuffle(samples)
     run = Run("run", samples)
-    assert {id: one.outcome for id, one in elections(run, MAJ_8).items()} == {
+    assert {id: verdict.outcome for id, verdict in elections(run, MAJ_8).items()} == {
         "?": Outcome.CORRECT,
         "5": Outcome.CORRECT,
     }
@@ -96,20 +102,20 @@ def sampled(tmp_path: Path, data: Path) -> Path:
     """Eight samples of three problems, whose golds are 18, 3 and 70000."""
     answers = {0: ["18"] * 5 + ["7"] * 3, 1: ["3"] * 2 + [""] * 6, 2: ["3"] * 4 + ["70000"] * 4}
     rows = [
-        {"index": row, "sample": at, "completion": f"The answer is {number}." if number else "?"}
+        {"index": row, "sample": index, "completion": f"The answer is {number}." if number else "?"}
         for row, numbers in answers.items()
-        for at, number in enumerate(numbers)
+        for index, number in enumerate(numbers)
     ]
     return jsonl(tmp_path / "sampled.jsonl", rows)
 
 
 def test_score_counts_a_vote(gradeschool: Command, sampled: Path) -> None:
     words = ("score", sampled, "--scorer", "numeric-equality", "--vote", MAJ_8.name)
-    found = gradeschool(*words, "--json").json()
-    [counted] = found["votes"]
+    report = gradeschool(*words, "--json").json()
+    [counted] = report["votes"]
     assert (counted["run"], counted["vote"], counted["problems"]) == ("sampled", MAJ_8.name, 3)
     assert (counted["correct"], counted["wrong"], counted["no_answer"]) == (1, 1, 1)
-    assert found["runs"][0]["scorers"]["numeric-equality"]["correct"] == 11
+    assert report["runs"][0]["scorers"]["numeric-equality"]["correct"] == 11
     shown = gradeschool(*words).out
     assert f"{MAJ_8.name}  3         33.33 %" in shown
     alone = gradeschool("score", sampled, "--scorer", "numeric-equality", "--json").json()
@@ -117,9 +123,9 @@ def test_score_counts_a_vote(gradeschool: Command, sampled: Path) -> None:
 
 
 def test_a_vote_that_cannot_be_counted(gradeschool: Command, sampled: Path) -> None:
-    done = gradeschool("score", sampled, "--scorer", "openai/2021", "--vote", MAJ_64.name)
-    assert done.status == 2
-    assert "counts 64 samples of a problem, but problem '0' has 8" in done.err
-    done = gradeschool("score", sampled, "--vote", "maj@8")
-    assert done.status == 2
-    assert done.err.startswith("gradeschool: no vote is called 'maj@8'; ")
+    result = gradeschool("score", sampled, "--scorer", "openai/2021", "--vote", MAJ_64.name)
+    assert result.status == 2
+    assert "counts 64 samples of a problem, but problem '0' has 8" in result.err
+    result = gradeschool("score", sampled, "--vote", "maj@8")
+    assert result.status == 2
+    assert result.err.startswith("gradeschool: no vote is called 'maj@8'; ")

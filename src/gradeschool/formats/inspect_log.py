@@ -41,11 +41,12 @@ from gradeschool.formats.settings import (
     messages_prompt,
     recorded,
 )
+from gradeschool.scorer import clip
 from gradeschool.verdict import Outcome, Verdict
 
 ZSTD = 93
 PROVIDER = "none/"  # inspect's model that is never called: `inspect score` opens the log's model
-LARGEST_MEMBER = 512 * 2**20
+LARGEST_MEMBER = 32 * 2**20
 LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
 # What a damaged archive, or JSON of a damaged member, raises; NotImplementedError: another method.
 DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, ValueError, EOFError,
@@ -90,9 +91,11 @@ def inspect_archive(path: Path) -> Iterator[FileSample]:
                 try:
                     yield _file_sample(number, _member(archive, raw, info), run)
                 except DAMAGE as error:
-                    yield faulty(number, run, f"({info.filename}) cannot be read: {error}")
+                    reason = clip(str(error), 200)
+                    yield faulty(number, run, f"({info.filename}) cannot be read: {reason}")
     except DAMAGE as error:
-        raise InputError(f"{str(path)!r} is not a readable inspect archive: {error}") from error
+        reason = clip(str(error), 200)
+        raise InputError(f"{str(path)!r} is not a readable inspect archive: {reason}") from error
 
 
 def read_log(path: Path) -> tuple[Mapping[str, Any], list[tuple[int, Any]]]:
@@ -115,7 +118,8 @@ def read_log(path: Path) -> tuple[Mapping[str, Any], list[tuple[int, Any]]]:
                     readable.append((number, _member(archive, raw, info)))
             return header if isinstance(header, Mapping) else {}, readable
     except DAMAGE as error:
-        raise InputError(f"{str(path)!r} is not a readable inspect log: {error}") from error
+        reason = clip(str(error), 200)
+        raise InputError(f"{str(path)!r} is not a readable inspect log: {reason}") from error
 
 
 def _member(archive: zipfile.ZipFile, raw: BinaryIO, info: zipfile.ZipInfo) -> Any:

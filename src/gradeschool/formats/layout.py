@@ -204,9 +204,9 @@ def layout_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> 
     paths: dict[str, list[Path]] = {}
     for fields in rows[:HEAD]:
         for path in _paths(fields):
-            known = paths.setdefault(".".join(map(_plain_name, path)), [])
-            if path not in known:
-                known.append(path)
+            alike = paths.setdefault(".".join(map(_plain_name, path)), [])
+            if path not in alike:
+                alike.append(path)
     chosen = {role: _column(name, paths) for role, name in columns.items()}
     taken = {column.path for column in chosen.values()}
     for role in NAMES:
@@ -290,7 +290,7 @@ def gold_of(value: Any) -> str | None:
     """Return a gold answer: a number, or that at the end of a solution; None for none."""
     if isinstance(value, list):
         references = [item for item in value if isinstance(item, Mapping)]
-        right = [item for item in references if "correct" in (item.get("tags") or ())]
+        right = [item for item in references if item.get("tags") == ["correct"]]
         return gold_of((right or value)[0]) if value else None
     if isinstance(value, Mapping):
         inner = value.get("output", value.get("text", value.get("answer")))

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -17,8 +17,12 @@ from gradeschool.formats.every_eval_ever import EveryEvalEverSamples, is_every_e
 from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
 from gradeschool.formats.layout import HEAD, Layout, is_plain, layout_of, rows_in
 from gradeschool.formats.lm_eval import LmEvalSamples, is_lm_eval
-from gradeschool.formats.openai_batch import batch, is_batch
-from gradeschool.formats.openai_solutions import is_openai_solutions, openai_solutions
+from gradeschool.formats.openai import (
+    batch,
+    is_batch,
+    is_openai_solutions,
+    openai_solutions,
+)
 from gradeschool.formats.own_run import counting_rows, is_own
 from gradeschool.formats.plain import plain
 from gradeschool.formats.samples import UNNAMED, FileSample, Reference, faulty
@@ -68,7 +72,7 @@ class Naming(NamedTuple):
         if self.by_gold and reference.gold is not None:
             question = reference.question or ""
             reference = reference._replace(position=None, question=question, answer=reference.gold)
-        return replace(sample, reference=reference)
+        return sample._replace(reference=reference)
 
 
 # Of some samples of a file, and whether its columns were guessed.
@@ -92,6 +96,11 @@ class ReadOptions:
 
 DEFAULTS = ReadOptions()
 _options: ContextVar[ReadOptions] = ContextVar("read_options", default=DEFAULTS)
+
+
+def current_options() -> ReadOptions:
+    """Return the options of this context, for another process."""
+    return _options.get()
 
 
 @contextmanager
@@ -164,7 +173,7 @@ class SampleReader:
 
     def read(self, row: Row) -> Iterator[FileSample]:
         """Yield the completions of a row: one, several, or none."""
-        if self.naming is AS_NAMED:
+        if self.naming[:3] == AS_NAMED[:3]:  # but for the notes
             yield from self._read(row)
             return
         for sample in self._read(row):
@@ -230,7 +239,7 @@ def read_samples(
     if not samples:
         raise nothing_in(path)
     run = name_of_unnamed({sample.run for sample in samples}, default_run or name_of(path))
-    return [replace(row, run=run) if row.run == UNNAMED else row for row in samples]
+    return [row._replace(run=run) if row.run == UNNAMED else row for row in samples]
 
 
 def sample_batches(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Finish
@@ -59,8 +58,7 @@ class Reference(NamedTuple):
         return self._replace(id=f"{stem}{number - base}") if number >= base else self
 
 
-@dataclass(frozen=True, slots=True)
-class FileSample:
+class FileSample(NamedTuple):
     """A completion with its place in a file.
 
     row: 1-based number in the file. run: the name that results are grouped under, UNNAMED where an

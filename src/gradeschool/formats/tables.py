@@ -236,7 +236,7 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         ) from None
     except csv.Error as error:
         raise InputError(
-            f"the CSV file {name!r} cannot be read near row {number + 1}: {error}"
+            f"the CSV file {name!r} cannot be read near row {number + 1}: {clip(str(error), 200)}"
         ) from error
     finally:
         text.detach()  # the caller closes the file
@@ -304,6 +304,7 @@ def _arrow_batches(path: Path, selected: RowSelection) -> Iterator[CellBatch]:
     last = 0
     try:
         for batch in _record_batches(path):
+            batch.validate(full=True)  # else a damaged file may end the process
             numbers = range(last + 1, last + 1 + batch.num_rows)
             last += batch.num_rows
             if selected is every_row:
@@ -312,19 +313,20 @@ def _arrow_batches(path: Path, selected: RowSelection) -> Iterator[CellBatch]:
                 yield CellBatch(chosen, batch.take([number - numbers.start for number in chosen]))
     except (arrow.ArrowException, OSError) as error:
         kind = "Parquet" if path.suffix == ".parquet" else "Arrow"
-        raise InputError(f"{str(path)!r} is not a readable {kind} file: {error}") from error
+        reason = clip(str(error), 200)
+        raise InputError(f"{str(path)!r} is not a readable {kind} file: {reason}") from error
 
 
 def _record_batches(path: Path) -> Iterator[Any]:
     """Yield the rows of a Parquet or Arrow file (datasets writes Arrow streams) in batches."""
-    from pyarrow import ipc, memory_map, parquet
+    from pyarrow import OSFile, ipc, parquet
 
     if path.suffix == ".parquet":
         # Not buffered ahead: a row group may be as large as the file.
         with parquet.ParquetFile(path, pre_buffer=False) as file:
             yield from file.iter_batches(batch_size=BATCH_ROWS)
         return
-    with memory_map(str(path)) as source:
+    with OSFile(str(path)) as source:  # not mapped: a file that shrinks would end the process
         if source.read(len(ARROW_FILE)) == ARROW_FILE:
             reader = ipc.open_file(source)
             batches = (reader.get_batch(index) for index in range(reader.num_record_batches))
@@ -348,7 +350,8 @@ def _values(column: Any) -> list[Any]:
             return [None if place is None else words[place] for place in places]
         plain: list[Any] = column.to_pylist()
     except (ValueError, OverflowError, arrow.ArrowException) as error:
-        raise InputError(f"a column of the Parquet file cannot be read: {error}") from error
+        reason = clip(str(error), 200)
+        raise InputError(f"a column of the Parquet file cannot be read: {reason}") from error
     return plain
 
 

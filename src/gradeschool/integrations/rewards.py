@@ -20,7 +20,7 @@ from gradeschool.integrations import DEFAULT_SCORER, renamed
 from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import Scorer, clip
+from gradeschool.scorer import clip
 from gradeschool.verdict import Outcome, Verdict
 
 # Only the last characters of a longer completion are read: answers are at the end.
@@ -90,7 +90,7 @@ class Grader:
         if problem is None:
             what = clip(gold) if isinstance(gold, str) else type(gold)
             return _none(f"the gold cannot be read: {what!r}")
-        verdict = _scorer(self.scorer).judge(text[-LONGEST:], problem)
+        verdict = get_usable_scorer(self.scorer).judge(text[-LONGEST:], problem)
         return Reward(
             self._value(verdict, text[-LONGEST:], problem.gold),
             verdict.outcome,
@@ -106,7 +106,7 @@ class Grader:
         if len(completions) != len(golds):
             raise InputError(f"{len(completions)} completions but {len(golds)} golds; give as many")
         rows = zip(completions, golds, strict=True)
-        if _scorer(self.scorer).extra:
+        if get_usable_scorer(self.scorer).extra:
             return call_at_once(self.grade, rows)
         return [self.grade(*row) for row in rows]
 
@@ -185,11 +185,6 @@ def gold_of(gold: object) -> str | None:
 
 def _none(reason: str) -> Reward:
     return Reward(None, Outcome.ERROR, "", reason)
-
-
-@lru_cache(64)
-def _scorer(name: str) -> Scorer:
-    return get_usable_scorer(name)
 
 
 @lru_cache(4096)

@@ -15,7 +15,7 @@ from gradeschool.integrations.rewards import gold_of
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import clip
-from gradeschool.scoring.judge import check_gold
+from gradeschool.scoring.judge import problem_of
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.score import RunScore, ScorerResult, score_table
 from gradeschool.scoring.sources import choose_runs
@@ -259,5 +259,4 @@ def _problem(gold: object, index: int) -> Problem:
     if text is None:
         what = clip(gold) if isinstance(gold, str) else type(gold)
         raise InputError(f"gold {index} is {what!r}; give a number, a solution or a row")
-    check_gold(text)
-    return replace(Problem.from_gold(text), id=str(index))
+    return replace(problem_of(text), id=str(index))

@@ -71,6 +71,7 @@ def all_votes() -> dict[str, Vote]:
     return dict(sorted(by_name.items()))
 
 
+@cache
 def get_scorer(name: str) -> Scorer:
     """Return the scorer of that name; UnknownNameError says which names are close."""
     scorer: Scorer | None = _of_own_package(name, "SCORERS")
@@ -88,7 +89,7 @@ def available(scorer: Scorer) -> bool:
 def get_usable_scorer(name: str) -> Scorer:
     """Return the scorer of that name; MissingExtraError where what it calls is not installed."""
     scorer = get_scorer(name)
-    if not available(scorer):
+    if scorer.extra and not available(scorer):
         raise MissingExtraError(f"the scorer {name!r}", scorer.extra)
     return scorer
 

@@ -120,16 +120,16 @@ def view(
     return View(text, problem.gold, reading, region, cause)
 
 
-def explain_verdict(seen: View, verdict: Verdict) -> VerdictCause | None:
+def explain_verdict(sample_view: View, verdict: Verdict) -> VerdictCause | None:
     """Return the cause of a verdict; None where the scorer is right and so is the text."""
     if verdict.outcome is Outcome.ERROR:
         return VerdictCause(Side.SYSTEM, Cause(Failure.SCORER_FAILED, verdict.reason))
-    right = is_right(seen.reading, seen.gold)
+    right = is_right(sample_view.reading, sample_view.gold)
     if verdict.correct:
-        return None if right else VerdictCause(Side.ACCEPTED, _accepted(seen, verdict))
-    if right and seen.reading is not None:
-        return VerdictCause(Side.MISSED, _missed(seen, seen.reading, verdict))
-    return VerdictCause(Side.TEXT, seen.cause) if seen.cause else None
+        return None if right else VerdictCause(Side.ACCEPTED, _accepted(sample_view, verdict))
+    if right and sample_view.reading is not None:
+        return VerdictCause(Side.MISSED, _missed(sample_view, sample_view.reading, verdict))
+    return VerdictCause(Side.TEXT, sample_view.cause) if sample_view.cause else None
 
 
 def provider_error(message: str) -> VerdictCause:
@@ -140,54 +140,60 @@ def provider_error(message: str) -> VerdictCause:
 def _of_label(cause: Cause, reading: ExtractedAnswer, other: Problem | None) -> Cause:
     """Return the label as the cause where it is disputed and nothing in the text is."""
     if other is not None and same_answer(reading.value, other.gold):
-        said = f"it says {reading.value}, which is the gold of GSM8K-Platinum"
-        return Cause(Failure.SUSPECTED_LABEL, said)
+        evidence = f"it says {reading.value}, which is the gold of GSM8K-Platinum"
+        return Cause(Failure.SUSPECTED_LABEL, evidence)
     if other is None and cause.failure in OF_LABELS:
-        said = f"{cause.evidence}; GSM8K-Platinum removed the problem as ambiguous or mislabelled"
-        return Cause(Failure.SUSPECTED_LABEL, said)
+        evidence = (
+            f"{cause.evidence}; GSM8K-Platinum removed the problem as ambiguous or mislabelled"
+        )
+        return Cause(Failure.SUSPECTED_LABEL, evidence)
     return cause
 
 
-def _missed(seen: View, reading: ExtractedAnswer, verdict: Verdict) -> Cause:
+def _missed(sample_view: View, reading: ExtractedAnswer, verdict: Verdict) -> Cause:
     """Say why a scorer does not see an answer that is there."""
     answer, there = verdict.answer, (reading.start, reading.end)
     if answer is None:
-        said = f"the text says {reading.value} ({reading.how}), where the scorer does not look"
-        return Cause(Failure.FORMAT_MISSING, said, there)
+        evidence = f"the text says {reading.value} ({reading.how}), where the scorer does not look"
+        return Cause(Failure.FORMAT_MISSING, evidence, there)
     read = clip(answer.value)
-    if _ran_on(seen, answer):
+    if _ran_on(sample_view, answer):
         return Cause(Failure.RUN_ON, f"{read!r} stands in what the text ran on to", answer.span)
     if _same_place(answer, there):
-        failure = _relation(answer.value, seen, reading) or Failure.UNIT_KEPT
+        failure = _relation(answer.value, sample_view, reading) or Failure.UNIT_KEPT
         return Cause(
             failure, f"the text says {reading.value}, the scorer makes {read!r} of it", there
         )
-    said = f"the text says {reading.value} ({reading.how}), the scorer read {read!r} elsewhere"
-    return Cause(Failure.OTHER_NUMBER, said, there)
+    evidence = f"the text says {reading.value} ({reading.how}), the scorer read {read!r} elsewhere"
+    return Cause(Failure.OTHER_NUMBER, evidence, there)
 
 
-def _accepted(seen: View, verdict: Verdict) -> Cause:
+def _accepted(sample_view: View, verdict: Verdict) -> Cause:
     """Say how a scorer comes to accept what the text does not say."""
-    answer, reading = verdict.answer, seen.reading
+    answer, reading = verdict.answer, sample_view.reading
     read = clip(answer.value) if answer else ""
-    if answer is not None and _ran_on(seen, answer):
+    if answer is not None and _ran_on(sample_view, answer):
         return Cause(Failure.RUN_ON, f"{read!r} stands in what the text ran on to", answer.span)
     if reading is None:
-        why = f": {seen.cause.failure.value}" if seen.cause else ""
+        why = f": {sample_view.cause.failure.value}" if sample_view.cause else ""
         return Cause(Failure.OTHER_NUMBER, f"{read!r} is accepted, the text states none{why}")
     there = (reading.start, reading.end)
     same = answer is not None and near(answer.value, reading.value) is Near.SAME
     if answer is None or same or _same_place(answer, there):
-        failure = _relation(reading.value, seen, reading)
+        failure = _relation(reading.value, sample_view, reading)
         if failure is not None:
-            said = f"the text says {reading.value}, the scorer takes it for {seen.gold}"
-            return Cause(failure, said, there)
-    said = f"the text says {reading.value} ({reading.how}), the scorer accepts {read!r}"
-    return Cause(Failure.OTHER_NUMBER, said, there)
+            evidence = f"the text says {reading.value}, the scorer takes it for {sample_view.gold}"
+            return Cause(failure, evidence, there)
+    evidence = f"the text says {reading.value} ({reading.how}), the scorer accepts {read!r}"
+    return Cause(Failure.OTHER_NUMBER, evidence, there)
 
 
-def _ran_on(seen: View, answer: Answer) -> bool:
-    return seen.region.ran_on and answer.span is not None and answer.span[0] >= seen.region.end
+def _ran_on(sample_view: View, answer: Answer) -> bool:
+    return (
+        sample_view.region.ran_on
+        and answer.span is not None
+        and answer.span[0] >= sample_view.region.end
+    )
 
 
 def _same_place(answer: Answer, there: tuple[int, int]) -> bool:
@@ -198,9 +204,9 @@ def _same_place(answer: Answer, there: tuple[int, int]) -> bool:
     return start <= there[1] and end >= there[0]
 
 
-def _relation(value: str, seen: View, reading: ExtractedAnswer) -> Failure | None:
-    relation = near(value, seen.gold)
-    if relation is Near.GROUP and "," not in seen.text[reading.start : reading.end]:
+def _relation(value: str, sample_view: View, reading: ExtractedAnswer) -> Failure | None:
+    relation = near(value, sample_view.gold)
+    if relation is Near.GROUP and "," not in sample_view.text[reading.start : reading.end]:
         return Failure.AFFIX
     return None if relation is None else OF_SCORERS[relation]
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
-from gradeschool.formats.read import RowBatch, SampleReader
+from gradeschool.formats.read import RowBatch, SampleReader, current_options, read_options
 from gradeschool.formats.tables import BATCH_ROWS, CellBatch
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
@@ -62,10 +62,10 @@ def stretches(parts: Sequence[str], size: int = STRETCH_ROWS) -> list[RowGroupRa
     Reads the footers alone. Raises InputError for a file that is no Parquet file.
     """
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
-        found = list(pool.map(_group_sizes, parts))
+        group_sizes = list(pool.map(_group_sizes, parts))
     return [
-        RowGroupRange(at, path, first, groups)
-        for at, (path, sizes) in enumerate(zip(parts, found, strict=True))
+        RowGroupRange(number, path, first, groups)
+        for number, (path, sizes) in enumerate(zip(parts, group_sizes, strict=True))
         for first, groups in _divided(sizes, size)
     ]
 
@@ -73,16 +73,16 @@ def stretches(parts: Sequence[str], size: int = STRETCH_ROWS) -> list[RowGroupRa
 def _group_sizes(path: str) -> list[int]:
     with opened(path) as file:
         metadata = file.metadata
-        return [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)]
+        return [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
 
 
 def _divided(sizes: Sequence[int], size: int) -> Iterator[tuple[int, list[int]]]:
     first, groups, rows = 1, list[int](), 0
-    for at, more in enumerate(sizes):
+    for index, more in enumerate(sizes):
         if groups and rows + more > size:
             yield first, groups
             first, groups, rows = first + rows, [], 0
-        groups.append(at)
+        groups.append(index)
         rows += more
     if groups:
         yield first, groups
@@ -120,6 +120,7 @@ class OnRay:
         self.scorers = scorers
         self.run = run
         self.stretches = stretches
+        self.options = current_options()
 
     def __call__(self, numbers: Any) -> Iterator[Any]:
         """Yield tables of one `Chunk` a row for the stretches whose numbers are in a table."""
@@ -147,7 +148,8 @@ class OnRay:
             head = next(file.iter_batches(batch_size=BATCH_ROWS), None)
             if head is not None:
                 first = CellBatch(range(1, 1 + head.num_rows), head)
-                reader.begin(first.rows(), examined(self.dataset, stretch.path))
+                with read_options(self.options):
+                    reader.begin(first.rows(), examined(self.dataset, stretch.path))
             rows = count(stretch.first)
             for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=stretch.groups):
                 numbers = [next(rows) for _ in range(batch.num_rows)]
@@ -247,15 +249,15 @@ def cluster_sources(names: Sequence[str], dataset: str | None) -> list[ClusterSo
 
     Raises InputError for files of other formats, DataError, MissingExtraError.
     """
-    found = [
+    tables = [
         _remote(name, dataset) if "://" in name else _local(name, dataset)
         for name in names
     ]  # fmt: skip
-    for source in found:
+    for source in tables:
         for part in source.parts:
             if not part.endswith(SUFFIX):
                 raise InputError(f"--engine ray reads Parquet files, not {part!r}; convert it")
-    return found
+    return tables
 
 
 def _local(name: str, dataset: str | None) -> ClusterSource:
@@ -276,7 +278,7 @@ def _remote(name: str, dataset: str | None) -> ClusterSource:
         listed = system.get_file_info(fs.FileSelector(folder))
     except (ArrowException, OSError, ValueError) as error:
         raise InputError(f"cannot list {name!r}: {error}") from error
-    parts = sorted(one.path for one in listed if fnmatch(one.base_name, pattern))
+    parts = sorted(entry.path for entry in listed if fnmatch(entry.base_name, pattern))
     if not parts:
         raise InputError(f"no file matches {name!r}; correct it")
     run = folder.rpartition("/")[2] if len(parts) > 1 else Path(parts[0]).stem
@@ -299,7 +301,7 @@ def _listing(name: str) -> tuple[Any, str, str]:
     return system, folder, file
 
 
-def score_on_ray(found: Sequence[ClusterSource], scorers: Sequence[Scorer]) -> Iterator[Part]:
+def score_on_ray(tables: Sequence[ClusterSource], scorers: Sequence[Scorer]) -> Iterator[Part]:
     """Yield what the scorers make of every completion, in the order of the files.
 
     Raises InputError where a file cannot be read, MissingExtraError without ray, GradeschoolError
@@ -311,10 +313,10 @@ def score_on_ray(found: Sequence[ClusterSource], scorers: Sequence[Scorer]) -> I
     except ImportError:
         raise MissingExtraError("--engine ray", "cluster") from None
     names = tuple(scorer.name for scorer in scorers)
-    divided = [stretches(source.parts) for source in found]
+    divided = [stretches(source.parts) for source in tables]
     with _running(ray):
         number = 1
-        for source, parts in zip(found, divided, strict=True):
+        for source, parts in zip(tables, divided, strict=True):
             chunks = _scored_chunks(ray, OnRay(source.dataset, names, source.run, parts))
             yield from parts_of(in_order(chunks), source, parts, number)
             number += len(source.parts)
@@ -387,10 +389,10 @@ def in_order(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
 
 
 def parts_of(
-    chunks: Iterable[Chunk], source: ClusterSource, found: Sequence[RowGroupRange], number: int
+    chunks: Iterable[Chunk], source: ClusterSource, ranges: Sequence[RowGroupRange], number: int
 ) -> Iterator[Part]:
     """Yield the completions of chunks in order; number: of the source's first file among all."""
     for chunk in chunks:
-        part = found[chunk.stretch].part
+        part = ranges[chunk.stretch].part
         place = FilePlace("", source.name, source.shown[part], number + part)
         yield Part(place, unpacked(chunk.packed))

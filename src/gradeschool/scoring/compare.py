@@ -114,12 +114,15 @@ def shared_by_all(outcomes: Sequence[Outcomes]) -> list[Outcomes]:
 
     They stay as they are where there is none: `compare` says so.
     """
-    shared = set.intersection(*(set(one.tallies) for one in outcomes))
+    shared = set.intersection(*(set(run_outcomes.tallies) for run_outcomes in outcomes))
     if not shared:
         return list(outcomes)
     return [
-        replace(one, tallies={id: tally for id, tally in one.tallies.items() if id in shared})
-        for one in outcomes
+        replace(
+            run_outcomes,
+            tallies={id: tally for id, tally in run_outcomes.tallies.items() if id in shared},
+        )
+        for run_outcomes in outcomes
     ]
 
 
@@ -139,25 +142,25 @@ def compare_unpaired(outcomes: Sequence[Outcomes]) -> list[Comparison]:
 
 
 def _corrected(comparisons: list[Comparison]) -> list[Comparison]:
-    ps = holm([one.p for one in comparisons])
-    return [replace(one, p_holm=p) for one, p in zip(comparisons, ps, strict=True)]
+    ps = holm([comparison.p for comparison in comparisons])
+    return [replace(comparison, p_holm=p) for comparison, p in zip(comparisons, ps, strict=True)]
 
 
 def _unpaired(a: Outcomes, b: Outcomes) -> Comparison:
-    found = unpaired(list(a.tallies.values()), list(b.tallies.values()))
+    result = unpaired(list(a.tallies.values()), list(b.tallies.values()))
     return Comparison(
         baseline=a.run,
         run=b.run,
         n=0,
         accuracy_a=a.accuracy,
         accuracy_b=b.accuracy,
-        difference=found.difference,
-        ci95=found.interval,
+        difference=result.difference,
+        ci95=result.interval,
         ci_method="unpaired score interval (Newcombe)",
-        p=found.p,
+        p=result.p,
         p_method="unpaired z test",
-        p_holm=found.p,
-        p_unpaired=found.p,
+        p_holm=result.p,
+        p_unpaired=result.p,
     )
 
 
@@ -240,21 +243,23 @@ def all_pairs(outcomes: Sequence[Outcomes]) -> dict[tuple[int, int], Comparison]
 
     p_holm is corrected for all pairs. Raises InputError where runs judge different problems.
     """
-    found = {
+    compared = {
         (later, earlier): comparison
         for earlier in range(len(outcomes) - 1)
         for later, comparison in enumerate(compare(outcomes[earlier:]), start=earlier + 1)
     }
-    corrected = holm([one.p for one in found.values()])
+    corrected = holm([comparison.p for comparison in compared.values()])
     return {
-        places: replace(one, p_holm=p)
-        for (places, one), p in zip(found.items(), corrected, strict=True)
+        places: replace(comparison, p_holm=p)
+        for (places, comparison), p in zip(compared.items(), corrected, strict=True)
     }
 
 
 def is_cheap(outcomes: Sequence[Outcomes]) -> bool:
     """Tell whether intervals need no resampling: one sample of each problem."""
-    return all(tally.judged == 1 for one in outcomes for tally in one.tallies.values())
+    return all(
+        tally.judged == 1 for run_outcomes in outcomes for tally in run_outcomes.tallies.values()
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,8 @@ class Case(NamedTuple):
         if len(self.causes) == 1:
             return str(self.causes[0] or "")
         of_scorers = [
-            f"{LETTERS[at % len(LETTERS)]} {cause}"
-            for at, cause in enumerate(self.causes)
+            f"{LETTERS[index % len(LETTERS)]} {cause}"
+            for index, cause in enumerate(self.causes)
             if cause is not None and cause.side is not Side.TEXT
         ]
         of_text = [str(cause) for cause in self.causes if cause is not None]
@@ -98,24 +98,24 @@ def _case(
     if sample.error:
         causes: tuple[VerdictCause | None, ...] = (provider_error(sample.error),)
     else:
-        seen = view(sample.text, problem, sample.finish, changes)
-        causes = tuple(explain_verdict(seen, verdict) for verdict in verdicts)
+        sample_view = view(sample.text, problem, sample.finish, changes)
+        causes = tuple(explain_verdict(sample_view, verdict) for verdict in verdicts)
     return Case(run, problem, sample.sample, sample.row, sample.text, verdicts, causes)
 
 
-def by_group(found: Sequence[Case]) -> list[list[Case]]:
+def by_group(explained: Sequence[Case]) -> list[list[Case]]:
     """Return the cases group by group, the most frequent first, each in file order.
 
     Completions are alike in their causes, and in their outcomes where there are several scorers;
     ties are in the order of the file.
     """
     groups: dict[tuple[str, str], list[Case]] = {}
-    for case in found:
+    for case in explained:
         kind = case.kind if len(case.causes) > 1 else ""
         groups.setdefault((kind, case.group), []).append(case)
     return sorted(groups.values(), key=len, reverse=True)
 
 
-def counts(found: Sequence[Case]) -> dict[str, int]:
+def counts(explained: Sequence[Case]) -> dict[str, int]:
     """Return how many cases each cause has, the most frequent first."""
-    return dict(Counter(case.group for case in found).most_common())
+    return dict(Counter(case.group for case in explained).most_common())

@@ -46,7 +46,7 @@ def words_of(notes: bytes) -> str:
     """Write the form in words for a table: "truncated, run-on"; "unknown" where it is not known."""
     if not notes or notes[0] == NO_FORM:
         return "unknown"
-    return ", ".join(name for at, name in enumerate(NAMES) if notes[0] >> at & 1)
+    return ", ".join(name for index, name in enumerate(NAMES) if notes[0] >> index & 1)
 
 
 def notes_from(words: str) -> bytes:
@@ -59,30 +59,32 @@ def notes_from(words: str) -> bytes:
 
 def forms_of(counts: Noted) -> Forms | None:
     """Count forms; None where none is known, as in tables of verdicts."""
-    known: Counter[int] = Counter()
+    by_form: Counter[int] = Counter()
     for (_, _, notes), count in counts.items():
         if notes and notes[0] != NO_FORM:
-            known[notes[0]] += count
-    if not known:
+            by_form[notes[0]] += count
+    if not by_form:
         return None
-    each = (sum(n for bits, n in known.items() if bits >> at & 1) for at in range(len(NAMES)))
-    return Forms(known.total(), *each)
+    each = (
+        sum(n for bits, n in by_form.items() if bits >> index & 1) for index in range(len(NAMES))
+    )
+    return Forms(by_form.total(), *each)
 
 
 def official(counts: Noted) -> Counts:
     """Return the completions of each (problem, outcomes) under the labels as they are."""
-    found: Counts = Counter()
+    completions: Counts = Counter()
     for (problem, outcomes, _), count in counts.items():
-        found[problem, outcomes] += count
-    return found
+        completions[problem, outcomes] += count
+    return completions
 
 
 def platinum(counts: Noted) -> Counts | None:
     """Return the same under the labels of GSM8K-Platinum; None where it changes nothing."""
-    found: Counts = Counter()
+    completions: Counts = Counter()
     changed = False
     for (problem, outcomes, notes), count in counts.items():
         changed = changed or len(notes) > 1
         if notes[1:] != REMOVED:
-            found[problem, notes[1:] or outcomes] += count
-    return found if changed else None
+            completions[problem, notes[1:] or outcomes] += count
+    return completions if changed else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from functools import lru_cache
 
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
@@ -12,6 +12,7 @@ from gradeschool.scorer import clip
 from gradeschool.verdict import Verdict
 
 DEFAULT_SCORER = "gradeschool/reader"
+DIGIT = re.compile(r"[0-9]")
 
 
 def judge(
@@ -40,35 +41,24 @@ def judge(
         )
     if gold is None:
         raise InputError("there is no gold; give the right answer: a number or a solution")
-    return get_usable_scorer(scorer).judge(
-        text, gold if isinstance(gold, Problem) else _problem(gold)
-    )
+    problem = gold if isinstance(gold, Problem) else problem_of(gold)
+    return get_usable_scorer(scorer).judge(text, problem)
 
 
-def _problem(gold: str | int | Mapping[str, str]) -> Problem:
+def problem_of(gold: str | int | Mapping[str, str]) -> Problem:
+    """Return the problem of a gold answer; raises InputError for one that holds no number."""
     if isinstance(gold, Mapping):
         if not isinstance(gold.get("answer"), str):
             raise InputError(f"the gold row has no 'answer', only {list(gold)}; give a GSM8K row")
-        return _problem_of(gold["answer"])
+        gold = gold["answer"]
     try:
-        return _problem_of(str(gold))
-    except InputError:
-        raise
+        text = str(gold)
     except ValueError as error:  # Python refuses to write out integers of more than 4,300 digits
         raise InputError(
             "the gold is an integer too long to be written; give it as text"
         ) from error
-
-
-@lru_cache(4096)
-def _problem_of(gold: str) -> Problem:
-    check_gold(gold)
-    return Problem.from_gold(gold)
-
-
-def check_gold(gold: str) -> None:
-    """Raise InputError for a gold without a digit, which no number of a text can equal."""
-    if gold.strip() and not any(char.isnumeric() for char in gold):
+    if text.strip() and not DIGIT.search(text) and not any(char.isnumeric() for char in text):
         raise InputError(
-            f"the gold {clip(gold)!r} holds no number; give the number or a solution with it"
+            f"the gold {clip(text)!r} holds no number; give the number or a solution with it"
         )
+    return Problem.from_gold(text)

@@ -7,7 +7,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -80,10 +79,15 @@ class Matcher:
             raise InputError(
                 f"names problem {named.id!r}, but its question is that of {by_question.id!r}"
             )
-        if named is not None and by_question is None and _is_another(named, reference.question):
+        if (
+            named is not None
+            and by_question is None
+            and question is not None
+            and _is_another(named, question)
+        ):
             raise InputError(
                 f"names problem {named.id!r}, but asks another question: "
-                f"{clip(reference.question or '')!r}; {ADVICE}"
+                f"{clip(question)!r}; {ADVICE}"
             )
         problem = named if reference.position is not None else named or by_question
         if problem is None and reference.gold is not None:
@@ -135,7 +139,7 @@ class Matcher:
         except InputError as missing:
             return sample, None, str(missing)
         if sample.reference.prompted and (place := self.asked_in(sample.text)) is not None:
-            sample = replace(sample, text=place.rest)
+            sample = sample._replace(text=place.rest)
         return sample, problem, ""
 
     def _by_name(self, reference: Reference) -> Problem | None:
@@ -168,23 +172,24 @@ class Matcher:
         return f"has the id {id!r}, which is not in {self.name!r} (rows 0 to {last}); {ADVICE}"
 
 
-def _is_another(problem: Problem, question: str | None) -> bool:
+def _is_another(problem: Problem, question: str) -> bool:
     """Tell whether a row's question is neither a part of the problem's nor a prompt around it.
 
     A short one tells nothing: some files cut questions off.
     """
-    theirs, ours = _squeeze(question or ""), _squeeze(problem.question)
+    theirs, ours = _squeeze(question), _squeeze(problem.question)
     return len(theirs) >= TELLING and theirs not in ours and ours not in theirs
 
 
 def _own_problem(reference: Reference, question: str, answer: str) -> Problem:
     """Build the problem that a file carries with it, of a dataset that we do not hold."""
     text = answer if MARKER in answer else f"{MARKER} {answer}"
-    if question:
+    names = (reference.id, reference.position, reference.order)
+    named = next((name for name in names if name is not None), None)
+    if question or named is None:
         id = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     else:
-        names = (reference.id, reference.position, reference.order)
-        id = f"row {next(name for name in names if name is not None)}"
+        id = f"row {named}"
     return Problem.from_row(id, question, text)
 
 
@@ -332,7 +337,7 @@ def _by_order(samples: Sequence[FileSample], matcher: Matcher, file: str) -> Nam
         return Naming()  # the texts begin with the prompt
     first = min(sample.row for sample in samples)
     placed = [
-        replace(sample, reference=Reference(position=sample.row - first)) for sample in samples
+        sample._replace(reference=Reference(position=sample.row - first)) for sample in samples
     ]
     if len(placed) >= ENOUGH and _fits(_topics(placed), matcher):
         note = f"{file!r} names no problems: its rows are read in the order of {matcher.name!r}"

@@ -69,15 +69,15 @@ class Notes:
         sampled: runs whose rows without a number are samples, of which there is nothing to say.
         """
         for kind, runs in self._kinds.items():
-            told = [
+            groups = [
                 notes
                 for (run, unnumbered), notes in runs.items()
                 if not (unnumbered and run in sampled)
             ]
-            first = sorted(message for notes in told for message in notes.first)[:SHOWN]
+            first = sorted(message for notes in groups for message in notes.first)[:SHOWN]
             for _, message in first:
                 warn(message)
-            if (more := sum(notes.count for notes in told) - len(first)) > 0:
+            if (more := sum(notes.count for notes in groups) - len(first)) > 0:
                 warn(f"... and {more} more rows of this kind ({kind})")
 
 
@@ -117,22 +117,25 @@ class Repeats:
         for (run, _), samples in self._samples.items():
             if samples.unnumbered:
                 several[run].append(samples.unnumbered > 1)
-        return {run for run, found in several.items() if sum(found) > len(found) / 2}
+        return {run for run, repeated in several.items() if sum(repeated) > len(repeated) / 2}
 
 
 class _Samples:
     """The samples of one problem in one run. A digest of 0 is a number that is free."""
 
-    __slots__ = ("ends", "far", "known", "texts", "unnumbered")
+    __slots__ = ("digests", "ends", "far", "texts", "unnumbered")
 
     def __init__(self) -> None:
         self.texts = array("Q")
         self.far: dict[int, int] | None = None  # beyond the array, and negative numbers
-        self.known: array[int] | set[int] | None = None  # all digests, once a number was taken
+        self.digests: array[int] | set[int] | None = None  # all digests, once a number was taken
         self.ends: dict[int, int] | None = None  # first free number found behind a taken one
         self.unnumbered = 0
 
     def place(self, number: int, digest: int) -> Placement:
+        if number == len(self.texts) and self.digests is None and self.far is None:
+            self.texts.append(digest)  # as almost all do
+            return Placement(number, False)
         taken = self._at(number)
         if not taken:
             self._put(number, digest)
@@ -169,20 +172,22 @@ class _Samples:
             self.texts.extend([0] * ahead + [digest])
         else:
             self.texts[number] = digest
-        if isinstance(self.known, set):
-            self.known.add(digest)
-        elif self.known is not None:
-            self.known.insert(bisect_left(self.known, digest), digest)
-            if len(self.known) > SORTED:
-                self.known = set(self.known)
+        if isinstance(self.digests, set):
+            self.digests.add(digest)
+        elif self.digests is not None:
+            self.digests.insert(bisect_left(self.digests, digest), digest)
+            if len(self.digests) > SORTED:
+                self.digests = set(self.digests)
 
     def _knows(self, digest: int) -> bool:
-        if self.known is None:
-            self.known = array("Q", sorted(filter(None, (*self.texts, *(self.far or {}).values()))))
-        if isinstance(self.known, set):
-            return digest in self.known
-        at = bisect_left(self.known, digest)
-        return at < len(self.known) and self.known[at] == digest
+        if self.digests is None:
+            self.digests = array(
+                "Q", sorted(filter(None, (*self.texts, *(self.far or {}).values())))
+            )
+        if isinstance(self.digests, set):
+            return digest in self.digests
+        index = bisect_left(self.digests, digest)
+        return index < len(self.digests) and self.digests[index] == digest
 
     def _end(self, number: int) -> int:
         """Return the first free number behind a taken one."""
@@ -274,7 +279,7 @@ def note_place(
     """Note that a completion repeats another, or is not the sample that its row says."""
     where = f"row {row} of {file!r}"
     if place.repeats:
-        kind, said = (
+        kind, message = (
             "repeats a row",
             lambda: (
                 f"{where} repeats sample {place.number} of problem {problem!r} to the letter; "
@@ -282,11 +287,11 @@ def note_place(
             ),
         )
     else:
-        kind, said = (
+        kind, message = (
             "a further sample",
             lambda: (
                 f"{where} holds problem {problem!r} of run {run!r} again, with another text; "
                 f"counted as sample {place.number}"
             ),
         )
-    notes.add(kind, said, run, sample is None)
+    notes.add(kind, message, run, sample is None)

@@ -11,13 +11,16 @@ import heapq
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
+from gradeschool.atomic import replacing
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats.tables import Row, read_rows
+from gradeschool.scorer import clip
 from gradeschool.scoring.forms import notes_from, words_of
 from gradeschool.scoring.table import ERROR, OUTCOMES, ScoredRow
 
@@ -32,7 +35,6 @@ WORDS = tuple(outcome.value for outcome in OUTCOMES)
 CODES = {word: code for code, word in enumerate(WORDS)}
 ROW_GROUP = 65_536
 REMEMBERED = 100_000
-PARTIAL = ".partial"  # what is not finished does not look as if it were
 
 
 class FilePlace(NamedTuple):
@@ -57,52 +59,33 @@ class VerdictWriter(Protocol):
         """Let go of the file."""
 
 
-class VerdictTable:
-    """A table of verdicts on disk, complete when the `with` statement ends without an error.
+def verdict_table(path: Path, scorers: Sequence[str]) -> AbstractContextManager[VerdictWriter]:
+    """Return a context that writes a table of verdicts, whole when it ends without an error.
 
     Raises InputError where the file is there already or its name ends in neither .jsonl nor
-    .parquet, MissingExtraError for Parquet without pyarrow.
+    .parquet; entering the context raises it where the file cannot be written, and
+    MissingExtraError for Parquet without pyarrow.
     """
+    if path.suffix not in (".jsonl", ".parquet"):
+        raise InputError(
+            f"the table {str(path)!r} ends in {path.suffix!r}; "
+            "give a name that ends in .jsonl or .parquet"
+        )
+    if path.exists():
+        raise InputError(f"{str(path)!r} is there already; remove it or give another name")
+    return _replaced(path, scorers)
 
-    def __init__(self, path: Path, scorers: Sequence[str]) -> None:
-        if path.suffix not in (".jsonl", ".parquet"):
-            raise InputError(
-                f"the table {str(path)!r} ends in {path.suffix!r}; "
-                "give a name that ends in .jsonl or .parquet"
-            )
-        if path.exists():
-            raise InputError(f"{str(path)!r} is there already; remove it or give another name")
-        self.path = path
-        self._partial = path.with_name(path.name + PARTIAL)
-        self._writer = _Parquet if path.suffix == ".parquet" else _Jsonl
-        self._scorers = scorers
 
-    def __enter__(self) -> VerdictWriter:
-        """Open the file."""
-        try:
-            self._file = self._partial.open("wb")
-        except OSError as error:
-            raise InputError(f"cannot write {str(self.path)!r}: {error.strerror}") from error
-        try:
-            self._open: VerdictWriter = self._writer(self._file, self._scorers)
-        except MissingExtraError:
-            self._file.close()
-            self._partial.unlink()
-            raise
-        return self._open
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Give the file its name, or remove what there is of it."""
-        try:
-            if kind is None:
-                self._open.finish()
-        finally:
-            self._open.close()
-            self._file.close()
-        if kind is None:
-            self._partial.rename(self.path)
-        else:
-            self._partial.unlink()
+@contextmanager
+def _replaced(path: Path, scorers: Sequence[str]) -> Iterator[VerdictWriter]:
+    try:
+        with replacing(path) as part, part.open("wb") as file:
+            writer = (_Parquet if path.suffix == ".parquet" else _Jsonl)(file, scorers)
+            with closing(writer):
+                yield writer
+                writer.finish()
+    except OSError as error:
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from error
 
 
 class _Jsonl:
@@ -249,7 +232,7 @@ def _row_of(row: Row, scorers: Sequence[str], path: Path) -> tuple[FilePlace, Sc
             notes=notes_from(fields["form"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        fault = row.fault or f"has another shape than the first ({error})"
+        fault = row.fault or f"has another shape than the first ({clip(str(error), 200)})"
         raise InputError(f"row {row.number} of the table {str(path)!r} {fault}") from error
     return place, scored
 
@@ -267,15 +250,15 @@ class Shard:
     @classmethod
     def parse(cls, text: str) -> Shard:
         """Read "I/N". Raises InputError."""
-        found = WRITTEN.fullmatch(text)
-        shard = cls(int(found[1]), int(found[2])) if found else cls(0, 0)
+        match = WRITTEN.fullmatch(text)
+        shard = cls(int(match[1]), int(match[2])) if match else cls(0, 0)
         if not 1 <= shard.index <= shard.count:
             raise InputError(
                 f"the shard is {text!r}; give I/N, counted from 1: of four 1/4, 2/4, 3/4 and 4/4"
             )
         return shard
 
-    def wanted(self, file: int) -> Callable[[int], bool]:
+    def selects(self, file: int) -> Callable[[int], bool]:
         """Return which rows of a file are in the shard, by number.
 
         Row r of file f, both counted from 1, is in shard (r + f - 2) mod N + 1: files of one row
@@ -307,7 +290,7 @@ def join(paths: Sequence[Path]) -> tuple[tuple[str, ...], Iterator[tuple[FilePla
                 "score every shard with the same --scorer"
             )
     check = _Complete(len(paths))
-    rows = heapq.merge(*(check.seen(path, rows) for path, _, rows in tables), key=_order)
+    rows = heapq.merge(*(check.checked(path, rows) for path, _, rows in tables), key=_order)
     return scorers, check.after(rows)
 
 
@@ -323,7 +306,7 @@ class _Complete:
         self.files: dict[str, Path] = {}
         self.empty = tables
 
-    def seen(
+    def checked(
         self, path: Path, rows: Iterator[tuple[FilePlace, ScoredRow]]
     ) -> Iterator[tuple[FilePlace, ScoredRow]]:
         last = None

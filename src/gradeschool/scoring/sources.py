@@ -108,11 +108,11 @@ def check_sources(
             check_runs = None
             continue
         file, only = parted(name)
-        recorded = [one for part in parts for one in read_samples(part, run_of(name))]
-        if all(one.fault for one in recorded):
+        recorded = [sample for part in parts for sample in read_samples(part, run_of(name))]
+        if all(sample.fault for sample in recorded):
             first = recorded[0]
             raise InputError(f"no row of {file!r} can be used: row {first.row} {first.fault}")
-        runs = dict.fromkeys(one.run for one in recorded)
+        runs = dict.fromkeys(sample.run for sample in recorded)
         if only and only not in runs:
             raise no_such_run(file, only, runs)
         chosen += [only] if only else runs
@@ -124,9 +124,11 @@ def parted(spec: str) -> tuple[str, str]:
     """Part FILE#RUN at the first "#" behind which a file ends; either may hold others."""
     if _exists(spec):
         return spec, ""
-    marks = [at for at, character in enumerate(spec) if character == "#"]
-    at = next((at for at in marks if _exists(spec[:at])), marks[0] if marks else len(spec))
-    return spec[:at], spec[at + 1 :]
+    marks = [place for place, character in enumerate(spec) if character == "#"]
+    place = next(
+        (place for place in marks if _exists(spec[:place])), marks[0] if marks else len(spec)
+    )
+    return spec[:place], spec[place + 1 :]
 
 
 def _exists(name: str) -> bool:
@@ -135,9 +137,9 @@ def _exists(name: str) -> bool:
     return PATTERN.search(name) is not None and bool(glob.glob(name))  # noqa: PTH207
 
 
-def no_such_run(file: str, run: str, held: Iterable[str]) -> InputError:
+def no_such_run(file: str, run: str, runs: Iterable[str]) -> InputError:
     """Return the error of a file that holds other runs than the one that is meant."""
-    names = ", ".join(repr(f"{file}#{name}") for name in held)
+    names = ", ".join(repr(f"{file}#{name}") for name in runs)
     return InputError(f"{file!r} holds no run {run!r}; it holds {names}")
 
 
@@ -155,7 +157,7 @@ def _is_pattern(name: str) -> bool:
 def _parts(name: str) -> tuple[Path, ...]:
     path = Path(name)
     if _is_pattern(name):
-        parts = tuple(sorted(Path(found) for found in glob.glob(name)))  # noqa: PTH207
+        parts = tuple(sorted(Path(file) for file in glob.glob(name)))  # noqa: PTH207
         if not parts:
             raise InputError(f"no file matches the pattern {name!r}; correct it")
         return parts
@@ -212,9 +214,11 @@ def choose_scorers(names: Sequence[str], dataset: str | None = None) -> list[Sco
     whose extra is not installed.
     """
     if not names:
-        known = all_scorers().values()
+        scorers = all_scorers().values()
         here = dataset or ""
-        return [scorer for scorer in known if not scorer.extra and here.startswith(scorer.dataset)]
+        return [
+            scorer for scorer in scorers if not scorer.extra and here.startswith(scorer.dataset)
+        ]
     if ALL in names:
         return [scorer for scorer in all_scorers().values() if available(scorer)]
     return [get_usable_scorer(name) for name in dict.fromkeys(names)]
@@ -252,11 +256,11 @@ def choose_runs(
         path = Path(file)
         if path not in loaded:
             loaded[path] = load_runs(path, dataset, warn)
-        found = [run for run in loaded[path] if not name or run.name == name]
-        if not found:
+        runs = [run for run in loaded[path] if not name or run.name == name]
+        if not runs:
             raise no_such_run(str(path), name, (run.name for run in loaded[path]))
         manifest = manifest_of(path)
-        chosen += [SourceRun(run, path, manifest) for run in found]
+        chosen += [SourceRun(run, path, manifest) for run in runs]
     if check_runs:
         check_runs([each.run.name for each in chosen])
     _name_apart(chosen)
@@ -265,27 +269,29 @@ def choose_runs(
 
 def _name_apart(chosen: Sequence[SourceRun]) -> None:
     """Put the path behind names that several runs share."""
-    names = [one.run.name for one in chosen]
-    for one, name in zip(chosen, names, strict=True):
+    names = [source_run.run.name for source_run in chosen]
+    for source_run, name in zip(chosen, names, strict=True):
         if names.count(name) > 1:
-            one.run.name = f"{name} ({one.path})"
+            source_run.run.name = f"{name} ({source_run.path})"
 
 
-def headline_scorer(manifests: Sequence[Mapping[str, Any]], known: Sequence[str]) -> str:
+def headline_scorer(manifests: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
     """Return the scorer that runs are headed by: their protocols' own where they agree.
 
     Recordings without a protocol, and runs of several, are read by the careful reader.
     """
     own = {scorer_of(manifest) for manifest in manifests}
-    if len(own) == 1 and (scorer := own.pop() or "") in known:
+    if len(own) == 1 and (scorer := own.pop() or "") in names:
         return scorer
-    return next(name for name in DEFAULT_SCORERS if name in known)
+    return next(name for name in DEFAULT_SCORERS if name in names)
 
 
 def protocols_of(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the different protocols that runs were asked under; of recordings none is known."""
     named = (manifest.get("protocol") for manifest in manifests)
-    return list(dict.fromkeys(str(one.get("name")) for one in named if isinstance(one, dict)))
+    return list(
+        dict.fromkeys(str(protocol.get("name")) for protocol in named if isinstance(protocol, dict))
+    )
 
 
 def check_labels(datasets: Sequence[Dataset]) -> None:

@@ -115,7 +115,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
     12:153; equal to scipy's `binomtest(only_a, only_a + only_b)`.
     """
     n = only_a + only_b
-    tail = sum(comb(n, at) for at in range(min(only_a, only_b) + 1))
+    tail = sum(comb(n, k) for k in range(min(only_a, only_b) + 1))
     return min(1.0, 2 * tail / (1 << n))
 
 
@@ -144,7 +144,7 @@ def paired_test(pairs: Sequence[Pair]) -> PairedTest:
         if len(steps) * sum(map(abs, steps)) <= MOST_STEPS:
             return PairedTest(_sign_flips(steps), "exact sign-flip test by problem")
     differences = [pair.difference for pair in pairs]
-    spread = sqrt(sum(one * one for one in differences))
+    spread = sqrt(sum(difference * difference for difference in differences))
     p = two_sided(sum(differences) / spread) if spread else 1.0
     return PairedTest(p, "sign-flip test by problem, normal approximation")
 
@@ -158,8 +158,8 @@ def _sign_flips(steps: Sequence[int]) -> float:
             flipped[total + step] = flipped.get(total + step, 0.0) + chance / 2
             flipped[total - step] = flipped.get(total - step, 0.0) + chance / 2
         sums = flipped
-    seen = abs(sum(steps))
-    return min(1.0, sum(chance for total, chance in sums.items() if abs(total) >= seen))
+    observed = abs(sum(steps))
+    return min(1.0, sum(chance for total, chance in sums.items() if abs(total) >= observed))
 
 
 def two_sided(z: float) -> float:
@@ -280,9 +280,9 @@ def holm(ps: Sequence[float]) -> list[float]:
     """Return p values corrected for their number (Holm 1979), in the order given."""
     corrected = [0.0] * len(ps)
     largest = 0.0
-    for rank, at in enumerate(sorted(range(len(ps)), key=lambda at: ps[at])):
-        largest = max(largest, min(1.0, (len(ps) - rank) * ps[at]))
-        corrected[at] = largest
+    for rank, index in enumerate(sorted(range(len(ps)), key=lambda index: ps[index])):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[index]))
+        corrected[index] = largest
     return corrected
 
 

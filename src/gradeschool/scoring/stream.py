@@ -132,7 +132,7 @@ def _tasks(sources: Sequence[Source], shard: Shard | None) -> Generator[_Task, N
     for source in sources:
         for path in source.parts:
             number = next(numbers)
-            selected = shard.wanted(number) if shard else every_row
+            selected = shard.selects(number) if shard else every_row
             place = FilePlace(str(shard) if shard else "", source.name, str(path), number)
             examine = examined(source.dataset, source.name, source.is_chosen)
             for batch in sample_batches(path, selected, source.run, examine):

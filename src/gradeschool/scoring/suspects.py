@@ -53,21 +53,21 @@ def suspects(
     gold, and at least two and a third of all.
     """
     votes, accuracy = _votes(runs)
-    asked = [run for run, share in accuracy.items() if share > strong]
-    found = []
+    trusted = [run for run, share in accuracy.items() if share > strong]
+    listed = []
     for problem, values in votes.values():
-        read = {run: values[run] for run in asked if run in values}
+        read = {run: values[run] for run in trusted if run in values}
         suspect = _suspect(problem, read, accuracy, changes)
         if suspect is not None:
-            found.append(suspect)
-    return sorted(found, key=lambda one: (one.right - len(one.sayers)) / one.runs)
+            listed.append(suspect)
+    return sorted(listed, key=lambda suspect: (suspect.right - len(suspect.sayers)) / suspect.runs)
 
 
 def _votes(runs: Sequence[Run]) -> tuple[dict[str, _Votes], dict[str, float]]:
     """Return what each run reads on each problem, and each run's accuracy."""
     votes: dict[str, _Votes] = {}
     right: Counter[str] = Counter()
-    asked: Counter[str] = Counter()
+    answered: Counter[str] = Counter()
     for run in runs:
         for sample in run.samples:
             problem = sample.problem
@@ -78,9 +78,9 @@ def _votes(runs: Sequence[Run]) -> tuple[dict[str, _Votes], dict[str, float]]:
                 continue
             reading = extract_final_answer(sample.text, problem.question)
             values[run.name] = None if reading is None else reading.value
-            asked[run.name] += 1
+            answered[run.name] += 1
             right[run.name] += is_right(reading, problem.gold)
-    return votes, {run: right[run] / n for run, n in asked.items()}
+    return votes, {run: right[run] / n for run, n in answered.items()}
 
 
 def _suspect(
@@ -101,8 +101,8 @@ def _suspect(
     if len(sayers) < 2 or len(sayers) <= right or 3 * len(sayers) < len(read):
         return None
     sayers.sort(key=lambda run: -accuracy[run])
-    told = _platinum(problem, value, changes)
-    return Suspect(problem, value, tuple(sayers), accuracy[sayers[0]], right, len(read), told)
+    relabelled = _platinum(problem, value, changes)
+    return Suspect(problem, value, tuple(sayers), accuracy[sayers[0]], right, len(read), relabelled)
 
 
 def _platinum(problem: Problem, value: str, changes: Mapping[str, Problem | None]) -> str:

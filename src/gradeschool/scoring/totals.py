@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +18,7 @@ from gradeschool.formats.samples import UNNAMED
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.samples import UNUSABLE, Notes, Repeats, Warn, note_place
 from gradeschool.scoring.score import RunScore, score_noted
-from gradeschool.scoring.shards import Shard, VerdictTable, VerdictWriter, join
+from gradeschool.scoring.shards import Shard, VerdictWriter, join, verdict_table
 from gradeschool.scoring.sources import no_such_run, parted, run_of, sources
 from gradeschool.scoring.stream import Part, processes, score_sources
 from gradeschool.scoring.table import ScoredRow
@@ -246,8 +246,10 @@ def _of_the_run(parts: Iterable[Part], whole: bool = True) -> Iterator[Part]:
             raise no_such_run(file, only, names)
 
 
-def _table(path: Path | None, scorers: Sequence[str]) -> VerdictTable | nullcontext[None]:
-    return VerdictTable(path, scorers) if path else nullcontext()
+def _table(
+    path: Path | None, scorers: Sequence[str]
+) -> AbstractContextManager[VerdictWriter | None]:
+    return verdict_table(path, scorers) if path else nullcontext()
 
 
 def _written(parts: Iterable[Part], table: VerdictWriter | None) -> Iterator[Part]:

@@ -14,9 +14,11 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import COMPLETIONS_FILE, manifest_of, read_completions
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, get_usable_scorer
-from gradeschool.scorer import Scorer, ScorerFailure
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import check_sources, choose_runs, headline_scorer
+from gradeschool.scoring.table import ScorerSet
+from gradeschool.verdict import Outcome
 
 Warn = Callable[[str], None]
 
@@ -161,9 +163,9 @@ def _held(
     by_problem: dict[str, list[_Raw]] = {}
     for completion in raw:
         by_problem.setdefault(completion.problem.id, []).append(completion)
-    answered = []
+    answered, scorers = [], ScorerSet([scorer])
     for rows in by_problem.values():
-        read = _read(scorer, rows)
+        read = _read(scorers, rows)
         failed += len(rows) - len(read)
         if read:
             answered.append(ProblemCandidates(rows[0].problem, read))
@@ -172,29 +174,26 @@ def _held(
     return CandidateRun(name, path, manifest, scorer.name, answered, failed)
 
 
-def _read(scorer: Scorer, rows: list[_Raw]) -> list[Candidate]:
-    """Read the completions of a problem, equal texts once; those that the scorer fails on go."""
-    readings: dict[str, tuple[str | None, bool]] = {}
+def _read(scorers: ScorerSet, rows: list[_Raw]) -> list[Candidate]:
+    """Score the completions of a problem, equal texts once; those that the scorer fails on go."""
+    pairs = list({row.text: (row.text, row.problem) for row in rows}.values())
+    verdicts = {
+        text: verdict
+        for (text, _), (verdict,) in zip(pairs, scorers.verdicts_of(pairs), strict=True)
+    }
     candidates = []
-    try:
-        reference = scorer.reference(rows[0].problem)
-    except ScorerFailure:
-        return []
     for completion in sorted(rows, key=lambda row: row.sample):
-        if completion.text not in readings:
-            try:
-                answer = scorer.extract(completion.text, reference)
-                right = answer is not None and scorer.compare(answer.value, reference)
-            except ScorerFailure:
-                continue
-            readings[completion.text] = (None if answer is None else answer.value, right)
+        verdict = verdicts[completion.text]
+        if verdict.outcome is Outcome.ERROR:
+            continue
         candidates.append(
             Candidate(
                 completion.key,
                 completion.sample,
                 completion.text,
                 completion.finished,
-                *readings[completion.text],
+                verdict.answer.value if verdict.answer else None,
+                verdict.correct,
             )
         )
     return candidates

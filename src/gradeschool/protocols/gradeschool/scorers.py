@@ -7,9 +7,9 @@
 
 from __future__ import annotations
 
-from gradeschool.answers.extractor import extract_final_answer
+from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer
 from gradeschool.answers.numbers import answers_match, normalize
-from gradeschool.answers.parse import read_answer
+from gradeschool.answers.parse import ParsedAnswer, read_answer
 from gradeschool.answers.quantities import canonical_gold, same_answer
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
@@ -17,12 +17,8 @@ from gradeschool.verdict import Answer
 
 
 def parse_answer(text: str, reference: str) -> Answer | None:
-    """Read the answer that the completion states."""
-    reading = read_answer(text)
-    if reading is None:
-        return None
-    span = (reading.start, reading.end)
-    return Answer(text[slice(*span)], reading.value, span, reading.how)
+    """Extract the answer that the completion states."""
+    return _answer(text, read_answer(text))
 
 
 def gold_of(problem: Problem) -> str:
@@ -60,12 +56,15 @@ def question_of(reference: str) -> str:
 
 
 def extract_answer(text: str, reference: str) -> Answer | None:
-    """Read the answer that the completion commits to."""
-    reading = extract_final_answer(text, question_of(reference))
+    """Extract the answer that the completion commits to."""
+    return _answer(text, extract_final_answer(text, question_of(reference)))
+
+
+def _answer(text: str, reading: ParsedAnswer | ExtractedAnswer | None) -> Answer | None:
     if reading is None:
         return None
-    span = (reading.start, reading.end)
-    return Answer(text[slice(*span)], reading.value, span, reading.how)
+    start, end = reading.start, reading.end
+    return Answer(text[start:end], reading.value, (start, end), reading.how)
 
 
 READER = Scorer(

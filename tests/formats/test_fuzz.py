@@ -1,0 +1,395 @@
+"""Damaged and hostile files: a message for people or a faulty row, never another exception.
+
+Files of every format, as their writers write them, are mutated: bytes are flipped, cut, repeated
+and spliced, values of JSON are replaced by ones that no writer writes. GRADESCHOOL_FUZZ_CASES sets
+the cases per format: 20,000 in the long part of CI.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gradeschool.datasets.load import load_dataset
+from gradeschool.errors import GradeschoolError
+from gradeschool.formats.every_eval_ever import is_every_eval_ever
+from gradeschool.formats.inspect_log import inspect_settings
+from gradeschool.formats.layout import gold_of, question_of, rows_in, texts_of
+from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
+from gradeschool.formats.own_run import read_completions, read_manifest
+from gradeschool.formats.read import ReadOptions, read_options, read_samples
+from gradeschool.scoring.shards import read_table
+from gradeschool.scoring.sources import load_runs
+from tests.formats import test_shapes as shapes
+from tests.formats.test_harness_logs import lm_eval_rows
+from tests.support.archives import DEFLATED, ZSTD, write_archive
+
+CASES = int(os.environ.get("GRADESCHOOL_FUZZ_CASES", "60"))
+TOKENS = (
+    b"\x00", b"\n", b"\r", b'"', b"'", b",", b"{", b"}", b"[", b"]", b":", b"\\", b"\\ud800",
+    b"\xff\xfe", b"\xef\xbb\xbf", b"NaN", b"-Infinity", b"1e999", b"9" * 5000, b"[" * 3000,
+    b'{"a":' * 500, b"null", b"true", b"-1", b"\xed\xa0\x80", b"\x1b[31m", b"PK\x03\x04", b"PAR1",
+    b"ARROW1", b"\x1f\x8b",
+)  # fmt: skip
+VALUES: tuple[Any, ...] = (
+    None, True, False, 0, -1, 1.5, float("nan"), float("inf"), 10**400, -(10**18), "", " ",
+    "\ud800", "9" * 5000, "\x00", [], {}, [[]], [{}], [None], {"a": None}, ["a"], [["a"]],
+    {"role": 1},
+    [{"role": "assistant"}], [{"role": 3, "content": {}}], {"choices": [None]}, "1e999", "0x1",
+    {"content": [{"type": "text", "text": None}]}, [1, "a", None, {}], "NaN", "١٢",
+)  # fmt: skip
+
+
+def plain(folder: Path) -> Path:
+    rows = [
+        {"run": "a", "index": index, "sample": 0, "completion": f"#### {index}", "finish": "stop"}
+        for index in range(12)
+    ]
+    return shapes.jsonl(folder / "a.jsonl", [*rows, {"id": "3", "error": {"code": 500}}])
+
+
+def own_run(folder: Path) -> Path:
+    rows = [
+        {"schema": 1, "key": f"{index:064x}", "problem_id": str(index), "question": "How?",
+         "sample": 0, "run": "r", "model": "m", "completion": "#### 1", "finish": "stop",
+         "reasoning": "", "prompt_tokens": 3, "completion_tokens": 4, "error": "",
+         "deviations": []} for index in range(12)
+    ]  # fmt: skip
+    run = folder / "run"
+    run.mkdir()
+    shapes.dumped(run / "run.json", {"schema": 1, "dataset": {"name": "sample"}, "protocol": {}})
+    return shapes.jsonl(run / "completions.jsonl", rows)
+
+
+def lm_eval(folder: Path) -> Path:
+    return shapes.jsonl(folder / "samples_gsm8k_1.jsonl", lm_eval_rows([["a"], ["b"], ["c"]]))
+
+
+def batch_output(folder: Path) -> Path:
+    rows = [
+        {"custom_id": f"gsm8k-{index}-sample-0", "error": None, "response": {
+            "status_code": 200, "body": {"model": "m", "choices": [
+                {"message": {"role": "assistant", "content": "#### 1"}, "finish_reason": "stop"}]}}}
+        for index in range(12)
+    ]  # fmt: skip
+    return shapes.jsonl(folder / "a.jsonl", rows)
+
+
+def every_eval_ever(folder: Path) -> Path:
+    rows = [
+        {"evaluation_id": "e", "model_id": "m", "sample_id": str(index),
+         "metadata": {"sample": "0"}, "interaction_type": "single_turn",
+         "input": {"raw": "How?", "reference": ["3"]},
+         "output": {"raw": ["#### 3"]}} for index in range(6)
+    ]  # fmt: skip
+    assert is_every_eval_ever(rows[0])
+    return shapes.jsonl(folder / "a_samples.jsonl", rows)
+
+
+def openai_solutions(folder: Path) -> Path:
+    rows = [
+        {"question": problem.question, "ground_truth": problem.solution,
+         "6b": {"solution": "#### 1", "is_correct": False}} for problem in shapes.PROBLEMS
+    ]  # fmt: skip
+    return shapes.jsonl(folder / "a.jsonl", rows)
+
+
+def inspect_value() -> dict[str, Any]:
+    samples = [
+        {"id": index + 1, "epoch": 1, "input": problem.question, "target": problem.gold,
+         "messages": shapes.chat(problem), "output": {"model": "m", "choices": [
+             {"message": {"role": "assistant", "content": "#### 1"}, "stop_reason": "stop"}]}}
+        for index, problem in enumerate(shapes.PROBLEMS)
+    ]  # fmt: skip
+    header = {"eval": {"model": "m", "task": "gsm8k", "packages": {"inspect_ai": "0.3.285"}},
+              "plan": {"config": {"temperature": 0.0}}}  # fmt: skip
+    return {**header, "samples": samples}
+
+
+def inspect_json(folder: Path) -> Path:
+    return shapes.dumped(folder / "a.json", inspect_value())
+
+
+def _archive(folder: Path, method: int) -> Path:
+    value = inspect_value()
+    members = {"header.json": {name: value[name] for name in ("eval", "plan")}}
+    members |= {f"samples/{row['id']}_epoch_1.json": row for row in value["samples"]}
+    path = folder / "a.eval"
+    write_archive(
+        path, {name: json.dumps(member).encode() for name, member in members.items()}, method
+    )
+    return path
+
+
+def inspect_deflated(folder: Path) -> Path:
+    return _archive(folder, DEFLATED)
+
+
+def inspect_zstd(folder: Path) -> Path:
+    return _archive(folder, ZSTD)
+
+
+def gzipped(folder: Path) -> Path:
+    path = folder / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(plain(folder).read_bytes()))
+    return path
+
+
+def parquet(folder: Path) -> Path:
+    return next(iter(sorted(shapes.parquet_shards(folder).rglob("*.parquet"))))
+
+
+def arrow_stream(folder: Path) -> Path:
+    return next(iter(sorted(shapes.datasets_folder(folder).rglob("*.arrow"))))
+
+
+FORMATS = (
+    plain, own_run, lm_eval, batch_output, every_eval_ever, openai_solutions, inspect_json,
+    inspect_deflated, inspect_zstd, gzipped, parquet, arrow_stream, shapes.feather, shapes.excel,
+    shapes.survey, shapes.tsv, shapes.semicolons, shapes.openai_messages, shapes.opencompass,
+    shapes.helm, shapes.wandb_table, shapes.simple_evals, shapes.pandas_columns, shapes.vllm,
+    shapes.generated_text_with_prompt, shapes.lighteval,
+)  # fmt: skip
+BINARY = (".parquet", ".arrow", ".feather", ".xlsx", ".eval", ".gz")
+
+
+def mutated(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    """Return bytes with one to four changes."""
+    for _ in range(rng.randint(1, 4)):
+        start = rng.randrange(len(content) + 1)
+        end = min(len(content), start + rng.choice((1, 2, 8, 100, 3000)))
+        match rng.randrange(6):
+            case 0:
+                content = content[:start] + rng.choice(TOKENS) + content[start:]
+            case 1:
+                content = content[:start] + content[end:]
+            case 2:
+                content = content[:end] + content[start:]
+            case 3:
+                content = content[:start] + rng.randbytes(end - start) + content[end:]
+            case 4:
+                content = content[:start]
+            case 5:
+                other = rng.choice(others)
+                cut = rng.randrange(len(other) + 1)
+                content = content[:start] + other[cut : cut + 500] + content[end:]
+    return content
+
+
+def replaced(value: Any, rng: random.Random) -> Any:
+    """Return a JSON value of which some part is another one."""
+    if rng.random() < 0.15 or not isinstance(value, dict | list) or not value:
+        return rng.choice(VALUES)
+    if isinstance(value, list):
+        index = rng.randrange(len(value))
+        return [*value[:index], replaced(value[index], rng), *value[index + 1 :]]
+    name = rng.choice(list(value))
+    changed = {**value, name: replaced(value[name], rng)}
+    if rng.random() < 0.1:
+        del changed[name]
+    return changed
+
+
+def dumps(value: Any) -> bytes:
+    try:
+        return json.dumps(value).encode()
+    except ValueError:  # an integer of more digits than Python writes
+        return b'{"id": ' + b"9" * 5000 + b"}"
+
+
+def with_values(content: bytes, rng: random.Random) -> bytes:
+    """Return JSON, or lines of JSON, with other values."""
+    try:
+        return dumps(replaced(json.loads(content), rng))
+    except ValueError:
+        lines = content.split(b"\n")
+    index = rng.randrange(len(lines))
+    try:
+        lines[index] = dumps(replaced(json.loads(lines[index]), rng))
+    except ValueError:
+        return content
+    return b"\n".join(lines)
+
+
+def read_everything(path: Path) -> None:
+    """Read a file in every way that a command does."""
+    read_samples(path)
+    load_runs(path, "sample", lambda _: None)
+
+
+def attempt(read: Callable[[], object]) -> None:
+    """Call a reader; its own error, in one short line, is as good as a result."""
+    try:
+        read()
+    except GradeschoolError as error:
+        assert 0 < len(str(error)) < 1500, error
+
+
+@pytest.fixture
+def other_contents(tmp_path: Path) -> list[bytes]:
+    contents = []
+    for index, write in enumerate((plain, shapes.survey, inspect_json, gzipped)):
+        folder = tmp_path / f"other{index}"
+        folder.mkdir()
+        contents.append(write(folder).read_bytes())
+    return contents
+
+
+@pytest.mark.parametrize("write", FORMATS, ids=lambda write: write.__name__)
+def test_a_damaged_file_is_a_message_or_faulty_rows(
+    tmp_path: Path, write: Callable[[Path], Path], other_contents: list[bytes]
+) -> None:
+    """No exception but the package's own, whatever happened to the file."""
+    path = write(tmp_path)
+    whole = path.read_bytes()
+    rng = random.Random(zlib.crc32(write.__name__.encode()))
+    with read_options(ReadOptions(note=lambda _: None)):
+        read_everything(path)
+        for case in range(CASES):
+            is_text = path.suffix not in BINARY
+            values = is_text and case % 2
+            content = with_values(whole, rng) if values else mutated(whole, rng, other_contents)
+            path.write_bytes(content)
+            try:
+                attempt(lambda: read_everything(path))
+                attempt_settings(path)
+            except Exception as error:
+                error.add_note(f"case {case} of {write.__name__}: {content[:300]!r}")
+                raise
+
+
+def attempt_settings(path: Path) -> None:
+    """Read what `diff` and tables read."""
+    if path.suffix == ".eval":
+        attempt(lambda: inspect_settings(path))
+    elif path.name.startswith("samples_"):
+        attempt(lambda: lm_eval_settings(path))
+    elif path.name == "completions.jsonl":
+        attempt(lambda: list(read_completions(path)))
+    elif path.suffix in (".jsonl", ".parquet"):
+        attempt(lambda: list(read_table(path)[1]))
+
+
+def test_damaged_manifests_and_datasets(tmp_path: Path, other_contents: list[bytes]) -> None:
+    """run.json and files of problems, mutated in the same way."""
+    rng = random.Random(5)
+    own_run(tmp_path)
+    manifest, problems = tmp_path / "run" / "run.json", tmp_path / "problems.jsonl"
+    shapes.jsonl(
+        problems, [{"question": p.question, "answer": p.solution} for p in shapes.PROBLEMS]
+    )
+    for path, read in ((manifest, lambda: read_manifest(manifest.parent)),
+                       (problems, lambda: load_dataset(str(problems)))):  # fmt: skip
+        whole = path.read_bytes()
+        for case in range(CASES):
+            damage = with_values(whole, rng) if case % 2 else mutated(whole, rng, other_contents)
+            path.write_bytes(damage)
+            attempt(read)
+
+
+MESSAGE_FIELDS = (
+    "role",
+    "content",
+    "text",
+    "type",
+    "choices",
+    "message",
+    "columns",
+    "data",
+    "tags",
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from((*MESSAGE_FIELDS, "x")), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+@settings(max_examples=max(100, CASES), deadline=None)
+def test_values_of_cells_are_read_or_not(value: Any) -> None:
+    """The functions that read cells raise on no JSON value."""
+    texts = texts_of(value)
+    assert texts is None or all(isinstance(text, str) for text in texts)
+    assert question_of(value) is None or isinstance(question_of(value), str)
+    assert gold_of(value) is None or isinstance(gold_of(value), str)
+    rows = rows_in(value)
+    assert rows is None or isinstance(rows, list)
+    assert not isinstance(value, dict) or is_lm_eval(value) in (True, False)
+
+
+# Bounds
+
+
+def bombs(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield small files that are enormous once unpacked."""
+    line = folder / "line.jsonl.gz"
+    with gzip.open(line, "wb", compresslevel=9) as file:
+        file.write(b'{"index": 0, "completion": "')
+        for _ in range(300):
+            file.write(b"a" * 2**20)
+        file.write(b'"}\n{"index": 1, "completion": "#### 13"}\n')
+    yield "is longer than 32 MiB", line
+    sheet = folder / "line.csv.gz"
+    with gzip.open(sheet, "wb", compresslevel=9) as file:
+        file.write(b"index,completion\n0,")
+        for _ in range(100):
+            file.write(b"a" * 2**20)
+    yield "has a line longer than 32 MiB", sheet
+    archive = folder / "bomb.eval"
+    members = {"samples/1_epoch_1.json": b"[" + b"0," * (40 * 2**20) + b"0]"}
+    write_archive(archive, members, DEFLATED)
+    yield "is larger than", archive
+
+
+@pytest.mark.slow
+def test_small_files_that_unpack_to_enormous_ones(tmp_path: Path) -> None:
+    """Each is a message or a faulty row, in a process of less than a gigabyte."""
+    import subprocess
+    import sys
+
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30)); "
+        "from gradeschool.cli import main; main()"
+    )
+    for message, path in bombs(tmp_path):
+        assert path.stat().st_size < 2**20
+        words = [sys.executable, "-c", program, "score", str(path), "-d", "sample"]
+        words += ["--scorer", shapes.SCORER]
+        result = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        assert result.returncode in (2, 3), result.stderr
+        assert message in result.stderr
+
+
+def test_very_many_columns_are_refused_at_once(tmp_path: Path) -> None:
+    """100,000 columns take no longer than reading them."""
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"c{n}" for n in range(100_000)) + "\n" + "1," * 99_999 + "1\n")
+    with pytest.raises(GradeschoolError, match="has 100000 columns; is its first row the header"):
+        read_samples(path)
+
+
+def test_dates_beyond_pythons_are_read(tmp_path: Path) -> None:
+    """Arrow has years that Python has not; a column of them harms no row."""
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow writes Parquet")
+    from pyarrow import parquet as writer
+
+    far = arrow.array([2**62, -(2**62)], arrow.timestamp("us"))
+    days = arrow.array([2**31 - 1, -(2**31)], arrow.date32())
+    columns = {"index": [0, 1], "completion": ["a", "b"], "when": far, "day": days}
+    path = tmp_path / "a.parquet"
+    writer.write_table(arrow.table(columns), path)
+    assert [sample.text for sample in read_samples(path)] == ["a", "b"]
