@@ -132,7 +132,8 @@ def _forms(score: RunScore) -> list[str]:
 
 def _heading(score: RunScore) -> list[str]:
     """Return what stands under a run's name."""
-    return [f"n = {score.n}", *_forms(score)]
+    forms = (part.replace(" samples a problem", " a problem") for part in _forms(score))
+    return [f"n = {score.n}", *forms]
 
 
 def _width(score: RunScore) -> int:
