@@ -30,6 +30,7 @@ CASES = {
     "explain none": "'none' holds no completions.jsonl",
     "explain bytes.jsonl#run": "bytes.jsonl",
     "compare none none": "'none' holds no completions.jsonl",
+    "profile none none": "'none' holds no completions.jsonl",
     "diff none none": "'none' holds no completions.jsonl",
     "view nothing": "'nothing' is no folder",
     "why none --expected 50": "'none' holds no completions.jsonl",

@@ -30,8 +30,8 @@ def answers(tmp_path: Path) -> Path:
         for index, text in zip((0, 29), texts, strict=True)
     ]
     rows += [
-        {"index": place % 48, "run": "hostile", "sample": place, "completion": text}
-        for place, text in enumerate(HOSTILE)
+        {"index": index % 48, "run": "hostile", "sample": index, "completion": text}
+        for index, text in enumerate(HOSTILE)
     ]
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -66,8 +66,8 @@ def test_a_markdown_cell_is_text(text: str) -> None:
     inline = [token for token in tokens if token.type == "inline"][1]
     kinds = {child.type for child in inline.children or ()}
     assert kinds <= {"text", "text_special"}
-    words = "".join(child.content for child in inline.children or ())
-    assert words == f"x{printable(clip(text, 200), keep='')}x"
+    text_shown = "".join(child.content for child in inline.children or ())
+    assert text_shown == f"x{printable(clip(text, 200), keep='')}x"
 
 
 def test_csv_has_a_row_for_each_completion(

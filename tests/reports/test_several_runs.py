@@ -38,8 +38,8 @@ def test_samples_that_differ_are_got_in_one_request_and_topped_up_in_others(
         first = gradeschool("eval", *arguments, "-k", 5)
         second = gradeschool("eval", *arguments, "-k", 8)
     assert (first.status, second.status) == (0, 0), second.err
-    requested = [entry["body"] for entry in read_log(log, "request")]
-    assert Counter(body.get("n", 1) for body in requested) == {5: 4, 3: 4}
+    bodies = [entry["body"] for entry in read_log(log, "request")]
+    assert Counter(body.get("n", 1) for body in bodies) == {5: 4, 3: 4}
     stored = rows(folder)
     assert len({row["key"] for row in stored}) == 4 * 8
     assert len({row["completion"] for row in stored}) > 8

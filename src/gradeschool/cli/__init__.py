@@ -22,6 +22,7 @@ VERBS = {
     "score": "Score sample files under every scorer.",
     "explain": "Show why completions are right or wrong, and where scorers differ.",
     "compare": "Compare runs problem by problem.",
+    "profile": "Show whether a score survives other numbers, words or languages.",
     "diff": "Explain why two results that should agree do not.",
     "why": "Show where the points to an expected score are missing.",
     "report": "Write a report of runs as HTML, Markdown, CSV or JUnit.",

@@ -71,11 +71,8 @@ def save(draw: Draw, path: Path, width: float, height: float) -> int:
     The ending of the path says the form. Raises MissingExtraError without matplotlib, InputError
     for another ending and where the file cannot be written.
     """
+    check_figure(path)
     ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise InputError(
-            f"no figure is written as {path.name!r}; its name may end in {', '.join(ENDINGS)}"
-        )
     matplotlib = _matplotlib()
     with matplotlib.rc_context({}):
         matplotlib.rcdefaults()
@@ -92,6 +89,15 @@ def save(draw: Draw, path: Path, width: float, height: float) -> int:
             reason = error.strerror or error
             raise InputError(f"cannot write {str(path)!r}: {reason}; give another path") from error
     return size
+
+
+def check_figure(path: Path) -> None:
+    """Raise InputError for the name of no figure, MissingExtraError without matplotlib."""
+    if path.suffix.lower() not in ENDINGS:
+        raise InputError(
+            f"no figure is written as {path.name!r}; its name may end in {', '.join(ENDINGS)}"
+        )
+    _matplotlib()
 
 
 def _matplotlib() -> Any:
