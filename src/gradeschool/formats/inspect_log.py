@@ -48,7 +48,8 @@ ZSTD = 93
 PROVIDER = "none/"  # inspect's model that is never called: `inspect score` opens the log's model
 LARGEST_MEMBER = 32 * 2**20
 LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
-# What a damaged archive, or JSON of a damaged member, raises; RuntimeError: a password, nesting, another method.
+# What a damaged archive, or JSON of a damaged member, raises. RuntimeError: a password, an unknown
+# method, JSON that is nested too deeply.
 DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, ValueError, EOFError,
           RuntimeError)  # fmt: skip
 # Versions from which inspect's `match(numeric=True)` reads as the scorer says, the latest first.
