@@ -176,13 +176,42 @@ def own_words(problems: Sequence[Problem]) -> None:
 
 
 def invented(problems: Sequence[Problem]) -> None:
-    """Print the texts that we invented, in two halves: one was looked at, the other never was."""
+    """Print the texts that we invented by set; "apart" was never looked at."""
     size, right = Counter[str](), Counter[str]()
     for row in rows(LABELS / "invented.jsonl"):
         value, answer = value_of(row["completion"], row["question"]), row["answer"]
         size[row["set"]] += 1
         right[row["set"]] += value == answer or bool(value and answer and same_value(value, answer))
     print("invented texts: " + ", ".join(f"{right[key]} of {size[key]} {key}" for key in size))
+
+
+# Thousands as the language writes them, and the zero of its script.
+GROUPS = {"de": ".", "es": ".", "fr": "\u202f", "ru": " "}
+ZEROS = {"bn": "০", "te": "౦", "th": "๐", "ja": "０", "zh": "０"}
+
+
+def languages(problems: Sequence[Problem]) -> None:
+    """Print the golds of MGSM in each language's phrases, digits and grouping: right, of."""
+    print("seen: MGSM's golds in phrases of each language")
+    phrases = json.loads((LABELS / "languages.json").read_text("utf-8"))
+    for language, templates in phrases.items():
+        lines = (DATA / "family" / "mgsm" / f"mgsm_{language}.tsv").read_text("utf-8").split("\n")
+        right = size = 0
+        for line in filter(None, lines):
+            question, gold = line.rsplit("\t", 1)
+            for written in forms(int(gold.replace(",", "")), language):
+                for template in (*templates[:3], "\\boxed{{{}}}"):
+                    value = value_of("5 + 6 = 11. " + template.format(written), question)
+                    right += value is not None and same_value(value, canonical_gold(gold))
+                    size += 1
+        print(f"  {right:5} of {size:5}  {language}")
+
+
+def forms(number: int, language: str) -> set[str]:
+    """Return a number as a language writes it."""
+    zero = ord(ZEROS.get(language, "0"))
+    script = "".join(chr(zero + int(digit)) if digit != "-" else "-" for digit in str(number))
+    return {str(number), script, f"{number:,}".replace(",", GROUPS.get(language, ","))}
 
 
 def alone(problems: Sequence[Problem]) -> None:
@@ -375,7 +404,7 @@ def speed(problems: Sequence[Problem]) -> None:
             print(f"  {statistics.median(times) * 1e6:9.1f} microseconds a completion  {name}")
 
 
-PARTS = (agreement, confidence, own_words, invented, alone, leave_one_out, speed)
+PARTS = (agreement, confidence, own_words, invented, languages, alone, leave_one_out, speed)
 
 
 def main() -> None:

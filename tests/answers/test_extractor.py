@@ -52,7 +52,21 @@ class QuestionCase(NamedTuple):
     value: str
 
 
+GAIN = "How much money does Ann make in total?"
+TIMES = "How many times did Bo run?"
+HENS = "How many eggs are left?"
+OFFERS = "What is the cost difference?"
+SEEDS = "A jar holds 240 seeds. How many seeds does Ann have in total?"
 CASES = (
+    QuestionCase(SEEDS, "So the total over three jars is:\n\n\\[\n720\n\\]", "720"),
+    QuestionCase(
+        OFFERS, "The cost difference is $200. One costs $450, while one costs $250.", "200"
+    ),
+    QuestionCase(GAIN, "Since she sold 24 and 18, the total she makes is 126.", "126"),
+    QuestionCase(
+        GAIN, "Answer: 24 * 3 = 72 dollars at noon. She made 72 + 54 = 126 dollars.", "126"
+    ),
+    QuestionCase(MINUTES, r"\boxed{6 \text{ hours}} = 360 minutes", "360"),
     QuestionCase(CENTS, r"24 / 240 = \boxed{0.10}. Therefore, each pump costs 10 cents.", "10"),
     QuestionCase(CENTS, "The answer is $0.10 or 10 cents.", "10"),
     QuestionCase(MINUTES, "The answer is 6 hours (360 minutes).", "360"),
@@ -91,6 +105,30 @@ def test_the_asked_unit_and_what_was_given(case: QuestionCase) -> None:
     assert reading is not None
     assert reading.value == case.value
     assert same_value(next(quantities(case.completion, reading.start)).value, case.value)
+
+
+NO_ANSWERS = (
+    QuestionCase(GAIN, "She makes $72. Without the price of a pie it cannot be determined.", ""),
+    QuestionCase(GAIN, "It is 24 * 3 = 72 at noon. Then she sells 18 pies for $3 each and", ""),
+    QuestionCase(GAIN, "24 * 3 = 72. So in total, the money that she makes is", ""),
+    QuestionCase(GAIN, "60 pies is a lot of pies. " * 6, ""),
+    QuestionCase(BUS, BUS, ""),
+    QuestionCase(BUS, "It starts with 32. How many people are on the bus now?", ""),
+)
+
+
+@pytest.mark.parametrize("case", NO_ANSWERS, ids=lambda case: case.completion[:40])
+def test_texts_that_give_no_answer(case: QuestionCase) -> None:
+    assert extract_final_answer(case.completion, case.question) is None
+
+
+def test_twice_and_none_are_numbers_where_they_were_asked_for() -> None:
+    twice = extract_final_answer("So he ran twice.", TIMES)
+    none = extract_final_answer("She sold 7 and ate 3. So there are no eggs left.", HENS)
+    assert twice is not None
+    assert none is not None
+    assert (twice.value, none.value) == ("2", "0")
+    assert extract_final_answer("So he ran twice.", HENS) is None
 
 
 def test_the_same_question_asked_again_counts() -> None:
@@ -186,7 +224,10 @@ def test_alone_against_simple_scorers_it_is_mostly_right(data: Path) -> None:
     assert agreement(rows)[1]["alone"] <= 0.05 * len(rows)
 
 
-@pytest.mark.parametrize(("part", "share"), [("seen", 0.97), ("apart", 0.88), ("second", 0.97)])
+@pytest.mark.parametrize(
+    ("part", "share"),
+    [("seen", 0.97), ("apart", 0.88), ("second", 0.97), ("fourth", 0.96), ("fifth", 0.94)],
+)
 def test_invented_texts(part: str, share: float) -> None:
     """Styles that no recorded model has; "apart" was written with "seen" and never looked at."""
     rows = [row for row in rows_of(INVENTED) if row["set"] == part]

@@ -31,9 +31,11 @@ from gradeschool.answers.quantities import (
 from gradeschool.answers.question import (
     FEWEST_WORDS,
     MOST_OF,
+    groups_by_points,
     question_hints,
     restated_share,
     restates_question,
+    stem,
 )
 from gradeschool.answers.regions import Region, committed_region
 from gradeschool.answers.sentences import (
@@ -71,6 +73,10 @@ CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|con
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
 PLAIN_BULLET = re.compile(r"[ \t]{0,8}[-*•] (?!.{0,200}(?:=|\*\*))")
+LABELLED = re.compile(
+    r"(?:[-*•]\s)?[*]{0,2}(?P<label>[A-Za-z][A-Za-z' ]{1,40})[*]{0,2}:[*\s]{0,3}"
+    r"\$?[\d.,]++[^\n=:\d]{0,20}"
+)
 TOTAL = re.compile(
     r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether|together)\b"
 )
@@ -103,12 +109,9 @@ DIGIT = re.compile(r"\d")
 MOST_STRONGER, SHORTEST_REPEATED = 6, 15
 # "5.600" is a number of thousands in a text of these languages.
 THOUSANDS_POINT = re.compile(r"-?\d{1,3}\.\d{3}")
-POINT_LANGUAGES = re.compile(
-    r"(?i)\b(?:der|die|das|und|ist|sind|gibt|geben|zusammen|el|los|las|una|por|lo\stanto|es|son"
-    r"|quedan|della|sono|totale|uma|são|les|des|est|donc)\b"
-)
+# "57 500 dollars" in French and Russian.
+THOUSANDS_SPACE = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
 SCALE_WORDS = ("illion", "illions", "housand", "k", "K")
-ENGLISH = re.compile(r"(?i)\b(?:the|is|of|and|she|he|so|are)\b")
 
 
 def extract_final_answer(text: str, question: str = "") -> ExtractedAnswer | None:
@@ -240,7 +243,11 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         if (doubts and UNKNOWN.search(text, *span)) or is_next_item(text, sentence, end):
             return None
         if number is None or is_aside(text, sentence):
-            if last and number and text[slice(*span)].strip() in question:
+            if (
+                last
+                and text[slice(*span)].strip().endswith("?")
+                and _is_asked(text, sentence, question)
+            ):
                 return None  # it ends in what it was asked
             continue
         if _goes_round(region, sentence, number, question):
@@ -254,7 +261,9 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         if asked or (repeats and _is_given(text, sentence, question)):
             repeats = True
             continue
-        stronger = _stronger(text, sentences[index:], question)
+        stronger = _stronger(text, sentences[index:], question) or _asked_item(
+            text, sentences[index:], question
+        )
         if stronger is not None:
             return ExtractedAnswer(*stronger, "in the conclusion", Confidence.CONCLUDED)
         concludes = CONCLUSION.match(text, *span) is not None
@@ -305,6 +314,19 @@ def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNum
                 return None
         elif TOTAL.search(text, sentence.start, sentence.end):
             return None
+    return None
+
+
+def _asked_item(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
+    """Return the figure whose label was asked for: the 44 of "Girls: 44", then "Boys: 36"."""
+    hints = question_hints(question)
+    asked = hints.words | hints.units
+    for index, sentence in enumerate(sentences[:MOST_STRONGER]):
+        item = LABELLED.fullmatch(text[sentence.start : sentence.end].strip())
+        if item is None:
+            return None
+        if not asked.isdisjoint(map(stem, item["label"].split())):
+            return stated_number(text, sentence.start, sentence.end, question) if index else None
     return None
 
 
@@ -406,11 +428,17 @@ def _printed(text: str, region: Region) -> ExtractedAnswer | None:
 
 def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> ExtractedAnswer:
     """Return an answer by the conventions of its text: "5.600" in German, millions where asked."""
-    written = region.text[answer.start : answer.end]
+    text, points = region.text, question_hints(question).points
+    written = text[answer.start : answer.end]
     if THOUSANDS_POINT.fullmatch(written.lstrip("$€ ")):
-        words = region.text[max(region.start, answer.start - 300) : answer.start + 60]
-        if len(POINT_LANGUAGES.findall(words)) > len(ENGLISH.findall(words)):
+        words = text[max(region.start, answer.start - 300) : answer.start + 60]
+        if points or groups_by_points(words):
             return answer._replace(value=canonical(shifted(answer.value, 3)))
+    if points and written.isdecimal():
+        for whole in THOUSANDS_SPACE.finditer(text, max(0, answer.start - 12), answer.end + 12):
+            if whole.start() <= answer.start < whole.end():
+                value = canonical(whole[0].replace(" ", ""))
+                return answer._replace(value=value, start=whole.start(), end=whole.end())
     if written.endswith(SCALE_WORDS) and (scale := question_hints(question).scale):
         return answer._replace(value=canonical(shifted(answer.value, -scale)))
     return answer

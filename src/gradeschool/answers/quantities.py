@@ -38,7 +38,7 @@ NUMERIC = re.compile(r"[\d¼½¾⅐-⅞\\]")
 LONGEST_PREFIX = 6
 # The common case, "= 18 eggs": nothing before or behind the digits belongs to them.
 DIGITS = (
-    r"[1-9]\d{0,14}(?=\s(?!\s|(?:and )?[\d¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]|[/×x*$\\]"
+    r"[1-9][0-9]{0,14}(?=\s(?!\s|(?:and )?[\d¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]|[/×x*$\\]"
     r"|thousand|million|billion|trillion)|[.,](?!\S)|[)}?!]|\Z)"
 )
 PLAIN_HERE = re.compile(DIGITS)

@@ -35,6 +35,18 @@ COMPARES = re.compile(r"(?i)\b(?:more|less|fewer|differ(?:ence|s)?|further|\w{3,
 SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trillion)s?\b")
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 LONG_WORD = re.compile(r"[A-Za-z]{4,}")
+POINT_LANGUAGES = re.compile(
+    r"(?i)\b(?:der|die|das|und|ist|sind|gibt|geben|zusammen|wie|viele?|el|los|las|una|por|lo\stanto|es"
+    r"|son|quedan|cuánt[oa]s?|della|sono|totale|uma|são|les|des|est|donc|combien|[а-яё]{2,})\b"
+)
+ENGLISH = re.compile(r"(?i)\b(?:the|is|of|and|she|he|so|are|how|many|much)\b")
+# Words of a question that say nothing of what it asks for.
+NO_TOPIC = frozenset(
+    """
+    what which many much does have will would could should there they their them with from that thi
+    were been between after before when where each other both into than then more less
+    """.split()  # noqa: SIM905
+)
 FEWEST_WORDS, MOST_OF = 3, 0.6
 NAME = re.compile(r"\b[A-Z][a-z]{2,}")
 # fmt: off
@@ -69,7 +81,8 @@ class QuestionHints(NamedTuple):
     givens: (digits, stem of the next word) as they stand in the question; values: the digits alone.
     scale: the power of ten in which it asks ("in millions of dollars" is 6), else 0. share: whether
     it may ask for a fraction. compares: whether it may ask how much more. words: the longer words
-    of the sentence that asks. name: the only name in it, else "".
+    of the sentence that asks. name: the only name in it, else "". points: whether the question is
+    in a language that writes "5.600" or "5 600" for thousands.
     """
 
     units: frozenset[str]
@@ -80,10 +93,19 @@ class QuestionHints(NamedTuple):
     compares: bool
     words: frozenset[str]
     name: str
+    points: bool
 
 
 NOTHING = QuestionHints(
-    frozenset(), frozenset(), frozenset(), 0, share=True, compares=True, words=frozenset(), name=""
+    frozenset(),
+    frozenset(),
+    frozenset(),
+    0,
+    share=True,
+    compares=True,
+    words=frozenset(),
+    name="",
+    points=False,
 )
 
 
@@ -105,20 +127,33 @@ def question_hints(question: str) -> QuestionHints:
     words = frozenset(map(stem, LONG_WORD.findall(asking)))
     names = set(NAME.findall(asking)) - NO_NAMES
     name = names.pop() if len(names) == 1 else ""
-    return QuestionHints(units, givens, values, scale, share, compares, words, name)
+    return QuestionHints(
+        units, givens, values, scale, share, compares, words, name, groups_by_points(question)
+    )
+
+
+def groups_by_points(text: str) -> bool:
+    """Tell whether a text is in a language that writes "5.600" or "5 600" for thousands."""
+    return len(POINT_LANGUAGES.findall(text)) > len(ENGLISH.findall(text))
 
 
 def restates_question(text: str, question: str) -> bool:
     """Tell whether a sentence holds most of the longer words of what the question asks."""
-    return restated_share(text, question) >= MOST_OF
+    return _share(text, question_hints(question).words) >= MOST_OF
 
 
 def restated_share(text: str, question: str) -> float:
-    """Return the share of the longer words of what the question asks that a sentence holds.
+    """Return the share of the topic words of what the question asks that a sentence holds.
 
-    0 where the question has too few of them to tell.
+    Words such as "what" and "each" count only where the question has hardly any others; 0 where it
+    has too few words to tell.
     """
-    expected = question_hints(question).words
+    words = question_hints(question).words
+    topics = words - NO_TOPIC
+    return _share(text, topics if len(topics) >= FEWEST_WORDS else words)
+
+
+def _share(text: str, expected: frozenset[str]) -> float:
     if len(expected) < FEWEST_WORDS:
         return 0.0
     return len(expected.intersection(map(stem, LONG_WORD.findall(text)))) / len(expected)
@@ -157,6 +192,8 @@ def _units(asking: str) -> frozenset[str]:
         return frozenset(["percent"])
     counted = [match.group(1) for match in HOW_MANY.finditer(asking)]
     if counted:
+        if counted[-1].startswith("times "):
+            return frozenset(["time"])
         words = [word for word in counted[-1].split() if word.lower() not in FILLERS]
         return frozenset(stem(word) for word in words[:2])
     if TIME_OF.search(asking):

@@ -38,6 +38,8 @@ LABEL = re.compile(
     r"(?P<plain>(?:Question|Q|Problem|Exercise|Example|User|Human|Student|Input)[ \t*]{0,4}[:.)]"
     r"(?=[\s*])|\[(?:Question|Problem)\]"
     r"|(?:Question|Problem|Instruction|Input|Exercise)[ \t:]{0,4}\n"
+    r"|(?:Frage|Aufgabe|Pregunta|Problema|Problème|Задача|Вопрос|Swali|প্রশ্ন|ప్రశ్న|โจทย์|คำถาม|问题|問題|题目)"
+    r"[ \t*]{0,4}[:：]"
     r"|Given the following problem\b|Below is an instruction\b"
     r"|(?:Next|Another|New) (?:question|problem)\b[^\n:]{0,20}:)"
     r"|\[?(?P<word>Question|Q|Problem|Exercise|Example)[ \t]?\#?(?P<number>\d{1,4})\b"

@@ -15,13 +15,16 @@ WINDOW = 1_500
 MOST_SENTENCES = 16
 # A period behind a title, an initial or the number of a list item ends no sentence.
 BOUNDARY = re.compile(
-    r"[.!?\n。！？](?:(?<=\n)\n*|(?<=[。！？])|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)"
+    r"[.!?\n。！？।](?:(?<=\n)\n*|(?<=[。！？।])|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)"
     r"(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\bi\.e\.)(?<!\n\d\.)(?<!\n\d\d\.)[)\"'*”\]]{0,3}\s+)"
 )
 CONCLUSION = re.compile(
     r"(?i)[\s*>✅🎉✓-]{0,6}(?:therefore|thus|hence|so|finally|in\s(?:total|conclusion|summary|all)|"
     r"consequently|accordingly|altogether|overall|this\smeans|that\smeans|as\sa\sresult|∴"
-    r"|insgesamt|por\slo\stanto|así\sque|donc|итак)\b|[\s*]{0,6}(?:因此|所以|したがって|よって)"
+    r"|insgesamt|somit|daher|folglich|por\s(?:lo\s)?tanto|así\sque|entonces|en\stotal|donc"
+    r"|au\stotal|ainsi|par\sconséquent|итак|итого|значит|следовательно|таким\sобразом|поэтому"
+    r"|(?:kwa\s)?hivyo|kwa\sjumla)\b"
+    r"|[\s*]{0,6}(?:因此|所以|したがって|よって|つまり|সুতরাং|অতএব|তাই|কাজেই|కాబట్టి|అందువల్ల|ดังนั้น)"
 )
 REVISION = re.compile(
     r"(?i)\b(?:wait|actually|correction|oops|sorry|mistake|error|incorrect|re-?check|reconsider|"

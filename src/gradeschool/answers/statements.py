@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gradeschool.answers.candidates import (
     best_number,
+    has_equals,
     has_unit,
     sentence_numbers,
     skip_lead,
@@ -49,18 +50,25 @@ SHORT = re.compile(
     r"|(?<=orrect )(?:option|choice)\s(?:is\b|:)"
 )
 SHORT_SIGNS = ("ans", "Ans", "ANS", "esult", "orrect option", "orrect choice")
-# The same in other languages, with a verb or a colon behind it.
+# The same in other languages (MGSM's and a few more), with a verb or a colon behind it.
 FOREIGN = re.compile(
-    r"(?i)(?:antwort|ergebnis|respuesta|réponse|reponse|ответ|risposta|resposta|答案|答え|答|답)"
-    r"(?:[^\n\d.:：]{0,40}?(?:\b(?:ist|lautet|beträgt|es|est|è|é)\b|は|是|为|為))?[\s*]{0,3}[:：]?"
+    r"(?i)(?:antwort|ergebnis|lösung|respuesta|resultado|réponse|reponse|résultat|ответ|jibu|risposta"
+    r"|resposta|答案|答え|(?<!解)答|답|উত্তর|సమాధానం|జవాబు|คำตอบ)"
+    r"(?P<verb>(?:[^\n\d.:：=]{0,40}?(?:\b(?:ist|lautet|beträgt|es|est|è|é|ni)\b|は|是|为|為|হল|হলো|คือ|[—–=]))?"
+    r"[\s*]{0,3}[:：]?)"
 )
-FOREIGN_SIGNS = ("ntwort", "rgebnis", "spuesta", "sposta", "eponse")
+FOREIGN_SIGNS = ("ntwort", "rgebnis", "spuesta", "sposta", "eponse", "esultado", "Jibu", "jibu")
+# In texts beyond ASCII.
+SCRIPT_SIGNS = (
+    "答", "답", "твет", "উত্তর", "సమాధానం", "జవాబు", "คำตอบ", "éponse", "ésultat", "ösung",
+)  # fmt: skip
+STEP = re.compile(r"\d[^\n=]{0,40}=\s?\$?\s?\d")
 LINE_A = re.compile(r"(?:^|\n)[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
 LINE_A_SIGNS = ("A:", "A**:", "A :")
 LINE_B = re.compile(r"\n[ \t>*]{0,4}\(?B[*]{0,2}[ \t]?[.:)]")
 OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=])\s?(?=[\d$])", re.I)
 # A line that ends in "=" goes on.
-SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|[。！？]|(?<![=≈])(?<![=≈] )\n")
+SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|[。！？।]|(?<![=≈])(?<![=≈] )\n")
 MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s")
 
 
@@ -133,7 +141,7 @@ def _behind_hashes(text: str, start: int, end: int, question: str) -> ExtractedA
         begin, stop = place + len(HASHES), min(end, place + REACH)
         line = text.find("\n", begin, stop)
         if line >= 0 and text[begin:line].strip(" #*"):  # else the number is on the next line
-            stop = line if text[begin:line].rstrip()[-1] not in "=≈" else stop
+            stop = line if not text[begin:line].rstrip().endswith(("=", "≈")) else stop
         number = _direct(text, begin, stop, question)
         opens_line = place == 0 or text[place - 1] in "\n#"
         if number is not None and not (opens_line and ITEM.match(text, number.end, end)):
@@ -260,6 +268,8 @@ def _announced(
     number = _direct(text, begin, stop, question)
     if number is not None:
         item = ITEM.match(text, number.end, end)
+        if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS and _goes_on(text, begin, number, end):
+            return AnswerSection(begin, end, "in the closing sentence behind 'answer:'")
         opens_list = item and ("\n" in text[place : number.start] or _lists(text, number, stop))
         return None if opens_list else _stated(number, "behind the last 'answer'")
     if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS:
@@ -269,6 +279,14 @@ def _announced(
         return None
     number = stated_number(text, begin, stop if close is None else close.start(), question)
     return None if number is None else _stated(number, "in the sentence of the last 'answer is'")
+
+
+def _goes_on(text: str, begin: int, number: WrittenNumber, end: int) -> bool:
+    """Tell whether what begins behind a marker is a first step: others are worked out after it."""
+    if not has_equals(text, begin, number.start):
+        return False
+    stop = SENTENCE_END.search(text, number.end, end)
+    return stop is not None and STEP.search(text, stop.end(), end) is not None
 
 
 def _is_task(text: str, start: int, place: int) -> bool:
@@ -298,7 +316,9 @@ def _before_answer(text: str, place: int, start: int, question: str) -> Extracte
     return None if number is None else _stated(number, "before 'is the answer'")
 
 
-def _behind_pattern(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
+def _behind_pattern(
+    text: str, start: int, end: int, question: str
+) -> ExtractedAnswer | AnswerSection | None:
     """Read "Ans: 18", "Result = 18", other languages and a line of "A:", unless "B:" follows."""
     part = text[start:end]
     cue = None
@@ -308,13 +328,21 @@ def _behind_pattern(text: str, start: int, end: int, question: str) -> Extracted
             return None
     if cue is None and _holds(part, SHORT_SIGNS):
         cue = _last(SHORT, text, start, end)
-    if cue is None and (not part.isascii() or _holds(part, FOREIGN_SIGNS)):
+    if cue is None and (
+        _holds(part, FOREIGN_SIGNS) or (not part.isascii() and _holds(part, SCRIPT_SIGNS))
+    ):
         cue = _last(FOREIGN, text, start, end)
     if cue is None:
         return None
     option = OPTION.match(text, cue.end(), end)
     begin = cue.end() if option is None else option.end()
-    number = _direct(text, begin, min(end, begin + REACH), question)
+    stop = min(end, begin + REACH)
+    number = _direct(text, begin, stop, question)
+    if number is not None and _goes_on(text, begin, number, end):
+        return AnswerSection(begin, end, f"in the closing sentence behind {cue.group().strip()!r}")
+    if number is None and cue.re is FOREIGN and cue["verb"].strip(" *:：\n"):
+        close = SENTENCE_END.search(text, begin, stop)
+        number = stated_number(text, begin, stop if close is None else close.start(), question)
     return None if number is None else _stated(number, f"behind {cue.group().strip()!r}")
 
 
@@ -344,6 +372,8 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
         negative = not (sign.group()[-1] == " " and "\n" in text[start:begin])
     if number is None:
         words = WORD_NUMBER.match(text, begin, end) or CHINESE_NUMBER.match(text, begin, end)
+        if words and words[0] == "一":  # an article
+            return None
         return next(word_quantities(text, *words.span()), None) if words else None
     close = SENTENCE_END.search(text, number.end, end)
     stop = end if close is None else close.start()

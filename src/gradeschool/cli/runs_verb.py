@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from gradeschool.cli.options import (
+    FileVerb,
     VerbGroup,
     check_scorers,
     dataset_option,
@@ -124,7 +125,7 @@ def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
         warn(f"{merged.torn} incomplete rows are not merged; `gradeschool runs verify` shows them")
 
 
-@command.command("curve")
+@command.command("curve", cls=FileVerb)
 @click.argument("file")
 @scorer_option("Scorer; by default that of the run, else gradeschool/reader.")
 @click.option("--at", "ks", type=click.IntRange(min=1), multiple=True, metavar="K",

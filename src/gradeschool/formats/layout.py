@@ -204,9 +204,9 @@ def layout_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> 
     paths: dict[str, list[Path]] = {}
     for fields in rows[:HEAD]:
         for path in _paths(fields):
-            known = paths.setdefault(".".join(map(_plain_name, path)), [])
-            if path not in known:
-                known.append(path)
+            alike = paths.setdefault(".".join(map(_plain_name, path)), [])
+            if path not in alike:
+                alike.append(path)
     chosen = {role: _column(name, paths) for role, name in columns.items()}
     taken = {column.path for column in chosen.values()}
     for role in NAMES:

@@ -17,8 +17,12 @@ from gradeschool.formats.every_eval_ever import EveryEvalEverSamples, is_every_e
 from gradeschool.formats.inspect_log import inspect_archive, inspect_json, is_inspect
 from gradeschool.formats.layout import HEAD, Layout, is_plain, layout_of, rows_in
 from gradeschool.formats.lm_eval import LmEvalSamples, is_lm_eval
-from gradeschool.formats.openai_batch import batch, is_batch
-from gradeschool.formats.openai_solutions import is_openai_solutions, openai_solutions
+from gradeschool.formats.openai import (
+    batch,
+    is_batch,
+    is_openai_solutions,
+    openai_solutions,
+)
 from gradeschool.formats.own_run import counting_rows, is_own
 from gradeschool.formats.plain import plain
 from gradeschool.formats.samples import UNNAMED, FileSample, Reference, faulty
@@ -92,6 +96,11 @@ class ReadOptions:
 
 DEFAULTS = ReadOptions()
 _options: ContextVar[ReadOptions] = ContextVar("read_options", default=DEFAULTS)
+
+
+def current_options() -> ReadOptions:
+    """Return the options of this context, for another process."""
+    return _options.get()
 
 
 @contextmanager

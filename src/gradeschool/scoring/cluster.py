@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
-from gradeschool.formats.read import RowBatch, SampleReader
+from gradeschool.formats.read import RowBatch, SampleReader, current_options, read_options
 from gradeschool.formats.tables import BATCH_ROWS, CellBatch
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer
@@ -120,6 +120,7 @@ class OnRay:
         self.scorers = scorers
         self.run = run
         self.stretches = stretches
+        self.options = current_options()
 
     def __call__(self, numbers: Any) -> Iterator[Any]:
         """Yield tables of one `Chunk` a row for the stretches whose numbers are in a table."""
@@ -147,7 +148,8 @@ class OnRay:
             head = next(file.iter_batches(batch_size=BATCH_ROWS), None)
             if head is not None:
                 first = CellBatch(range(1, 1 + head.num_rows), head)
-                reader.begin(first.rows(), examined(self.dataset, stretch.path))
+                with read_options(self.options):
+                    reader.begin(first.rows(), examined(self.dataset, stretch.path))
             rows = count(stretch.first)
             for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=stretch.groups):
                 numbers = [next(rows) for _ in range(batch.num_rows)]

@@ -1,4 +1,8 @@
-"""Output of the OpenAI Batch API: `{"custom_id", "response": {"status_code", "body"}, "error"}`."""
+"""OpenAI's files: output of its Batch API, and the published solutions of its paper.
+
+Batch: `{"custom_id", "response": {"status_code", "body"}, "error"}`, a request a row. Solutions:
+`example_model_solutions.jsonl`, a row a problem with a solution of each system.
+"""
 
 from __future__ import annotations
 
@@ -90,3 +94,23 @@ def _message(error: Any) -> str:
     if isinstance(error, Mapping):
         error = error.get("message") or error.get("code") or "request failed"
     return error if isinstance(error, str) or not error else shown(error)
+
+
+def is_openai_solutions(fields: Mapping[str, object]) -> bool:
+    """Tell whether a row holds solutions of several systems beside their ground truth."""
+    return "ground_truth" in fields and any(_solutions(fields))
+
+
+def openai_solutions(row: Row) -> Iterator[FileSample]:
+    """Yield the solution of each system; the system's name is the run."""
+    question = row.fields.get("question")
+    reference = Reference(question=question if isinstance(question, str) else "")
+    for system, text in _solutions(row.fields):
+        yield FileSample(row.number, system, reference, text, sample=0)
+
+
+def _solutions(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    for name, value in fields.items():
+        text = value.get("solution") if isinstance(value, Mapping) else None
+        if isinstance(text, str):
+            yield name, text
