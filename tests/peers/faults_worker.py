@@ -62,6 +62,8 @@ def inspect_rows(url: str, folder: Path, problems: Path) -> list[list[Any]]:
     )  # fmt: skip
     if log.status != "success" or log.samples is None:
         raise RuntimeError(log.error.message if log.error else log.status)
+    if errors := {sample.error.message for sample in log.samples if sample.error}:
+        print(errors, file=sys.stderr)
     return [
         [
             None if sample.error else sample.output.completion,

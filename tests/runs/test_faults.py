@@ -93,6 +93,14 @@ def patience(name: str) -> float:
     return SECONDS if FAULTS[name].cause == "timeout" else 30.0
 
 
+def test_the_documentation_names_every_fault_and_its_cause() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "reliability.md").read_text("utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    for name, fault in FAULTS.items():
+        (row,) = [row for row in rows if name in row.split("|")[1].strip().split("; ")]
+        assert fault.cause in row or fault.cause.startswith("http"), name
+
+
 @pytest.mark.parametrize("name", named(Effect.RETRIED))
 def test_a_fault_that_passes_costs_one_more_request_and_no_sample(
     name: str, tmp_path: Path

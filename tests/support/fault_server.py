@@ -17,7 +17,7 @@ from aiohttp import web
 
 from tests.support.http_server import serve
 
-USAGE = {"prompt_tokens": 10, "completion_tokens": 5}
+USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,12 @@ def choices(received: ReceivedRequest, *texts: str) -> dict[str, Any]:
     if "prompt" in received.body:
         forms: list[dict[str, Any]] = [{"text": text} for text in texts]
     else:
-        forms = [{"message": {"content": text}} for text in texts]
+        forms = [{"message": {"role": "assistant", "content": text}} for text in texts]
     listed = [{"index": index, **form, "finish_reason": "stop"} for index, form in enumerate(forms)]
     id = f"reply-{received.number}"
-    return {"id": id, "model": received.body["model"], "choices": listed, "usage": USAGE}
+    kind = "text_completion" if "prompt" in received.body else "chat.completion"
+    fields = {"id": id, "object": kind, "created": received.number, "model": received.body["model"]}
+    return {**fields, "choices": listed, "usage": USAGE}
 
 
 def good(*texts: str) -> Behaviour:
@@ -209,7 +211,11 @@ def content(value: Any, **fields: Any) -> Behaviour:
 
     def change(body: dict[str, Any]) -> None:
         choice = body["choices"][0]
-        choice.update({"message": {"content": value}} if "message" in choice else {"text": value})
+        choice.update(
+            {"message": {"role": "assistant", "content": value}}
+            if "message" in choice
+            else {"text": value}
+        )
         body.update(fields)
 
     return changed(change)
@@ -361,6 +367,6 @@ FAULTS: Mapping[str, Fault] = {
         changed(lambda body: body.update(model="another-model")), ANSWERED
     ),
     "further choices": Fault(
-        changed(lambda body: body["choices"].append({"index": 1, "text": "#### 999"})), ANSWERED
+        changed(lambda body: body["choices"].append({**body["choices"][0], "index": 1})), ANSWERED
     ),
 }  # fmt: skip
