@@ -128,7 +128,6 @@ DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)
 BELOW_ZERO = re.compile(
     r"\s?(?:°\s?[CF]?|degrees?)?(?:\s(?:Celsius|Fahrenheit))?\sbelow\s(?:zero|0)\b"
 )
-LONGEST_BELOW = 40
 NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
@@ -215,7 +214,7 @@ def _follows_verb(text: str, start: int, number: WrittenNumber) -> bool:
 def _unnumbered(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
     """Return 2 for "twice" where a number of times is asked, 0 for "no quarters" of quarters."""
     units = question_hints(question).units
-    for match in UNNUMBERED.finditer(text, start, end) if units else ():
+    for match in UNNUMBERED.finditer(text, start, end):
         value = TIMES_VALUES.get(match[0].lower())
         if value is None and (stem(match[1]) in units or ("dollar" in units and match[1] in MONEY)):
             return WrittenNumber("0", *match.span())
@@ -301,7 +300,7 @@ def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
         return number
     worded = before.endswith(("minus", "negative")) and NEGATIVE_BEFORE.search(before)
     if not worded and (
-        text.find("below", number.end, number.end + LONGEST_BELOW) < 0
+        text.find("below", number.end, number.end + 40) < 0
         or not BELOW_ZERO.match(text, number.end)
     ):
         return number
