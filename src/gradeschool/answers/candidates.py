@@ -134,7 +134,7 @@ NEGATIVE_BEFORE = re.compile(
 UNNUMBERED = re.compile(r"(?i)\b(?:(?:once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
 MONEY = ("money", "change", "profit", "cash")
 TIMES_VALUES = {"once": "1", "twice": "2", "thrice": "3"}
-PERCENT_OF = re.compile(r"\s?\\?%\sof\s")
+PERCENT_OF = re.compile(r"\s?\\?%\sof\s\\?\$?\d")
 RATE_AFTER = re.compile(
     r"(?i)[*}$)]{0,3}\s?(?:\w+\s)?(?:(?:a|per|each|every)\s|/\s?)(hour|day|week|month|year)\b"
 )
