@@ -41,6 +41,7 @@ MISTAKES = {
     "diff answers.jsonl two.jsonl": "these are 3: 'a', 'b', 'c'",
     "diff answers.jsonl answers.jsonl --scorer-a absent": "no scorer is called 'absent'",
     "diff answers.jsonl answers.jsonl --scorer-b absent": "no scorer is called 'absent'",
+    "view absent": "'absent' is no folder",
     "why absent.jsonl --expected 50": "'absent.jsonl' does not exist",
     "why answers.jsonl --expected 50 --scorer absent": "no scorer is called 'absent'",
     "why answers.jsonl --expected-run absent.jsonl": "'absent.jsonl' does not exist",

@@ -26,6 +26,7 @@ VERBS = {
     "diff": "Explain why two results that should agree do not.",
     "why": "Show where the points to an expected score are missing.",
     "report": "Write a report of runs as HTML, Markdown, CSV or JUnit.",
+    "view": "Show the runs of a folder in the browser, while they go.",
     "export": "Write a run in the format of another tool.",
     "audit": "Find what a scorer or reward function gets wrong.",
     "doctor": "Test what a server really does with requests.",

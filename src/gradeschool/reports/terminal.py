@@ -132,7 +132,8 @@ def _forms(score: RunScore) -> list[str]:
 
 def _heading(score: RunScore) -> list[str]:
     """Return what stands under a run's name."""
-    return [f"n = {score.n}", *_forms(score)]
+    forms = (part.replace(" samples a problem", " a problem") for part in _forms(score))
+    return [f"n = {score.n}", *forms]
 
 
 def _width(score: RunScore) -> int:
@@ -208,7 +209,7 @@ def spread_lines(
     most completions are set aside where two others are left: they are far from all others, and the
     table shows it.
     """
-    gap = max(map(_gap, scores), key=lambda found: found.points)
+    gap = max(map(_gap, scores), key=lambda results: results.points)
     if gap.low is gap.high:
         return []
     scorers = "scorers" if gap.whole else "scorers that find answers"
