@@ -146,18 +146,18 @@ CASES = {
 }
 
 
-def check(done: CommandResult, case: Case, path: Path) -> None:
+def check(ended: CommandResult, case: Case, path: Path) -> None:
     """Check what every command owes to bad input."""
-    assert done.status == case.status
-    assert "Traceback" not in done.out + done.err
-    assert "\x1b" not in done.out + done.err
-    assert "\x07" not in done.out + done.err
-    lines = done.err.splitlines()
+    assert ended.status == case.status
+    assert "Traceback" not in ended.out + ended.err
+    assert "\x1b" not in ended.out + ended.err
+    assert "\x07" not in ended.out + ended.err
+    lines = ended.err.splitlines()
     assert all(line.startswith("gradeschool: ") for line in lines)
     assert max(map(len, lines), default=0) < LONGEST_LINE
     assert bool(lines) == bool(case.messages)
     for message in case.messages:
-        assert message.replace("{F}", repr(str(path))) in done.err
+        assert message.replace("{F}", repr(str(path))) in ended.err
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -167,11 +167,11 @@ def test_score(gradeschool: Command, tmp_path: Path, name: str) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_bytes(case.body)
     check(gradeschool("score", path, *SCORERS), case, path)
-    done = gradeschool("score", path, *SCORERS, "--json")
-    check(done, case, path)
-    result = done.json()
+    ended = gradeschool("score", path, *SCORERS, "--json")
+    check(ended, case, path)
+    result = ended.json()
     if case.status == 2:
-        assert result["error"] in done.err
+        assert result["error"] in ended.err
         return
     for run in result["runs"]:
         for counts in run["scorers"].values():
@@ -187,12 +187,12 @@ def test_explain(gradeschool: Command, tmp_path: Path, name: str) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_bytes(case.body)
     words = ("explain", path, "--scorers", "openai/2021", "multi-pattern", "-d", "sample")
-    done = gradeschool(*words)
-    check(done, case, path)
-    assert len(done.out) < 20_000
-    done = gradeschool(*words, "--json")
-    check(done, case, path)
-    done.json()
+    ended = gradeschool(*words)
+    check(ended, case, path)
+    assert len(ended.out) < 20_000
+    ended = gradeschool(*words, "--json")
+    check(ended, case, path)
+    ended.json()
 
 
 @pytest.mark.parametrize("name", ["surrogates", "binary", "terminal escapes", "10 MB", "deep"])
@@ -202,9 +202,9 @@ def test_the_real_script(tmp_path: Path, name: str) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_bytes(case.body)
     check(run_script("score", path, *SCORERS), case, path)
-    done = run_script("score", path, *SCORERS, "--json")
-    check(done, case, path)
-    done.json()
+    ended = run_script("score", path, *SCORERS, "--json")
+    check(ended, case, path)
+    ended.json()
 
 
 @pytest.mark.parametrize(
@@ -232,9 +232,9 @@ def test_a_path_that_cannot_be_used(
 def test_a_good_file_beside_a_bad_one(gradeschool: Command, tmp_path: Path) -> None:
     """One file that cannot be used stops the command: half a table would pass for a whole one."""
     path = jsonl(tmp_path / "a.jsonl", [{"index": 0, "completion": "5"}])
-    done = gradeschool("score", path, tmp_path / "b.jsonl", *SCORERS, "--json")
-    assert done.status == 2
-    assert "b.jsonl' does not exist" in done.json()["error"]
+    ended = gradeschool("score", path, tmp_path / "b.jsonl", *SCORERS, "--json")
+    assert ended.status == 2
+    assert "b.jsonl' does not exist" in ended.json()["error"]
 
 
 @pytest.mark.parametrize(
@@ -257,9 +257,9 @@ def test_names_that_nothing_has(
 ) -> None:
     """The message shows the name and those that are near."""
     path = jsonl(tmp_path / "a.jsonl", [{"index": 0, "completion": "5"}])
-    done = gradeschool("score", path, *words)
-    assert (done.status, done.out) == (2, "")
-    assert done.err.startswith(f"gradeschool: {message}")
+    ended = gradeschool("score", path, *words)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith(f"gradeschool: {message}")
 
 
 def test_names_of_runs_are_shown_as_they_are(gradeschool: Command, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_explain_marks_what_each_scorer_read(gradeschool: Command, tmp_path: Pat
 
 def test_explain_shows_every_kind_first(gradeschool: Command, tmp_path: Path) -> None:
     """A rare kind of disagreement is among the examples however frequent another one is."""
-    rows = [{"index": 29, "completion": "#### 13.", "sample": at} for at in range(30)]
+    rows = [{"index": 29, "completion": "#### 13.", "sample": place} for place in range(30)]
     path = jsonl(tmp_path / "a.jsonl", [*rows, {"index": 29, "completion": "13", "sample": 99}])
     result = gradeschool("explain", path, "--scorer", *TWO, *SAMPLE, "-n", "3")
     assert "sample 99, row 31" in result.out

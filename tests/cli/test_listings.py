@@ -22,24 +22,24 @@ DIGESTS = {
 @pytest.mark.parametrize("columns", [80, 120, 200])
 def test_the_list_names_everything(gradeschool: Command, columns: int) -> None:
     """Every protocol and scorer, whole, within the width."""
-    done = gradeschool("protocols", "list", columns=columns)
-    words = {line.strip().partition("  ")[0] for line in done.out.splitlines()}
-    assert done.status == 0
-    assert max(map(len, done.out.splitlines())) <= columns
+    result = gradeschool("protocols", "list", columns=columns)
+    words = {line.strip().partition("  ")[0] for line in result.out.splitlines()}
+    assert result.status == 0
+    assert max(map(len, result.out.splitlines())) <= columns
     for name in (*all_protocols(), *all_scorers()):
         assert name in words
 
 
 def test_the_list_as_json(gradeschool: Command) -> None:
     """Protocols with digest, form, shots and scorers; scorers with summary and source."""
-    found = gradeschool("protocols", "list", "--json").json()
-    assert [one["name"] for one in found["protocols"]] == list(all_protocols())
-    assert [one["name"] for one in found["scorers"]] == list(all_scorers())
-    for one in found["protocols"]:
-        assert one["form"] in ("chat", "completion")
-        assert set(one["scorers"]) <= set(all_scorers())
-        assert one["digest"] == all_protocols()[one["name"]].digest()
-    assert all(one["summary"] and one["source"] for one in found["scorers"])
+    results = gradeschool("protocols", "list", "--json").json()
+    assert [item["name"] for item in results["protocols"]] == list(all_protocols())
+    assert [item["name"] for item in results["scorers"]] == list(all_scorers())
+    for item in results["protocols"]:
+        assert item["form"] in ("chat", "completion")
+        assert set(item["scorers"]) <= set(all_scorers())
+        assert item["digest"] == all_protocols()[item["name"]].digest()
+    assert all(item["summary"] and item["source"] for item in results["scorers"])
 
 
 @pytest.mark.official
@@ -50,32 +50,34 @@ def test_prompts_to_the_byte(data: Path, name: str) -> None:
 
     from tests.support.command import SCRIPT, environment
 
-    done = subprocess.run(
+    result = subprocess.run(
         [SCRIPT, "protocols", "prompts", name, "-d", "gsm8k", "--format", "nul"],
         capture_output=True,
         env=environment({}),
     )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert hashlib.sha256(done.stdout).hexdigest() == DIGESTS[name]
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert hashlib.sha256(result.stdout).hexdigest() == DIGESTS[name]
 
 
 def test_prompts_in_both_formats(gradeschool: Command, tmp_path: Path) -> None:
     """A line of JSON or NUL-ended bytes for each problem, in order, whatever the text holds."""
     questions = ["How many?\nTwo lines", "a\u2028b", "数 é", "\ud800"]
-    rows = [{"id": f"p{at}", "question": text, "answer": "1"} for at, text in enumerate(questions)]
+    rows = [
+        {"id": f"p{place}", "question": text, "answer": "1"} for place, text in enumerate(questions)
+    ]
     path = jsonl(tmp_path / "problems.jsonl", rows)
     nul = gradeschool("protocols", "prompts", "openai/2021", "-d", path, "--format", "nul", "-n", 3)
     assert nul.out == "".join(f"{text}\n\0" for text in questions[:3])
     lines = gradeschool("protocols", "prompts", "openai/2021", "-d", path).out.splitlines()
     assert [json.loads(line) for line in lines] == [
-        {"id": f"p{at}", "prompt": f"{text}\n"} for at, text in enumerate(questions)
+        {"id": f"p{place}", "prompt": f"{text}\n"} for place, text in enumerate(questions)
     ]
 
 
 def test_prompts_of_a_chat(gradeschool: Command) -> None:
     """Messages as JSON; a begun answer is the last message, and marked."""
-    found = gradeschool("protocols", "prompts", "zero-shot/chat", "-d", "sample", "-n", 2)
-    chats = [json.loads(line) for line in found.out.splitlines()]
+    results = gradeschool("protocols", "prompts", "zero-shot/chat", "-d", "sample", "-n", 2)
+    chats = [json.loads(line) for line in results.out.splitlines()]
     assert [[turn["role"] for turn in chat["messages"]] for chat in chats] == [
         ["system", "user"]
     ] * 2
@@ -89,8 +91,8 @@ def test_prompts_of_a_chat(gradeschool: Command) -> None:
 
 def test_a_begun_answer_is_marked(gradeschool: Command, data: Path) -> None:
     """OLMES begins the assistant's turn with "Answer:"."""
-    done = gradeschool("protocols", "prompts", "olmes/gsm8k-tulu", "-d", "sample", "-n", 1)
-    chat = json.loads(done.out)
+    result = gradeschool("protocols", "prompts", "olmes/gsm8k-tulu", "-d", "sample", "-n", 1)
+    chat = json.loads(result.out)
     assert chat["messages"][-1] == {"role": "assistant", "content": "Answer:"}
     assert chat["continue_final_message"] is True
 
@@ -108,19 +110,19 @@ def test_a_begun_answer_is_marked(gradeschool: Command, data: Path) -> None:
 )
 def test_prompts_of_nothing(gradeschool: Command, words: list[str], message: str) -> None:
     """One line, exit status 2."""
-    done = gradeschool("protocols", "prompts", *words)
-    assert (done.status, done.out) == (2, "")
-    assert done.err.startswith(f"gradeschool: {message}")
+    result = gradeschool("protocols", "prompts", *words)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith(f"gradeschool: {message}")
 
 
 def test_data_list(gradeschool: Command, data: Path) -> None:
     """Every named dataset, and where it is found."""
-    done = gradeschool("data", "list")
-    assert done.status == 0
-    assert all(f" {name} " in done.out for name in SOURCES)
-    found = gradeschool("data", "list", "--json").json()["datasets"]
-    assert [one["name"] for one in found] == list(SOURCES)
-    where = {one["name"]: one["where"] for one in found}
+    result = gradeschool("data", "list")
+    assert result.status == 0
+    assert all(f" {name} " in result.out for name in SOURCES)
+    results = gradeschool("data", "list", "--json").json()["datasets"]
+    assert [item["name"] for item in results] == list(SOURCES)
+    where = {item["name"]: item["where"] for item in results}
     assert (where["sample"], where["gsm8k"]) == ("shipped", "GRADESCHOOL_DATA")
 
 
@@ -154,22 +156,22 @@ def test_a_wrong_digest_is_told(
     assert "wrong digest" in gradeschool("data", "list").out
     answers = str(jsonl(tmp_path / "answers.jsonl", [{"index": 0, "completion": "#### 1"}]))
     for words in (["data", "verify"], ["data", "fetch", "gsm8k"], ["score", answers]):
-        done = run_script(*words)
-        assert done.status == 2
-        assert "is not the gsm8k dataset: its SHA-256 is" in done.err
+        result = run_script(*words)
+        assert result.status == 2
+        assert "is not the gsm8k dataset: its SHA-256 is" in result.err
 
 
 @pytest.mark.official
 def test_data_verify(data: Path) -> None:
     """Digest and count of every dataset that is here, by the real script."""
-    done = run_script("data", "verify")
-    assert (done.status, done.err) == (0, "")
-    assert "gsm8k: ok, 1319 problems\ngsm8k:train: ok, 7473 problems\n" in done.out
+    result = run_script("data", "verify")
+    assert (result.status, result.err) == (0, "")
+    assert "gsm8k: ok, 1319 problems\ngsm8k:train: ok, 7473 problems\n" in result.out
 
 
 @pytest.mark.parametrize("verb", ["fetch", "verify"])
 def test_an_unknown_dataset(gradeschool: Command, verb: str) -> None:
     """The message names those that are near."""
-    done = gradeschool("data", verb, "gsm8")
-    assert done.status == 2
-    assert done.err.startswith("gradeschool: no dataset is called 'gsm8'; did you mean gsm8k")
+    result = gradeschool("data", verb, "gsm8")
+    assert result.status == 2
+    assert result.err.startswith("gradeschool: no dataset is called 'gsm8'; did you mean gsm8k")

@@ -26,8 +26,8 @@ HOSTILE = "\x1b[31mred\x1b]0;title\x07 \u202e\x9b2J"
 def calls(path: Path) -> list[str]:
     """Return the calls in a module that write to a terminal, with their lines."""
     tree = ast.parse(path.read_text("utf-8"))
-    found = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return [f"{path}:{call.lineno}" for call in found if ast.unparse(call.func) in WRITERS]
+    results = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [f"{path}:{call.lineno}" for call in results if ast.unparse(call.func) in WRITERS]
 
 
 def test_no_verb_prints_past_the_output_functions() -> None:

@@ -26,17 +26,17 @@ GOLDS = {0: "18", 1: "3", 2: "70000"}  # of the first rows of the test split
 
 @pytest.mark.official
 def test_the_fields_that_differ(gradeschool: Command, data: Path) -> None:
-    found = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k", "--json").json()
-    fields = {one["field"]: (one["one"], one["other"]) for one in found["fields"]}
+    results = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k", "--json").json()
+    fields = {item["field"]: (item["one"], item["other"]) for item in results["fields"]}
     assert set(fields) == {
         *("scorers", "prompt: shot", "prompt: question", "decoding: max_tokens", "decoding: stop")
     }
     assert fields["decoding: max_tokens"] == (256, 512)
     assert fields["prompt: question"] == ("Q: {question}\nA:", "Question: {question}\nAnswer:")
-    assert "-A: There are 15 trees originally." in "\n".join(found["prompt_diff"])
-    assert found["scorers"] == ["lm-eval/gsm8k-cot/strict-match", "olmes/gsm8k-tulu"]
-    assert found["runs"] == []
-    assert len(set(found["prompt_sha256"])) == 2
+    assert "-A: There are 15 trees originally." in "\n".join(results["prompt_diff"])
+    assert results["scorers"] == ["lm-eval/gsm8k-cot/strict-match", "olmes/gsm8k-tulu"]
+    assert results["runs"] == []
+    assert len(set(results["prompt_sha256"])) == 2
     shown = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k").out
     assert "decoding: max_tokens  256 " in shown
     assert "\n-Q: Olivia has $23." in shown
@@ -56,9 +56,9 @@ def test_protocols_of_two_datasets_are_shown_on_the_same_problem(
     gradeschool: Command, data: Path
 ) -> None:
     names = ("lm-eval/gsm8k-cot", "lm-eval/gsm8k-platinum-cot")
-    found = gradeschool("protocols", "diff", *names, "--problem", "1318", "--json").json()
-    assert [one["field"] for one in found["fields"]] == ["dataset"]
-    assert found["prompt_diff"] == []
+    results = gradeschool("protocols", "diff", *names, "--problem", "1318", "--json").json()
+    assert [item["field"] for item in results["fields"]] == ["dataset"]
+    assert results["prompt_diff"] == []
     shown = gradeschool("protocols", "diff", *names).out
     assert " dataset  gsm8k              gsm8k-platinum " in shown
     assert "the prompts of problem 0 of gsm8k are the same" in shown
@@ -76,12 +76,12 @@ def test_forms_of_a_chat_are_compared_by_turns() -> None:
     assert [line[0] for line in lines[3:]] == [" ", "-", "+", " "]
     assert cards[0].example is not None
     assert prompt_lines(cards[0].example.prompt)[2:] == ["[user]", "How many?"]
-    assert [one.field for one in protocol_differences(cards[0], cards[0])] == []
+    assert [item.field for item in protocol_differences(cards[0], cards[0])] == []
 
 
 def test_scorers_with_the_completions_they_are_known_to_read_apart(gradeschool: Command) -> None:
-    found = gradeschool("protocols", "diff", BEFORE, AFTER, "--json").json()
-    says = {(one["completion"], one["gold"]): one["says"] for one in found["quirks"]}
+    results = gradeschool("protocols", "diff", BEFORE, AFTER, "--json").json()
+    says = {(item["completion"], item["gold"]): item["says"] for item in results["quirks"]}
     assert says["ANSWER: 711", "11"] == ["correct", "wrong"]
     shown = gradeschool("protocols", "diff", BEFORE, AFTER).out
     assert "ANSWER: 711         11     correct" in shown
@@ -91,11 +91,11 @@ def test_scorers_with_the_completions_they_are_known_to_read_apart(gradeschool: 
 
 def test_every_split_is_what_the_scorers_say() -> None:
     names = [name for name, scorer in all_scorers().items() if not scorer.extra][:12]
-    for one, other in pairwise(names):
-        for split in scorer_splits(scorer_card(one), scorer_card(other)):
+    for item, other in pairwise(names):
+        for split in scorer_splits(scorer_card(item), scorer_card(other)):
             problem = Problem.from_gold(split.quirk.gold)
             text = split.quirk.completion
-            assert get_scorer(one).judge(text, problem).outcome == split.first != split.second
+            assert get_scorer(item).judge(text, problem).outcome == split.first != split.second
             assert get_scorer(other).judge(text, problem).outcome == split.second
 
 
@@ -128,11 +128,11 @@ def test_recorded_runs_move(gradeschool: Command, recording: Path) -> None:
 
 @pytest.mark.official
 def test_protocols_move_runs_by_their_first_scorers(gradeschool: Command, recording: Path) -> None:
-    found = gradeschool(
+    results = gradeschool(
         *("protocols", "diff", "openai/2021", "inspect/gsm8k", recording, "--json")
     ).json()
-    assert found["scorers"] == ["openai/2021", AFTER]
-    assert [run["correct"] for run in found["runs"]] == [[0, 1], [0, 1]]
+    assert results["scorers"] == ["openai/2021", AFTER]
+    assert [run["correct"] for run in results["runs"]] == [[0, 1], [0, 1]]
 
 
 def test_a_move_counts_what_both_scorers_judge() -> None:
@@ -144,12 +144,12 @@ def test_a_move_counts_what_both_scorers_judge() -> None:
         Sample(None, 0, "", "no such problem", 4),
         Sample(problem, 3, "9" * 10_000, "", 5),  # one of the scorers fails on it
     ]
-    one, other = get_scorer("openai/2021"), get_scorer("lm-eval/gsm8k/strict-match")
-    moved = score_delta(scored_table(Run("run", samples), [one, other]))
+    item, other = get_scorer("openai/2021"), get_scorer("lm-eval/gsm8k/strict-match")
+    moved = score_delta(scored_table(Run("run", samples), [item, other]))
     assert (moved.n, moved.before, moved.after, moved.lost, moved.gained) == (3, 1, 2, 0, 1)
-    failing = score_delta(scored_table(Run("run", samples), [one, get_scorer("multi-pattern")]))
+    failing = score_delta(scored_table(Run("run", samples), [item, get_scorer("multi-pattern")]))
     assert failing.n == 2
-    empty = score_delta(scored_table(Run("run", samples[2:4]), [one, other]))
+    empty = score_delta(scored_table(Run("run", samples[2:4]), [item, other]))
     assert (empty.n, empty.points, empty.p) == (0, 0.0, 1.0)
 
 
@@ -168,6 +168,6 @@ def test_a_move_counts_what_both_scorers_judge() -> None:
 def test_what_cannot_be_compared(
     gradeschool: Command, words: list[str], message: str | None, data: Path
 ) -> None:
-    done = gradeschool("protocols", "diff", *words)
-    assert done.status == (0 if message is None else 2)
-    assert done.err.startswith(f"gradeschool: {message}" if message else "")
+    result = gradeschool("protocols", "diff", *words)
+    assert result.status == (0 if message is None else 2)
+    assert result.err.startswith(f"gradeschool: {message}" if message else "")

@@ -29,20 +29,20 @@ def filled(text: str, problem: Problem, shots: tuple[Problem, ...]) -> str:
 
     pieces = SHOT_NAME.split(text)
     out = []
-    for at, piece in enumerate(pieces):
-        if at % 3 == 0:
+    for index, piece in enumerate(pieces):
+        if index % 3 == 0:
             out.append(piece.replace("{question}", problem.question))
-        elif at % 3 == 1:
-            out.append(part(shots[int(pieces[at + 1])], piece))
+        elif index % 3 == 1:
+            out.append(part(shots[int(pieces[index + 1])], piece))
     return "".join(out)
 
 
 def needed(name: str) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """The problems and the examples of a protocol; skips where they are not at hand."""
     protocol = all_protocols()[name]
-    for one in (protocol.dataset, protocol.shots):
-        if one and not is_here(one):
-            pytest.skip(f"{one} is not on this machine")
+    for item in (protocol.dataset, protocol.shots):
+        if item and not is_here(item):
+            pytest.skip(f"{item} is not on this machine")
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
     return load_dataset(protocol.dataset).problems[:40], shots
 
@@ -52,51 +52,53 @@ def test_a_template_is_the_prompt_with_names_in_it(name: str, data: Path) -> Non
     """Put what the names stand for in their place, and there is the prompt itself."""
     protocol = all_protocols()[name]
     problems, shots = needed(name)
-    for at in (0, 13):
-        template = shape(protocol, problems, shots, at).template
-        real = list(protocol.render(problems, shots))[at]
-        made = Prompt(
-            text=None if template.text is None else filled(template.text, problems[at], shots),
+    for index in (0, 13):
+        template = shape(protocol, problems, shots, index).template
+        real = list(protocol.render(problems, shots))[index]
+        created = Prompt(
+            text=None if template.text is None else filled(template.text, problems[index], shots),
             messages=tuple(
-                turn._replace(content=filled(turn.content, problems[at], shots))
+                turn._replace(content=filled(turn.content, problems[index], shots))
                 for turn in template.messages
             ),
             prefix=template.prefix,
         )
         if name == "helm/gsm":  # it writes solutions on one line
-            made, real = (Prompt(text=(one.text or "").replace("\n", " ")) for one in (made, real))
-        assert made == real
+            created, real = (
+                Prompt(text=(item.text or "").replace("\n", " ")) for item in (created, real)
+            )
+        assert created == real
 
 
 @pytest.mark.parametrize("name", all_protocols())
 def test_the_parts_make_the_prompt(name: str) -> None:
     """Opening, one shot for each row, joiners and question: nothing else is in a prompt."""
     protocol = all_protocols()[name]
-    found = shape(protocol, [Problem("0", "", "", "")], (), 0)
-    assert "{question}" in found.question
-    assert len(found.rows) == protocol.shot_count
+    results = shape(protocol, [Problem("0", "", "", "")], (), 0)
+    assert "{question}" in results.question
+    assert len(results.rows) == protocol.shot_count
     blocks = []
-    for row in found.rows:
-        block = found.shot
+    for row in results.rows:
+        block = results.shot
         for part in ("question", "reasoning", "answer"):
             block = block.replace(f"{{{part}}}", f"{{{part} of shot {row}}}")
         blocks.append(block)
-    template = found.template
-    if found.place == "turns":
+    template = results.template
+    if results.place == "turns":
         turns = [f"{turn.role}: {turn.content}" for turn in template.messages]
         assert "\n".join(turns[:-1]) == "\n".join(blocks)
-        assert template.messages[-1].content == found.question
-    elif found.place == "system":
-        assert template.messages[0].content == found.opening + found.joiner.join(blocks)
+        assert template.messages[-1].content == results.question
+    elif results.place == "system":
+        assert template.messages[0].content == results.opening + results.joiner.join(blocks)
     else:
         flat = template.messages[-1].content if template.is_chat else template.text
-        assert flat == found.opening + found.joiner.join([*blocks, found.question])
+        assert flat == results.opening + results.joiner.join([*blocks, results.question])
 
 
 @pytest.mark.official
 def test_the_exact_prompt_and_its_digest(gradeschool: Command, data: Path) -> None:
-    found = gradeschool("protocols", "show", "lm-eval/gsm8k-cot", "--json").json()
-    example = found["example"]
+    results = gradeschool("protocols", "show", "lm-eval/gsm8k-cot", "--json").json()
+    example = results["example"]
     assert example["sha256"] == FIRST_COT_PROMPT
     assert hashlib.sha256(example["prompt"].encode()).hexdigest() == FIRST_COT_PROMPT
     assert (example["dataset"], example["problem"], example["gold"]) == ("gsm8k", "0", "18")
@@ -109,19 +111,19 @@ def test_the_exact_prompt_and_its_digest(gradeschool: Command, data: Path) -> No
 def test_a_card_holds_everything(gradeschool: Command, data: Path, name: str) -> None:
     """JSON is complete, and the terminal shows it all, the exact prompt to the letter."""
     protocol = all_protocols()[name]
-    found = gradeschool("protocols", "show", name, "--json").json()
-    assert found["digest"] == protocol.digest()
-    assert found["decoding"]["stop"] == list(protocol.decoding.stop)
-    assert found["decoding"]["max_tokens"] == protocol.decoding.max_tokens
-    assert [scorer["name"] for scorer in found["scorers"]] == list(protocol.scorers)
-    assert all(scorer["quirks"] for scorer in found["scorers"])
-    assert found["shots"]["count"] == len(found["shots"]["rows"]) == protocol.shot_count
-    assert all(link.startswith("https://") for link in found["links"])
+    results = gradeschool("protocols", "show", name, "--json").json()
+    assert results["digest"] == protocol.digest()
+    assert results["decoding"]["stop"] == list(protocol.decoding.stop)
+    assert results["decoding"]["max_tokens"] == protocol.decoding.max_tokens
+    assert [scorer["name"] for scorer in results["scorers"]] == list(protocol.scorers)
+    assert all(scorer["quirks"] for scorer in results["scorers"])
+    assert results["shots"]["count"] == len(results["shots"]["rows"]) == protocol.shot_count
+    assert all(link.startswith("https://") for link in results["links"])
     shown = gradeschool("protocols", "show", name, columns=100).out
     for part in (
         protocol.digest(),
         protocol.summary,
-        found["example"]["sha256"],
+        results["example"]["sha256"],
         *protocol.scorers,
     ):
         assert part in shown
@@ -147,9 +149,9 @@ def test_a_chat_is_shown_by_turns(gradeschool: Command, data: Path) -> None:
 
 
 def test_a_scorer_is_shown_with_its_quirks(gradeschool: Command) -> None:
-    found = gradeschool("protocols", "show", "multi-pattern", "--json").json()
-    assert (found["kind"], found["protocols"]) == ("scorer", [])
-    assert {"completion", "gold", "says", "shows", "scorer"} == set(found["quirks"][0])
+    results = gradeschool("protocols", "show", "multi-pattern", "--json").json()
+    assert (results["kind"], results["protocols"]) == ("scorer", [])
+    assert {"completion", "gold", "says", "shows", "scorer"} == set(results["quirks"][0])
     shown = gradeschool("protocols", "show", "lm-eval/gsm8k/strict-match").out
     assert "#### 18..              18    wrong      a second one stays" in shown
     assert "  part of  lm-eval/gsm8k " in shown
@@ -159,8 +161,8 @@ def test_a_scorer_is_shown_with_its_quirks(gradeschool: Command) -> None:
 
 def test_a_vote_is_shown(gradeschool: Command) -> None:
     name = "lm-eval/gsm8k-cot-self-consistency/maj@8"
-    found = gradeschool("protocols", "show", name, "--json").json()
-    assert (found["kind"], found["voters"], len(found["protocols"])) == ("vote", 8, 6)
+    results = gradeschool("protocols", "show", name, "--json").json()
+    assert (results["kind"], results["voters"], len(results["protocols"])) == ("vote", 8, 6)
     shown = gradeschool("protocols", "show", name).out
     assert "votes '[invalid]', which may win" in shown
 
@@ -177,9 +179,9 @@ def test_a_vote_is_shown(gradeschool: Command) -> None:
     ],
 )
 def test_what_is_not_there(gradeschool: Command, words: list[str], message: str) -> None:
-    done = gradeschool("protocols", "show", *words)
-    assert (done.status, done.out) == (2, "")
-    assert done.err.startswith(f"gradeschool: {message}")
+    result = gradeschool("protocols", "show", *words)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith(f"gradeschool: {message}")
 
 
 def test_without_the_data_everything_but_the_prompt_is_shown(
@@ -189,15 +191,15 @@ def test_without_the_data_everything_but_the_prompt_is_shown(
     monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
     monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    done = run_script("protocols", "show", "lm-eval/gsm8k", "--json")
-    assert done.status == 0
-    assert "no prompt is shown: gsm8k, gsm8k:train is not on this machine" in done.err
-    found = json.loads(done.out)
-    assert found["example"] is None
-    assert found["prompt"]["shot"] == "Question: {question}\nAnswer: {reasoning}\n#### {answer}"
-    wanted = run_script("protocols", "show", "lm-eval/gsm8k", "--problem", "3")
-    assert wanted.status == 2
-    assert "HF_HUB_OFFLINE forbids" in wanted.err
+    result = run_script("protocols", "show", "lm-eval/gsm8k", "--json")
+    assert result.status == 0
+    assert "no prompt is shown: gsm8k, gsm8k:train is not on this machine" in result.err
+    results = json.loads(result.out)
+    assert results["example"] is None
+    assert results["prompt"]["shot"] == "Question: {question}\nAnswer: {reasoning}\n#### {answer}"
+    target = run_script("protocols", "show", "lm-eval/gsm8k", "--problem", "3")
+    assert target.status == 2
+    assert "HF_HUB_OFFLINE forbids" in target.err
 
 
 def test_every_name_has_a_package_and_a_card() -> None:
@@ -214,9 +216,9 @@ def test_every_name_has_a_package_and_a_card() -> None:
 
 
 def test_the_list_names_the_votes(gradeschool: Command) -> None:
-    found = gradeschool("protocols", "list", "--json").json()
-    assert [vote["name"] for vote in found["votes"]] == list(all_votes())
-    by_name = {one["name"]: one for one in found["protocols"]}
+    results = gradeschool("protocols", "list", "--json").json()
+    assert [vote["name"] for vote in results["votes"]] == list(all_votes())
+    by_name = {item["name"]: item for item in results["protocols"]}
     sampled = by_name["lm-eval/gsm8k-cot-self-consistency"]
     assert (sampled["samples"], len(sampled["votes"])) == (64, 2)
 

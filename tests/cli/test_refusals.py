@@ -20,7 +20,7 @@ CASES = {
     f"eval -m {RECORDED} -d sample --temperature nan": "'nan' is not a finite number",
     "eval -m recorded/none -d sample": "'none' holds no completions.jsonl",
     "eval -m recorded/bytes.jsonl -d sample": "no row of 'bytes.jsonl' can be used",
-    "eval -m http://[bad/v1 -d sample": "'http://[bad/v1' is no usable http:// or https:// URL",
+    "eval -m http://[bad/v1 -d sample": "'http://[bad/v1' is no usable http://",
     "eval -m http://127.0.0.1:9/v1 -d sample": "is the server running?",
     "doctor http://127.0.0.1:9/v1": "is the server running?",
     "score nothing.jsonl": "'nothing.jsonl' does not exist",
@@ -30,7 +30,9 @@ CASES = {
     "explain none": "'none' holds no completions.jsonl",
     "explain bytes.jsonl#run": "bytes.jsonl",
     "compare none none": "'none' holds no completions.jsonl",
+    "profile none none": "'none' holds no completions.jsonl",
     "diff none none": "'none' holds no completions.jsonl",
+    "view nothing": "'nothing' is no folder",
     "why none --expected 50": "'none' holds no completions.jsonl",
     "why bytes.jsonl --expected 101": "101",
     "report none -o x.html": "'none' holds no completions.jsonl",
@@ -39,7 +41,7 @@ CASES = {
     "export a b --to parquet -o x.parquet": "one run is exported at a time; given: 'a', 'b'",
     "audit nothing:score": "'nothing:score' cannot be called",
     "doctor localhost:8000": "'localhost:8000' is of no known form",
-    "doctor http://[bad/v1": "'http://[bad/v1' is no usable http:// or https:// URL",
+    "doctor http://[bad/v1": "'http://[bad/v1' is no usable http://",
     "finetune -m none -d sample -o x": "no model is in 'none'",
     "sample -m transformers/none -d sample -o x": "",
     "verifier train --generator none --samples none -o x": "'none'",
@@ -67,11 +69,11 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(
     Path("none").mkdir()
     Path("bytes.jsonl").write_bytes(bytes(range(128, 256)))
     Path("bytes.gz").write_bytes(bytes(range(128, 256)))
-    done = gradeschool(*words.split())
-    assert done.status == 2
-    assert "Traceback" not in done.out + done.err
-    assert CASES[words] in " ".join(done.err.split())
-    assert len(done.err.splitlines()[-1]) < 400
+    result = gradeschool(*words.split())
+    assert result.status == 2
+    assert "Traceback" not in result.out + result.err
+    assert CASES[words] in " ".join(result.err.split())
+    assert len(result.err.splitlines()[-1]) < 400
     assert not any(path.name.startswith("x") for path in tmp_path.iterdir())
 
 

@@ -47,8 +47,8 @@ def run_of(
     by_question = dict(zip((problem.question for problem in PROBLEMS), texts, strict=True))
 
     def model(prompt: Any) -> str:
-        asked = prompt if isinstance(prompt, str) else prompt[-1]["content"]
-        return next(text for question, text in by_question.items() if question in asked)
+        requested = prompt if isinstance(prompt, str) else prompt[-1]["content"]
+        return next(text for question, text in by_question.items() if question in requested)
 
     package.evaluate(model, protocol, DATASET, limit=len(PROBLEMS), name="m", output=folder)
     manifest = folder / "run.json"
@@ -82,9 +82,9 @@ def worse(text: str, right: bool, problem: Problem) -> str:
 
 
 def first_cause(gradeschool: Command, *words: object) -> str:
-    done = gradeschool("why", *words, "-d", DATASET, "--json")
-    assert done.status == 0, done.err
-    return str(done.json()["causes"][0]["name"])
+    result = gradeschool("why", *words, "-d", DATASET, "--json")
+    assert result.status == 0, result.err
+    return str(result.json()["causes"][0]["name"])
 
 
 # Fault of the texts -> options, and the cause that is to be named first.
@@ -138,15 +138,15 @@ def test_other_labels_are_named_beside_the_expected_run(
         return jsonl(path, rows)
 
     good, bad = with_golds(tmp_path / "a.jsonl", False), with_golds(tmp_path / "b.jsonl", True)
-    done = gradeschool("why", bad, "--expected-run", good, "--json")
-    assert done.status == 0, done.err
-    assert done.json()["causes"][0]["name"] == "labels"
+    result = gradeschool("why", bad, "--expected-run", good, "--json")
+    assert result.status == 0, result.err
+    assert result.json()["causes"][0]["name"] == "labels"
 
 
 def test_a_gap_within_chance_is_called_so(gradeschool: Command, tmp_path: Path) -> None:
     path = file_of(tmp_path / "answers.jsonl", answers())
-    said = gradeschool("why", path, "--expected", "92.5", "-d", DATASET)
-    assert "which is within chance" in said.out
+    sentence = gradeschool("why", path, "--expected", "92.5", "-d", DATASET)
+    assert "which is within chance" in sentence.out
     fields = gradeschool("why", path, "--expected", "92.5", "-d", DATASET, "--json").json()
     assert fields["within_chance"] is True
     assert not any(cause["points"] for cause in fields["causes"])
@@ -174,6 +174,6 @@ def test_what_why_refuses(gradeschool: Command, tmp_path: Path) -> None:
         ((path, "--expected-run", path), "are the same"),
         ((tmp_path / "absent", "--expected", 3), "does not exist"),
     ):
-        done = gradeschool("why", *words, "-d", DATASET)
-        assert (done.status, done.out) == (2, "")
-        assert message in done.err
+        result = gradeschool("why", *words, "-d", DATASET)
+        assert (result.status, result.out) == (2, "")
+        assert message in result.err

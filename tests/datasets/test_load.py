@@ -157,7 +157,7 @@ class Origin(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.asked: list[str] = []
+        self.paths: list[str] = []
         self.body, self.status, self.claimed_length = BODY, 200, len(BODY)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
@@ -169,7 +169,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Note the path and send the body."""
-        self.server.asked.append(self.path)
+        self.server.paths.append(self.path)
         if self.server.status == 0:
             self.wfile.write(b"this is no HTTP\r\n\r\n")
             return
@@ -224,7 +224,7 @@ def test_a_missing_dataset_is_fetched_once_and_then_read_from_the_cache(
         load._load_source.cache_clear()
         assert load_dataset("tiny").problems[0].gold == "2"
     assert files.locate(tiny).where == "cache"
-    assert origin.asked == ["/pinned/test.jsonl"]
+    assert origin.paths == ["/pinned/test.jsonl"]
     assert cached() == [files.cache_folder() / "tiny" / "test.jsonl"]
     assert cached()[0].read_bytes() == BODY
 
@@ -236,7 +236,7 @@ def test_a_file_that_the_user_gives_goes_before_cache_and_origin(
     (tmp_path / "tiny" / "test.jsonl").write_bytes(BODY)
     monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
     assert files.locate(tiny).path == tmp_path / "tiny" / "test.jsonl"
-    assert origin.asked == []
+    assert origin.paths == []
 
 
 def test_what_the_given_folder_does_not_hold_is_fetched(
@@ -244,7 +244,7 @@ def test_what_the_given_folder_does_not_hold_is_fetched(
 ) -> None:
     monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
     assert files.locate(tiny).where == "fetched"
-    assert len(origin.asked) == 1
+    assert len(origin.paths) == 1
 
 
 def test_a_wrong_digest_from_the_origin_is_an_error_and_nothing_is_kept(
@@ -293,7 +293,7 @@ def test_nothing_is_fetched_where_the_user_is_offline(
     monkeypatch.setenv(variable, value)
     with pytest.raises(DataError, match=rf"{variable} forbids .*tiny/test\.jsonl"):
         load_dataset("tiny")
-    assert origin.asked == []
+    assert origin.paths == []
 
 
 @pytest.mark.parametrize("value", ["0", "", "false"])
@@ -302,7 +302,7 @@ def test_an_offline_variable_that_says_no_does_not_forbid(
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", value)
     assert len(load_dataset("tiny")) == 1
-    assert len(origin.asked) == 1
+    assert len(origin.paths) == 1
 
 
 def test_what_was_fetched_before_is_read_offline(
@@ -321,7 +321,7 @@ def test_a_proxy_of_the_environment_is_used(
     monkeypatch.setitem(SOURCES, "tiny", replace(tiny, url=url))
     monkeypatch.setenv(variable, origin.url)
     assert len(load_dataset("tiny")) == 1
-    assert origin.asked == [url]
+    assert origin.paths == [url]
 
 
 def test_no_proxy_exempts_a_host(
@@ -330,7 +330,7 @@ def test_no_proxy_exempts_a_host(
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     assert len(load_dataset("tiny")) == 1
-    assert origin.asked == ["/pinned/test.jsonl"]
+    assert origin.paths == ["/pinned/test.jsonl"]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_score_counts_and_says_why() -> None:
     assert (len(scores), scores.correct, scores.headline.no_answer) == (3, 1, 1)
     assert scores.accuracy == pytest.approx(1 / 3)
     assert scores.ci95[0] < 1 / 3 < scores.ci95[1]
-    assert [at for at, _ in scores.misses()] == [1, 2]
+    assert [index for index, _ in scores.misses()] == [1, 2]
     assert "'711' is not '11'" in scores.describe_misses()
     assert [verdict.scorer for verdict in scores.verdicts] == [DEFAULT_SCORER] * 3
 
@@ -41,7 +41,7 @@ def test_score_takes_several_scorers_and_equal_golds_are_different_problems() ->
     scores = package.score(
         ["#### 1", "1", "#### 1", "2"], ["1"] * 4, ["openai/2021", DEFAULT_SCORER]
     )
-    assert [one.correct for one in scores.run.scorers] == [2, 3]
+    assert [item.correct for item in scores.run.scorers] == [2, 3]
     alone = package.score(["#### 1", "1", "#### 1", "2"], ["1"] * 4)
     assert alone.ci95 == package.score(["#### 1", "1", "#### 1", "2"], [1, "1", "#### 1", 1.0]).ci95
 
@@ -88,8 +88,8 @@ def knows(golds: dict[str, str]) -> Callable[[object], str]:
 
     def model(prompt: object) -> str:
         text = prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False)
-        found = [gold for question, gold in golds.items() if question[:40] in text]
-        return f"#### {found[0]}" if found else "I do not know."
+        results = [gold for question, gold in golds.items() if question[:40] in text]
+        return f"#### {results[0]}" if results else "I do not know."
 
     return model
 
@@ -230,13 +230,13 @@ def test_integrations_prints_paths_that_are_there(gradeschool: Command) -> None:
 def test_an_unknown_tool_is_refused_with_those_that_are_close(
     gradeschool: Command,
 ) -> None:
-    done = gradeschool("integrations", "lmeval")
-    assert (done.status, "did you mean lm-eval?" in done.err) == (2, True)
+    result = gradeschool("integrations", "lmeval")
+    assert (result.status, "did you mean lm-eval?" in result.err) == (2, True)
 
 
 def test_the_old_keyword_names_the_scorer() -> None:
     with pytest.warns(DeprecationWarning, match="rule= is now scorer="):
         scores = package.score(["#### 18"], [18], rule="openai/2021")
-    assert [one.scorer for one in scores.run.scorers] == ["openai/2021"]
+    assert [item.scorer for item in scores.run.scorers] == ["openai/2021"]
     with pytest.warns(DeprecationWarning):
         pytest_plugin.check(["#### 18"], [18], at_least=1, rule="openai/2021")

@@ -60,7 +60,7 @@ def chat(content: object) -> list[dict[str, object]]:
         ("#### 18", float("nan"), None, Outcome.ERROR),
         ("#### 18", 10**9000, None, Outcome.ERROR),
     ],
-    ids=[str(at) for at in range(19)],
+    ids=[str(index) for index in range(19)],
 )
 def test_a_reward_is_1_0_or_none_with_its_outcome(
     completion: object, gold: object, value: float | None, outcome: Outcome
@@ -101,7 +101,7 @@ def test_of_a_very_long_completion_the_end_is_read() -> None:
 
 
 def test_rewards_are_the_same_from_threads() -> None:
-    texts = [f"step {at}\n#### {at % 7}" for at in range(400)]
+    texts = [f"step {index}\n#### {index % 7}" for index in range(400)]
     alone = [GRADER.grade(text, 3).value for text in texts]
     with ThreadPoolExecutor(16) as pool:
         assert list(pool.map(lambda text: GRADER.grade(text, 3).value, texts)) == alone
@@ -263,9 +263,9 @@ def test_the_file_for_openrlhf_holds_the_function_that_it_looks_for() -> None:
 @pytest.mark.slow
 def test_openrlhf_gets_tensors() -> None:
     pytest.importorskip("torch", reason="needs torch, which make test-all installs")
-    found = openrlhf.reward_func(["Q 18", "Q 7", "Q none"], ["Q"] * 3, ["18", "#### 11", "1"])
-    assert found["rewards"].tolist() == found["scores"].tolist() == [1.0, 0.0, 0.0]
-    assert found["extra_logs"]["answered"].tolist() == [1.0, 1.0, 0.0]
+    results = openrlhf.reward_func(["Q 18", "Q 7", "Q none"], ["Q"] * 3, ["18", "#### 11", "1"])
+    assert results["rewards"].tolist() == results["scores"].tolist() == [1.0, 0.0, 0.0]
+    assert results["extra_logs"]["answered"].tolist() == [1.0, 1.0, 0.0]
 
 
 def test_the_old_keyword_names_the_scorer() -> None:

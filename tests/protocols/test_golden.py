@@ -52,11 +52,11 @@ def test_quirks_of_the_sources(quirk: Quirk) -> None:
 
 
 def test_every_golden_file_is_read() -> None:
-    found = {
+    files = {
         path for top in ("src", "tests") for path in (REPOSITORY / top).rglob("*golden*.json*")
     }
     read = {PACKAGES / package / NAME for package in {case.package for case in CASES}}
-    assert found == read
+    assert files == read
 
 
 def test_ids_are_unique_in_a_package() -> None:

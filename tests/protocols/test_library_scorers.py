@@ -240,9 +240,9 @@ def test_score_says_what_is_left_out(
     assert "10 scorers that call a library are not installed" in everything.err
     assert "pip install 'gradeschool[math-verify]'" in everything.err
     assert gradeschool(*score).err == ""
-    one = gradeschool(*score, "--scorer", "evalscope/gsm8k")
-    assert one.status == 2
-    assert "'evalscope/gsm8k' needs an extra: pip install" in one.err
+    result = gradeschool(*score, "--scorer", "evalscope/gsm8k")
+    assert result.status == 2
+    assert "'evalscope/gsm8k' needs an extra: pip install" in result.err
 
 
 def test_score_runs_library_scorers_only_when_asked(gradeschool: Command, file: Path) -> None:
@@ -262,5 +262,5 @@ def test_score_with_a_library_scorer(gradeschool: Command, file: Path) -> None:
 
 def test_the_list_names_the_extra(gradeschool: Command) -> None:
     listed = gradeschool("protocols", "list", "--json").json()["scorers"]
-    assert [one["name"] for one in listed if one["extra"]] == NAMES
+    assert [scorer["name"] for scorer in listed if scorer["extra"]] == NAMES
     assert gradeschool("protocols", "list").out.count("extra: math-verify") == len(NAMES)

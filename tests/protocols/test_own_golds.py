@@ -68,11 +68,11 @@ MISSED = re.compile(
 
 def own_form(name: str) -> str:
     """How a protocol writes an answer in its examples, or what it asks for."""
-    found = shape(all_protocols()[name], PROBES, (), 0)
-    if found.shot.startswith(found.question) and found.shot:
-        return found.shot.removeprefix(found.question).lstrip(" ")
-    if found.place == "turns":
-        return found.shot.partition("\nassistant: ")[2].removeprefix(found.prefix or "").lstrip(" ")
+    parts = shape(all_protocols()[name], PROBES, (), 0)
+    if parts.shot.startswith(parts.question) and parts.shot:
+        return parts.shot.removeprefix(parts.question).lstrip(" ")
+    if parts.place == "turns":
+        return parts.shot.partition("\nassistant: ")[2].removeprefix(parts.prefix or "").lstrip(" ")
     return ASKED[name.partition("+")[0]]
 
 
@@ -163,10 +163,10 @@ def missed(scorer_name: str, form: str, problems: Problems) -> list[str]:
 def listed(scorer: str) -> tuple[list[str], list[str]]:
     """The ids that a scorer's package lists as missed: of test, of train."""
     text = " ".join(source_text(package_of(scorer)).split())
-    for found in MISSED.finditer(text):
-        if found["scorer"] == scorer:
-            ids = found["test"].replace("none", "").split(), found["train"].split()
-            assert int(found["count"]) == len(ids[0]) + len(ids[1])
+    for match in MISSED.finditer(text):
+        if match["scorer"] == scorer:
+            ids = match["test"].replace("none", "").split(), match["train"].split()
+            assert int(match["count"]) == len(ids[0]) + len(ids[1])
             return ids
     return [], []
 
@@ -189,9 +189,9 @@ def test_golds_under_library_scorers(
     some = [
         problem for problem in gsm8k_train if int(problem.id) % EVERY == 0 or problem.id in train
     ]
-    found = missed(scorer, form, gsm8k_test), missed(scorer, form, some)
-    assert found in ((test, train), ([], []))  # a scorer's list is of the form that it fails on
-    assert found == (test, train) or len([form for name, form in FORMS if name == scorer]) > 1
+    ids = missed(scorer, form, gsm8k_test), missed(scorer, form, some)
+    assert ids in ((test, train), ([], []))  # a scorer's list is of the form that it fails on
+    assert ids == (test, train) or len([form for name, form in FORMS if name == scorer]) > 1
 
 
 @pytest.mark.parametrize(

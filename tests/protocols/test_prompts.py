@@ -148,10 +148,10 @@ def test_olmes_messages_are_turns_that_end_in_a_user_turn_and_a_prefix(
     assert [message.role for message in prompt.messages] == ["user", "assistant"] * 8 + ["user"]
     assert prompt.messages[-1] == Message("user", f"Question: {gsm8k_test[0].question}")
     assert prompt.prefix == "Answer:"
-    for asked, answered in zip(prompt.messages[0:16:2], prompt.messages[1:16:2], strict=True):
-        assert asked.content.startswith("Question: ")
-        assert not asked.content.rstrip().endswith("Answer:")
-        assert answered.content.startswith("Answer: ")
+    for user, assistant in zip(prompt.messages[0:16:2], prompt.messages[1:16:2], strict=True):
+        assert user.content.startswith("Question: ")
+        assert not user.content.rstrip().endswith("Answer:")
+        assert assistant.content.startswith("Answer: ")
 
 
 def test_the_official_prompt_is_the_question_and_a_line_break(gsm8k_test: Problems) -> None:
@@ -219,7 +219,7 @@ def test_shots_as_text_keeps_every_character_and_adds_only_joiners(
     shots: list[tuple[str, str]], question: str
 ) -> None:
     text = shots_as_text(shots, question)
-    assert text == "".join(f"{asked} {answered}\n\n" for asked, answered in shots) + question
+    assert text == "".join(f"{user} {assistant}\n\n" for user, assistant in shots) + question
 
 
 @given(PAIRS, st.text(), st.none() | st.text(), st.none() | st.text())

@@ -34,8 +34,10 @@ def test_one_protocol_and_its_scorers_read_no_other_package() -> None:
         "print(*(name.split('.')[2] for name in sys.modules"
         " if name.startswith('gradeschool.protocols.')))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert set(done.stdout.split()) == {"registry", "zero_shot", "gradeschool"}
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    )
+    assert set(result.stdout.split()) == {"registry", "zero_shot", "gradeschool"}
 
 
 @pytest.mark.parametrize("name", ["lm-eval/no", "registry/x", "../registry", "", "no-such/package"])

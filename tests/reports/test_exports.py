@@ -30,8 +30,8 @@ def answers(tmp_path: Path) -> Path:
         for index, text in zip((0, 29), texts, strict=True)
     ]
     rows += [
-        {"index": at % 48, "run": "hostile", "sample": at, "completion": text}
-        for at, text in enumerate(HOSTILE)
+        {"index": index % 48, "run": "hostile", "sample": index, "completion": text}
+        for index, text in enumerate(HOSTILE)
     ]
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -39,9 +39,9 @@ def answers(tmp_path: Path) -> Path:
 
 
 def exported(gradeschool: Command, path: Path, *specs: object) -> str:
-    done = gradeschool("report", *specs, "-d", "sample", "-o", path, "--scorer", "openai/2021",
+    result = gradeschool("report", *specs, "-d", "sample", "-o", path, "--scorer", "openai/2021",
                        "--scorer", "multi-pattern")  # fmt: skip
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     return path.read_text(encoding="utf-8")
 
 
@@ -66,8 +66,8 @@ def test_a_markdown_cell_is_text(text: str) -> None:
     inline = [token for token in tokens if token.type == "inline"][1]
     kinds = {child.type for child in inline.children or ()}
     assert kinds <= {"text", "text_special"}
-    said = "".join(child.content for child in inline.children or ())
-    assert said == f"x{printable(clip(text, 200), keep='')}x"
+    text_shown = "".join(child.content for child in inline.children or ())
+    assert text_shown == f"x{printable(clip(text, 200), keep='')}x"
 
 
 def test_csv_has_a_row_for_each_completion(
@@ -113,6 +113,6 @@ def test_junit_counts_what_failed(gradeschool: Command, answers: Path, tmp_path:
 
 def test_another_ending_is_refused(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     """Before anything is read; the message says which endings there are."""
-    done = gradeschool("report", answers, "-o", tmp_path / "a.docx")
-    assert done.status == 2
-    assert ".html, .md, .csv, .xml" in done.err
+    result = gradeschool("report", answers, "-o", tmp_path / "a.docx")
+    assert result.status == 2
+    assert ".html, .md, .csv, .xml" in result.err

@@ -36,7 +36,9 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 
 def series(name: str, *shares: float, baseline: bool = False) -> Series:
-    points = (Point(2**at, share, wilson(1319 * share, 1319)) for at, share in enumerate(shares))
+    points = (
+        Point(2**step, share, wilson(1319 * share, 1319)) for step, share in enumerate(shares)
+    )
     return Series(name, tuple(points), baseline)
 
 
@@ -50,7 +52,7 @@ def texts_of(draw: Callable[[Any], None]) -> list[str]:
     draw(canvas)
     canvas.draw_without_rendering()
     text = importlib.import_module("matplotlib.text").Text
-    return [one.get_text() for one in canvas.findobj(text) if one.get_text()]
+    return [item.get_text() for item in canvas.findobj(text) if item.get_text()]
 
 
 @pytest.mark.parametrize("ending", curves.ENDINGS)
@@ -89,13 +91,13 @@ def test_panels_with_other_series_have_names_of_their_own(tmp_path: Path) -> Non
 
 
 def test_a_figure_with_other_panels_than_the_paper_has(tmp_path: Path) -> None:
-    one = [series("a", 0.1, 0.2)]
+    panel = [series("a", 0.1, 0.2)]
     with pytest.raises(InputError, match="has 2 panels, series are given for 1"):
-        paper_figure("5", [one])
-    titled = paper_figure("5", [one], titles=["1M"], x="Problems")
+        paper_figure("5", [panel])
+    titled = paper_figure("5", [panel], titles=["1M"], x="Problems")
     assert [(panel.title, panel.x) for panel in titled.panels] == [("1M", "Problems")]
     with pytest.raises(UnknownNameError, match="5c"):
-        paper_figure("5d", [one])
+        paper_figure("5d", [panel])
     with pytest.raises(InputError, match="needs series"):
         paper_figure("6a", [[]])
 
@@ -110,14 +112,14 @@ def test_edges_of_the_scale_and_single_points_are_drawn(tmp_path: Path) -> None:
 
 def test_scorers_show_their_accuracies_and_how_many_agree() -> None:
     rows = [ScorerRow("a", 2, share(93), True), ScorerRow("b$x$", 0, share(88), False)]
-    found = texts_of(lambda canvas: draw_scorers(rows, canvas))
-    assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(found)
+    texts = texts_of(lambda canvas: draw_scorers(rows, canvas))
+    assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(texts)
 
 
 def test_agreement_below_all_is_never_written_as_all() -> None:
     same = Agreement(("a", "b", "c"), ((1, 0.9999, 0.5), (0.9999, 1, 1), (0.5, 1, 1)))
-    found = texts_of(lambda canvas: draw_agreement(same, canvas))
-    assert [text for text in found if "9.9" in text or text in ("100", "50.0")] == [
+    texts = texts_of(lambda canvas: draw_agreement(same, canvas))
+    assert [text for text in texts if "9.9" in text or text in ("100", "50.0")] == [
         "99.9",
         "50.0",
         "100",
@@ -126,8 +128,8 @@ def test_agreement_below_all_is_never_written_as_all() -> None:
 
 def test_causes_show_counts_and_shares() -> None:
     rows = [CauseRow("wrong value", 996), CauseRow("empty", 4)]
-    found = texts_of(lambda canvas: draw_causes(rows, canvas))
-    assert {"996  (100%)", "4  (<1%)"} <= set(found)
+    texts = texts_of(lambda canvas: draw_causes(rows, canvas))
+    assert {"996  (100%)", "4  (<1%)"} <= set(texts)
 
 
 @pytest.mark.parametrize(
@@ -147,35 +149,35 @@ def test_without_matplotlib_the_message_names_the_extra(
         curves.save(lambda canvas: None, tmp_path / "x.png", 1, 1)
 
 
-def rows(path: Path, found: list[dict[str, object]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in found))
+def rows(path: Path, row_fields: list[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in row_fields))
     return path
 
 
 def test_the_figures_of_a_run_with_several_samples(gradeschool: Command, tmp_path: Path) -> None:
     problems = rows(tmp_path / "p.jsonl", [{
-        "question": f"{'word ' * (25 + at % 50)}{at}?",
-        "answer": f"<<1+1=2>>{'<<1+1=2>>' * (at % 3)}\n#### {at}"}
-        for at in range(60)])  # fmt: skip
-    said = rows(tmp_path / "s.jsonl", [{
-        "index": at, "sample": k, "run": "a $b$ \x1b[31m/../c",
-        "completion": f"{'#### ' if k else ''}{at + (k + at) % 3}{'' if k else ' of 9'}"}
-        for at in range(60) for k in range(4)])  # fmt: skip
-    done = gradeschool(
-        "report", said, "-d", problems, "--figures", tmp_path / "f", "--format", "svg"
+        "question": f"{'word ' * (25 + index % 50)}{index}?",
+        "answer": f"<<1+1=2>>{'<<1+1=2>>' * (index % 3)}\n#### {index}"}
+        for index in range(60)])  # fmt: skip
+    samples = rows(tmp_path / "s.jsonl", [{
+        "index": index, "sample": k, "run": "a $b$ \x1b[31m/../c",
+        "completion": f"{'#### ' if k else ''}{index + (k + index) % 3}{'' if k else ' of 9'}"}
+        for index in range(60) for k in range(4)])  # fmt: skip
+    result = gradeschool(
+        "report", samples, "-d", problems, "--figures", tmp_path / "f", "--format", "svg"
     )
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     assert sorted(path.name for path in (tmp_path / "f").iterdir()) == [
         f"{name}.svg" for name in ("agreement", "causes", "curves", "lengths", "scorers", "slices")
     ]
-    again = gradeschool("report", said, said, "-d", problems, "--figures", tmp_path / "f")
+    again = gradeschool("report", samples, samples, "-d", problems, "--figures", tmp_path / "f")
     assert "18 files" in again.out
     two = rows(tmp_path / "two.jsonl", [{
-        "index": at, "run": name, "completion": f"#### {at}"}
-        for at in range(60) for name in ("x/../y", "z")])  # fmt: skip
+        "index": index, "run": name, "completion": f"#### {index}"}
+        for index in range(60) for name in ("x/../y", "z")])  # fmt: skip
     figures = ("--figures", tmp_path / "g", "--format", "png")
-    done = gradeschool("report", two, "-d", problems, *figures, "-o", tmp_path / "page.md")
-    assert done.status == 0, done.err
+    result = gradeschool("report", two, "-d", problems, *figures, "-o", tmp_path / "page.md")
+    assert result.status == 0, result.err
     names = sorted(path.name for path in (tmp_path / "g").iterdir())
     assert "1-x_.._y-scorers.png" in names
     assert {"2-z-lengths.png", "runs.png"} <= set(names)
@@ -186,8 +188,8 @@ def test_what_report_refuses(gradeschool: Command, tmp_path: Path) -> None:
     nothing = gradeschool("report", tmp_path / "x.jsonl")
     assert (nothing.status, "there is nothing to write" in nothing.err) == (2, True)
     (tmp_path / "file").touch()
-    said = rows(tmp_path / "s.jsonl", [{"index": 0, "completion": "5"}])
-    taken = gradeschool("report", said, "-d", "sample", "--figures", tmp_path / "file" / "f")
+    samples = rows(tmp_path / "s.jsonl", [{"index": 0, "completion": "5"}])
+    taken = gradeschool("report", samples, "-d", "sample", "--figures", tmp_path / "file" / "f")
     assert (taken.status, "cannot use the folder" in taken.err) == (2, True)
 
 

@@ -26,7 +26,7 @@ from gradeschool.reports.page.gather import (
     token_values,
 )
 from gradeschool.verifier.candidates import text_key
-from tests.reports.test_page_in_browser import rows_of, seen, until
+from tests.reports.test_page_in_browser import rows_of, shown_text, until
 from tests.support.browser import Open
 from tests.support.browser import chromium as chromium  # a fixture
 from tests.support.browser import open_page as open_page  # a fixture
@@ -44,21 +44,21 @@ def decoded(text: str, cuts: Sequence[int]) -> list[str]:
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.lists(st.integers(0, 999)))
 def test_pieces_are_one_for_each_token(text: str, cuts: list[int]) -> None:
     tokens = decoded(text, cuts)
-    found = pieces(text, [*tokens, "<eos>"])
-    assert len(found) == len(tokens) + 1
+    shown_pieces = pieces(text, [*tokens, "<eos>"])
+    assert len(shown_pieces) == len(tokens) + 1
     if "\ufffd" not in "".join(tokens):
-        assert found == [*tokens, "<eos>"]
-        assert "".join(found[:-1]) == text
+        assert shown_pieces == [*tokens, "<eos>"]
+        assert "".join(shown_pieces[:-1]) == text
 
 
 @given(st.text("aé😀 7", max_size=12), st.lists(st.integers(0, 999)))
 def test_characters_torn_between_tokens_are_put_together(text: str, cuts: list[int]) -> None:
     """Where whole tokens of the same character stand beside torn ones, tokens stay as they are."""
     tokens = decoded(text, cuts)
-    found = pieces(text, tokens)
-    assert "".join(found) == text or found == tokens
+    shown_pieces = pieces(text, tokens)
+    assert "".join(shown_pieces) == text or shown_pieces == tokens
     if len(set(text) - {"a", "7", " "}) == len([char for char in text if char not in "a7 "]):
-        assert "".join(found) == text
+        assert "".join(shown_pieces) == text
 
 
 def test_tokens_of_another_text_stay_as_they_are() -> None:
@@ -83,8 +83,8 @@ def test_a_text_is_shown_once_and_other_problems_before_a_second_text() -> None:
         )
         for valued in [TokenValues("v", score, (text,), (score,))]
     ]
-    found = _clearest(shown, True, -1)
-    assert [(one.entry.problem.id, one.entry.text) for one in found] == [
+    clearest = _clearest(shown, True, -1)
+    assert [(solution.entry.problem.id, solution.entry.text) for solution in clearest] == [
         ("a", "5"), ("b", "5"), ("a", "five"),
     ]  # fmt: skip
 
@@ -103,11 +103,11 @@ def test_rows_that_do_not_fit_are_passed_over_and_the_last_verifier_counts(tmp_p
     ]
     rows_of(tmp_path / "verifier-scores.jsonl", bad)
     assert token_values(tmp_path, print) == {}
-    told: list[str] = []
+    warnings: list[str] = []
     rows_of(tmp_path / "verifier-scores.jsonl", [row, {**row, "verifier": "b", "score": 0.7}, *bad])
-    found = token_values(tmp_path, told.append)
-    assert (found["k"].verifier, found["k"].score) == ("b", 0.7)
-    assert "those by 'b' are shown, not by 'a'" in told[0]
+    values = token_values(tmp_path, warnings.append)
+    assert (values["k"].verifier, values["k"].score) == ("b", 0.7)
+    assert "those by 'b' are shown, not by 'a'" in warnings[0]
     assert token_values(tmp_path / "absent", print) == {}
 
 
@@ -115,18 +115,21 @@ def scored(folder: Path, texts: Sequence[str], values: Sequence[float]) -> tuple
     """Problems and completions, each text one token a character, of the same value everywhere."""
     problems = rows_of(
         folder / "problems.jsonl",
-        [{"question": f"{text} number {at}?", "answer": "5"} for at, text in enumerate(texts)],
+        [
+            {"question": f"{text} number {index}?", "answer": "5"}
+            for index, text in enumerate(texts)
+        ],
     )
     answers = rows_of(
         folder / "answers.jsonl",
-        [{"index": at, "completion": text, "run": "r"} for at, text in enumerate(texts)],
+        [{"index": index, "completion": text, "run": "r"} for index, text in enumerate(texts)],
     )
     rows_of(
         folder / "answers.verifier-scores.jsonl",
         [
-            {"key": text_key(f"{text} number {at}?", text), "verifier": "v</script>@1",
+            {"key": text_key(f"{text} number {index}?", text), "verifier": "v</script>@1",
              "score": value, "tokens": [*text, "<eos>"], "values": [value] * (len(text) + 1)}
-            for at, (text, value) in enumerate(zip(texts, values, strict=True))
+            for index, (text, value) in enumerate(zip(texts, values, strict=True))
         ],
     )  # fmt: skip
     return problems, answers
@@ -136,11 +139,11 @@ def scored(folder: Path, texts: Sequence[str], values: Sequence[float]) -> tuple
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with both pages of hostile completions whose tokens are their characters."""
     folder = tmp_path_factory.mktemp("hostile")
-    values = [at / (len(HOSTILE) - 1) for at in range(len(HOSTILE))]
+    values = [index / (len(HOSTILE) - 1) for index in range(len(HOSTILE))]
     problems, answers = scored(folder, HOSTILE, values)
-    done = run_script("report", answers, "-d", problems, "--heatmap", folder / "heat.html",
+    result = run_script("report", answers, "-d", problems, "--heatmap", folder / "heat.html",
                       "-o", folder / "page.html")  # fmt: skip
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     return folder
 
 
@@ -158,11 +161,11 @@ def test_the_page_holds_no_markup_of_a_token(hostile: Path) -> None:
 def test_kinds_are_told_apart_by_scorer_and_score(tmp_path: Path) -> None:
     texts = ["#### 5", "#### 6", "so 5", "so 6"]
     problems, answers = scored(tmp_path, texts, [0.9, 0.8, 0.2, 0.1])
-    done = run_script("report", answers, "-d", problems, "--heatmap", tmp_path / "heat.html")
-    assert done.status == 0, done.err
+    result = run_script("report", answers, "-d", problems, "--heatmap", tmp_path / "heat.html")
+    assert result.status == 0, result.err
     page = (tmp_path / "heat.html").read_text(encoding="utf-8")
-    found = re.findall(r"<h2[^>]*>([^<]*)</h2>|<h3>([^<]*)</h3>", page)
-    assert [kind or solution for kind, solution in found] == [
+    headings = re.findall(r"<h2[^>]*>([^<]*)</h2>|<h3>([^<]*)</h3>", page)
+    assert [kind or solution for kind, solution in headings] == [
         "Correct, scored high",
         "Problem 0, sample 0, score 0.90",
         "Not correct, scored high",
@@ -177,16 +180,16 @@ def test_kinds_are_told_apart_by_scorer_and_score(tmp_path: Path) -> None:
 
 def test_keys_of_a_run_folder_are_its_completions(tmp_path: Path) -> None:
     problems, answers = scored(tmp_path, ["#### 5", "#### 6"], [0.9, 0.8])
-    done = run_script("eval", "-m", f"recorded/{answers}", "-d", problems, "--quiet",
+    result = run_script("eval", "-m", f"recorded/{answers}", "-d", problems, "--quiet",
                       "-o", tmp_path / "run")  # fmt: skip
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     rows = (tmp_path / "run/completions.jsonl").read_text("ascii").splitlines()
     keys = [json.loads(row)["key"] for row in rows]
     rows_of(tmp_path / "run/verifier-scores.jsonl", [{
         "key": keys[1], "verifier": "v", "score": 0.25, "tokens": ["####", " 6"],
         "values": [0.5, 0.25]}])  # fmt: skip
-    done = run_script("report", tmp_path / "run", "-o", tmp_path / "page.html")
-    assert done.status == 0, done.err
+    result = run_script("report", tmp_path / "run", "-o", tmp_path / "page.html")
+    assert result.status == 0, result.err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     packed = re.search(r'id="texts-0">([^<]*)<', page)
     assert packed is not None
@@ -231,15 +234,15 @@ def test_hostile_tokens_are_shown_and_arrows_tell_their_values(
     assert page.locator("main :is(script, img, iframe, svg, style, base, a)").count() == 0
     first = page.locator(".tokens").first
     first.focus()
-    told = page.locator("output").first
-    assert told.inner_text().startswith("Value ")
+    announcement = page.locator("output").first
+    assert announcement.inner_text().startswith("Value ")
     page.keyboard.press("ArrowRight")
-    assert re.match(r"\d\.\d\d after “.+”, token 1 of \d+", told.inner_text())
+    assert re.match(r"\d\.\d\d after “.+”, token 1 of \d+", announcement.inner_text())
     page.keyboard.press("End")
-    assert "after “<eos>”" in told.inner_text()
+    assert "after “<eos>”" in announcement.inner_text()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Home")
-    assert ", token 1 of" in told.inner_text()
+    assert ", token 1 of" in announcement.inner_text()
     page.hover(".tokens >> nth=1 >> .tok >> nth=1")
     assert "token 2 of" in page.locator("output").nth(1).inner_text()
     assert (console, requests) == ([], [(hostile / "heat.html").as_uri()])
@@ -254,8 +257,10 @@ def test_axe_finds_nothing_in_the_heat_map(chromium: Any, hostile: Path, scheme:
     )
     page, _, _ = open_heatmap(chromium, hostile / "heat.html", color_scheme=scheme,
                               viewport={"width": 390, "height": 800}, bypass_csp=True)  # fmt: skip
-    found = axe.Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"][:160]) for one in found] == []
+    violations = axe.Axe().run(page).response["violations"]
+    assert [
+        (violation["id"], violation["nodes"][0]["html"][:160]) for violation in violations
+    ] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.context.close()
 
@@ -266,12 +271,12 @@ def test_the_explorer_shows_values_until_they_are_switched_off(
     """Every hostile completion reads as it was written, token by token; the address keeps it."""
     opened = open_page(hostile / "page.html")
     page = opened.page
-    for at, text in enumerate(HOSTILE):
-        page.evaluate(f"location.hash = 'problem={at}'")
-        until(page, "document.querySelector('#detail h3').textContent", f"Problem {at}")
+    for index, text in enumerate(HOSTILE):
+        page.evaluate(f"location.hash = 'problem={index}'")
+        until(page, "document.querySelector('#detail h3').textContent", f"Problem {index}")
         # Each token by itself, so that what is drawn as one character may be several tokens.
         shown = page.evaluate("document.querySelector('.completion .tokens').textContent")
-        assert shown == "".join(map(seen, [*text, "<eos>"]))
+        assert shown == "".join(map(shown_text, [*text, "<eos>"]))
     assert "verifier 1.00" in page.inner_text(".completion h4")
     page.uncheck("#f-values")
     until(page, "document.querySelectorAll('.completion .tokens').length", "0")
@@ -287,14 +292,18 @@ def test_axe_finds_nothing_in_an_explorer_with_values(open_page: Open, hostile: 
         "axe_playwright_python.sync_playwright", reason="axe is not installed"
     )
     page = open_page(hostile / "page.html", "#problem=5", bypass_csp=True).page
-    found = axe.Axe().run(page).response["violations"]
-    serious = [one["id"] for one in found if one["impact"] in ("serious", "critical", "moderate")]
+    violations = axe.Axe().run(page).response["violations"]
+    serious = [
+        violation["id"]
+        for violation in violations
+        if violation["impact"] in ("serious", "critical", "moderate")
+    ]
     assert serious == []
 
 
 def test_a_page_without_values_has_no_switch(open_page: Open, tmp_path: Path) -> None:
     problems, answers = scored(tmp_path, ["#### 5"], [0.5])
     (tmp_path / "answers.verifier-scores.jsonl").unlink()
-    done = run_script("report", answers, "-d", problems, "-o", tmp_path / "page.html")
-    assert done.status == 0, done.err
+    result = run_script("report", answers, "-d", problems, "-o", tmp_path / "page.html")
+    assert result.status == 0, result.err
     assert open_page(tmp_path / "page.html").page.locator("#f-values").count() == 0

@@ -30,13 +30,13 @@ class Elements(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.texts: dict[str, list[str]] = {}
         self.path: list[str] = []
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
+        self.elements.append((tag, dict(attrs)))
         self.path.append(tag)
 
     def handle_data(self, data: str) -> None:
@@ -46,10 +46,10 @@ class Elements(HTMLParser):
 
 def blocks(page: str) -> dict[str, bytes]:
     """Return the data of a page, unpacked."""
-    found = re.findall(
+    matches = re.findall(
         r'<script type="application/gzip-base64" id="([^"]+)">([^<]*)</script>', page
     )
-    return {id: gzip.decompress(base64.b64decode(body)) for id, body in found}
+    return {id: gzip.decompress(base64.b64decode(body)) for id, body in matches}
 
 
 def units(value: str, place: int) -> int:
@@ -61,16 +61,16 @@ def units(value: str, place: int) -> int:
 def run_folder(gradeschool: Command, tmp_path: Path) -> Path:
     """A run of the shipped completions on the shipped problems."""
     folder = tmp_path / "run"
-    done = gradeschool(
+    result = gradeschool(
         "eval", "-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", folder
     )
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     return folder
 
 
 def report(gradeschool: Command, path: Path, *arguments: object) -> str:
-    done = gradeschool("report", *arguments, "-o", path)
-    assert done.status == 0, done.err
+    result = gradeschool("report", *arguments, "-o", path)
+    assert result.status == 0, result.err
     return path.read_text(encoding="utf-8")
 
 
@@ -98,11 +98,11 @@ def test_the_page_and_the_terminal_set_the_same_scorers_aside(
     run = f"{SAMPLE_FILE}#handwritten/cot"
     page = report(gradeschool, tmp_path / "page.html", run, "-d", "sample")
     table = gradeschool("score", SAMPLE_FILE, "-d", "sample", "--json").json()["runs"]
-    [scorers] = [one["scorers"] for one in table if one["run"] == "handwritten/cot"]
+    [scorers] = [entry["scorers"] for entry in table if entry["run"] == "handwritten/cot"]
     shares = [
-        100 * one["accuracy"]
-        for one in scorers.values()
-        if one["correct"] and one["correct"] + one["wrong"] > one["no_answer"]
+        100 * entry["accuracy"]
+        for entry in scorers.values()
+        if entry["correct"] and entry["correct"] + entry["wrong"] > entry["no_answer"]
     ]
     aside = f"{len(scorers) - len(shares)} of them find no answer in most, or nothing right."
     assert aside in page
@@ -133,13 +133,13 @@ def test_the_policy_names_the_one_script_and_style(
     page = report(gradeschool, tmp_path / "page.html", run_folder)
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy is not None
-    said = policy.group(1).replace("&#x27;", "'")
-    assert said.startswith("default-src 'none'; ")
+    allowed = policy.group(1).replace("&#x27;", "'")
+    assert allowed.startswith("default-src 'none'; ")
     for tag, inline in (("script", r"<script>(.*?)</script>"), ("style", r"<style>(.*?)</style>")):
         (content,) = re.findall(inline, page, re.DOTALL)
         digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
-        assert f"{tag}-src 'sha256-{digest}'" in said
-    for _, attributes in Elements(page).found:
+        assert f"{tag}-src 'sha256-{digest}'" in allowed
+    for _, attributes in Elements(page).elements:
         assert not {"src", "srcset", "style", "action", "data", "poster"} & attributes.keys()
         assert (attributes.get("href") or "#").startswith("#")
         assert not any(name.startswith("on") for name in attributes)
@@ -151,25 +151,25 @@ def test_the_data_is_every_completion(
     """Texts, outcomes and readings come back from the blocks as the scorers gave them."""
     from gradeschool import get_scorer, load_dataset
 
-    found = blocks(report(gradeschool, tmp_path / "page.html", run_folder))
-    facts = json.loads(found["problems"])
-    texts = json.loads(found["texts-0"])
+    data_blocks = blocks(report(gradeschool, tmp_path / "page.html", run_folder))
+    facts = json.loads(data_blocks["problems"])
+    texts = json.loads(data_blocks["texts-0"])
     stored = [
         json.loads(line) for line in (run_folder / "completions.jsonl").read_text().splitlines()
     ]
     assert [row[0] for row in texts] == [row["completion"] for row in stored]
-    assert [one[0] for one in facts["problems"]] == [row["problem_id"] for row in stored]
+    assert [problem[0] for problem in facts["problems"]] == [row["problem_id"] for row in stored]
     count, scorers = len(stored), facts["scorers"]
-    codes = found["columns"][count * 18 :]
+    codes = data_blocks["columns"][count * 18 :]
     assert len(codes) == count * len(scorers)
     problems = {problem.id: problem for problem in load_dataset("sample").problems}
     outcomes = ("correct", "wrong", "no_answer", "error")
-    for at, name in enumerate(scorers):
+    for scorer_index, name in enumerate(scorers):
         for number, row in enumerate(stored):
             verdict = get_scorer(name).judge(row["completion"], problems[row["problem_id"]])
-            assert outcomes[codes[at * count + number]] == verdict.outcome.value
+            assert outcomes[codes[scorer_index * count + number]] == verdict.outcome.value
             if verdict.answer and verdict.answer.span:
-                marked = facts["marked"].index(at)
+                marked = facts["marked"].index(scorer_index)
                 readings = [r for r in texts[number][1] if marked in r[3]]
                 places = [units(row["completion"], place) for place in verdict.answer.span]
                 assert [r[:2] for r in readings] == [places]
@@ -177,22 +177,27 @@ def test_the_data_is_every_completion(
 
 def test_hostile_names_stay_text(gradeschool: Command, tmp_path: Path) -> None:
     """Runs, models and problems may be called anything; elements are only ours."""
-    rows = [{"index": at % 48, "run": name, "completion": name} for at, name in enumerate(HOSTILE)]
+    rows = [
+        {"index": index % 48, "run": name, "completion": name} for index, name in enumerate(HOSTILE)
+    ]
     answers = tmp_path / "answers.jsonl"
     answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
     page = report(gradeschool, tmp_path / "page.html", answers, "-d", "sample")
-    tags = {tag for tag, _ in Elements(page).found}
+    tags = {tag for tag, _ in Elements(page).elements}
     assert not tags & {"img", "iframe", "object", "embed", "base", "video", "textarea"}
-    scripts = [one for tag, one in Elements(page).found if tag == "script"]
-    assert [one.get("type") for one in scripts[-2:]] == ["application/gzip-base64", None]
-    assert sum(one.get("type") is None for one in scripts) == 1
+    scripts = [attributes for tag, attributes in Elements(page).elements if tag == "script"]
+    assert [attributes.get("type") for attributes in scripts[-2:]] == [
+        "application/gzip-base64",
+        None,
+    ]
+    assert sum(attributes.get("type") is None for attributes in scripts) == 1
 
 
 @given(TEXTS)
 def test_markup_gives_back_the_text(value: str) -> None:
     """What a parser reads in an element and in an attribute is the printable text, nothing else."""
     parsed = Elements(el("p", value, title=value))
-    ((tag, attributes),) = parsed.found
+    ((tag, attributes),) = parsed.elements
     shown = printable(value, keep="\n\t")
     assert tag == "p"
     assert attributes["title"] == shown
@@ -213,7 +218,7 @@ def test_places_in_utf16(value: str, data: Any) -> None:
 def test_a_long_text_keeps_both_ends(span: tuple[int, int] | None) -> None:
     """Places move with what is left out of the middle, and are gone where they were in it."""
     length = 3 * KEPT
-    whole = "".join(chr(97 + at % 26) for at in range(length))
+    whole = "".join(chr(97 + index % 26) for index in range(length))
     kept = whole[:KEPT] + whole[-KEPT:]
     start, end = _kept_span(span, length, length - 2 * KEPT)
     if span is None or KEPT <= span[0] < 2 * KEPT:
@@ -310,9 +315,9 @@ def test_rows_that_cannot_be_used_are_told(gradeschool: Command, tmp_path: Path)
     """The page is written, the fault is counted in it, the exit status is 3."""
     answers = tmp_path / "answers.jsonl"
     answers.write_text('{"index": 0, "completion": "600"}\n{"index": 99999, "completion": "1"}\n')
-    done = gradeschool("report", answers, "-d", "sample", "-o", tmp_path / "page.html")
-    assert done.status == 3
-    assert "1 row could not be used" in done.err
+    result = gradeschool("report", answers, "-d", "sample", "-o", tmp_path / "page.html")
+    assert result.status == 3
+    assert "1 row could not be used" in result.err
     page = (tmp_path / "page.html").read_text()
     assert re.search(r"errors, not counted as wrong</dt><dd>1<", page)
 
@@ -323,16 +328,18 @@ def test_tokens_and_finish_reasons_of_a_run_are_shown(
     """Summed from the rows of the run; a limit that was hit is in the headline's rates."""
     path = run_folder / "completions.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
-    for at, row in enumerate(rows):
-        finish = "length" if at < 3 else "stop"
-        row |= {"prompt_tokens": 1000, "completion_tokens": at, "finish": finish}
+    for index, row in enumerate(rows):
+        finish = "length" if index < 3 else "stop"
+        row |= {"prompt_tokens": 1000, "completion_tokens": index, "finish": finish}
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     page = report(gradeschool, tmp_path / "page.html", run_folder)
     assert "<dt>completion tokens</dt><dd>1,128</dd>" in page
     assert "<dt>prompt tokens</dt><dd>48,000</dd>" in page
     assert "<dt>truncated</dt><dd>3<" in page
     facts = blocks(page)["columns"]
-    assert facts[3 * 4 * 48 :][: 4 * 48] == b"".join(at.to_bytes(4, "little") for at in range(48))
+    assert facts[3 * 4 * 48 :][: 4 * 48] == b"".join(
+        index.to_bytes(4, "little") for index in range(48)
+    )
 
 
 def test_a_run_of_errors_has_no_accuracy(gradeschool: Command, tmp_path: Path) -> None:

@@ -33,15 +33,15 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "answers.jsonl",
         [
             {
-                "index": at,
+                "index": index,
                 "completion": text,
                 "run": "</title><script>document.title='owned'</script>",
             }
-            for at, text in enumerate(HOSTILE)
+            for index, text in enumerate(HOSTILE)
         ],
     )
-    done = run_script("report", answers, "-d", problems, "-o", folder / "page.html")
-    assert done.status == 0, done.err
+    result = run_script("report", answers, "-d", problems, "-o", folder / "page.html")
+    assert result.status == 0, result.err
     return folder / "page.html"
 
 
@@ -66,8 +66,8 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ],
     )
     options = ("-d", problems, "--id-base", 0)
-    done = run_script("report", answers, *options, "-o", folder / "page.html")
-    assert done.status == 0, done.err
+    result = run_script("report", answers, *options, "-o", folder / "page.html")
+    assert result.status == 0, result.err
     return folder / "page.html"
 
 
@@ -87,12 +87,12 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for p in range(20)
         ],
     )
-    done = run_script("report", answers, "-d", problems, "-o", folder / "page.html")
-    assert done.status == 0, done.err
+    result = run_script("report", answers, "-d", problems, "-o", folder / "page.html")
+    assert result.status == 0, result.err
     return folder / "page.html"
 
 
-def seen(text: str) -> str:
+def shown_text(text: str) -> str:
     """Return a text as the page shows it: what cannot be seen stands there by number."""
     return "".join(
         f"U+{ord(char):04X}"
@@ -102,14 +102,14 @@ def seen(text: str) -> str:
     )
 
 
-def until(page: Any, expression: str, wanted: str) -> None:
+def until(page: Any, expression: str, expected: str) -> None:
     """Wait for a value; Playwright's own waiting needs eval, which the page forbids."""
     for _ in range(200):
-        found = str(page.evaluate(expression))
-        if found.startswith(wanted):
+        value = str(page.evaluate(expression))
+        if value.startswith(expected):
             return
         page.wait_for_timeout(25)
-    pytest.fail(f"{expression} is {found!r}, not {wanted!r}")
+    pytest.fail(f"{expression} is {value!r}, not {expected!r}")
 
 
 def tally(page: Any) -> str:
@@ -120,12 +120,12 @@ def test_hostile_text_is_shown_and_nothing_of_it_runs(open_page: Open, hostile: 
     """Every completion reads as it was written; no script, no dialog, no error, no request."""
     opened = open_page(hostile)
     page = opened.page
-    for at, text in enumerate(HOSTILE):
-        page.evaluate(f"location.hash = 'problem={at}'")
-        until(page, "document.querySelector('#detail h3').textContent", f"Problem {at}")
-        assert page.evaluate("document.querySelector('.completion .text').textContent") == seen(
-            text
-        )
+    for index, text in enumerate(HOSTILE):
+        page.evaluate(f"location.hash = 'problem={index}'")
+        until(page, "document.querySelector('#detail h3').textContent", f"Problem {index}")
+        assert page.evaluate(
+            "document.querySelector('.completion .text').textContent"
+        ) == shown_text(text)
         active = "#detail :is(script, img, iframe, svg, style, base, a[href^=javascript])"
         assert page.locator(active).count() == 0
     assert opened.console == []
@@ -136,16 +136,16 @@ def test_hostile_text_is_shown_and_nothing_of_it_runs(open_page: Open, hostile: 
 def test_characters_that_cannot_be_seen_are_named(open_page: Open, hostile: Path) -> None:
     """Direction marks, escapes and lone surrogates stand there by number."""
     page = open_page(hostile, "#q=abc").page
-    at = HOSTILE.index("\u202eabc\u202c \u2066x\u2069 \u200b\ufeff")
-    page.evaluate(f"location.hash = 'problem={at}'")
-    until(page, "document.querySelector('#detail h3').textContent", f"Problem {at}")
+    index = HOSTILE.index("\u202eabc\u202c \u2066x\u2069 \u200b\ufeff")
+    page.evaluate(f"location.hash = 'problem={index}'")
+    until(page, "document.querySelector('#detail h3').textContent", f"Problem {index}")
     assert page.inner_text(".completion .text").startswith("U+202EabcU+202C U+2066x")
 
 
 def test_a_reading_is_marked_behind_characters_of_two_units(open_page: Open, hostile: Path) -> None:
     """Places are counted as the browser counts, so that the mark is on the number."""
-    at = HOSTILE.index("emoji 😀😀 then #### 5")
-    page = open_page(hostile, f"#problem={at}").page
+    index = HOSTILE.index("emoji 😀😀 then #### 5")
+    page = open_page(hostile, f"#problem={index}").page
     assert page.inner_text(".completion mark.chosen") == "5"
 
 
@@ -173,11 +173,11 @@ def test_filters_search_and_links(open_page: Open, sampled: Path) -> None:
 
 def test_a_link_to_one_completion_shows_it(open_page: Open, sampled: Path) -> None:
     """Further than the first ten of a problem, and in sight."""
-    at = 12 * SAMPLES + 25
-    page = open_page(sampled, f"#problem=12&completion={at}").page
-    assert page.inner_text(f"#c-{at} h4").startswith("correct · sample 25")
+    index = 12 * SAMPLES + 25
+    page = open_page(sampled, f"#problem=12&completion={index}").page
+    assert page.inner_text(f"#c-{index} h4").startswith("correct · sample 25")
     assert page.evaluate(
-        f"(() => {{ const box = document.getElementById('c-{at}').getBoundingClientRect();"
+        f"(() => {{ const box = document.getElementById('c-{index}').getBoundingClientRect();"
         "return box.top < innerHeight && box.bottom > 0; })()"
     )
 
@@ -224,11 +224,11 @@ def test_axe_finds_nothing_serious(open_page: Open, sampled: Path, scheme: str, 
         viewport={"width": width, "height": 844},
         bypass_csp=True,  # axe is a script of ours in the page, which the page rightly refuses
     ).page
-    found = axe.Axe().run(page).response["violations"]
+    violations = axe.Axe().run(page).response["violations"]
     serious = [
-        (one["id"], one["nodes"][0]["html"][:160])
-        for one in found
-        if one["impact"] in ("serious", "critical", "moderate")
+        (violation["id"], violation["nodes"][0]["html"][:160])
+        for violation in violations
+        if violation["impact"] in ("serious", "critical", "moderate")
     ]
     assert serious == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -249,8 +249,10 @@ def test_axe_finds_nothing_on_a_page_of_several_runs(open_page: Open, several: P
     )
     page = open_page(several, bypass_csp=True).page
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    found = axe.Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"][:160]) for one in found] == []
+    violations = axe.Axe().run(page).response["violations"]
+    assert [
+        (violation["id"], violation["nodes"][0]["html"][:160]) for violation in violations
+    ] == []
 
 
 def test_without_a_script_the_figures_are_there(chromium: Any, sampled: Path) -> None:

@@ -38,8 +38,8 @@ def test_samples_that_differ_are_got_in_one_request_and_topped_up_in_others(
         first = gradeschool("eval", *arguments, "-k", 5)
         second = gradeschool("eval", *arguments, "-k", 8)
     assert (first.status, second.status) == (0, 0), second.err
-    asked = [entry["body"] for entry in read_log(log, "request")]
-    assert Counter(body.get("n", 1) for body in asked) == {5: 4, 3: 4}
+    bodies = [entry["body"] for entry in read_log(log, "request")]
+    assert Counter(body.get("n", 1) for body in bodies) == {5: 4, 3: 4}
     stored = rows(folder)
     assert len({row["key"] for row in stored}) == 4 * 8
     assert len({row["completion"] for row in stored}) > 8
@@ -55,12 +55,12 @@ def test_more_choices_than_the_server_has_slots_are_asked_for_one_by_one(
 ) -> None:
     log, folder, samples = tmp_path / "log", tmp_path / "run", SLOTS + 4
     with counting_proxy(llama_url, log) as url:
-        done = gradeschool(
+        result = gradeschool(
             "eval", "-m", f"{url}/tiny", "-p", "openai/2021", "-d", problems, "-o", folder,
             "--temperature", 1, "--max-tokens", 8, "-n", 2, "-k", samples,
             "--choices", samples, "--connections", 1,
         )  # fmt: skip
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     assert len({row["key"] for row in rows(folder)}) == 2 * samples
     statuses = Counter(entry["status"] for entry in read_log(log, "response"))
     assert statuses == {400: 1, 200: 2 * samples}
@@ -72,9 +72,9 @@ def test_neutral_values_change_no_greedy_text(
     from tests.support.openai_client import complete
 
     folder = tmp_path / "run"
-    done = gradeschool("eval", "-m", f"{llama_url}/tiny", "-p", "openai/2021", "-d", problems,
+    result = gradeschool("eval", "-m", f"{llama_url}/tiny", "-p", "openai/2021", "-d", problems,
                        "-o", folder, "--max-tokens", 24)  # fmt: skip
-    assert done.status == 0, done.err
+    assert result.status == 0, result.err
     for row in rows(folder):
         plain = complete(llama_url, row["question"] + "\n", max_tokens=24)
         assert row["completion"] == plain["text"]

@@ -141,7 +141,7 @@ def _behind_hashes(text: str, start: int, end: int, question: str) -> ExtractedA
         begin, stop = place + len(HASHES), min(end, place + REACH)
         line = text.find("\n", begin, stop)
         if line >= 0 and text[begin:line].strip(" #*"):  # else the number is on the next line
-            stop = line if text[begin:line].rstrip()[-1] not in "=≈" else stop
+            stop = line if not text[begin:line].rstrip().endswith(("=", "≈")) else stop
         number = _direct(text, begin, stop, question)
         opens_line = place == 0 or text[place - 1] in "\n#"
         if number is not None and not (opens_line and ITEM.match(text, number.end, end)):

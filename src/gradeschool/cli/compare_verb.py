@@ -146,8 +146,8 @@ def _reference(common: bool, unpaired: bool, reference: str | None, good: str | 
 def _check_same_prompts(runs: Sequence[SourceRun], specs: Sequence[str]) -> None:
     """Raise InputError where a run says that it was asked other prompts than the first."""
     facts = [[run.manifest.get(part, {}).get(key) for part, key in PROMPT_FACTS] for run in runs]
-    for spec, known in zip(specs[1:], facts[1:], strict=True):
-        pairs = zip(PROMPT_FACTS, facts[0], known, strict=True)
+    for spec, other_facts in zip(specs[1:], facts[1:], strict=True):
+        pairs = zip(PROMPT_FACTS, facts[0], other_facts, strict=True)
         for (part, key), before, after in pairs:
             if None not in (before, after) and before != after:
                 raise InputError(

@@ -172,9 +172,9 @@ def _check_cause(cause: str | None) -> None:
     from gradeschool.scoring.causes import Side
 
     if cause is not None and not any(
-        cause.casefold() in known.value for known in (*Failure, *Side)
+        cause.casefold() in failure.value for failure in (*Failure, *Side)
     ):
-        names = ", ".join(known.value for known in Failure)
+        names = ", ".join(failure.value for failure in Failure)
         raise InputError(f"no cause contains the words {cause!r}; known: {names}")
 
 

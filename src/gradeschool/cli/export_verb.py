@@ -108,9 +108,11 @@ def _own_scorers(manifest: Mapping[str, Any]) -> list[Scorer]:
     from gradeschool.protocols.registry import all_scorers, available, get_scorer
     from gradeschool.scoring.sources import headline_scorer
 
-    known = all_scorers()
+    registered = all_scorers()
     protocol = manifest.get("protocol")
     listed = protocol.get("scorers") if isinstance(protocol, Mapping) else None
     own = [str(name) for name in listed] if isinstance(listed, list) else []
-    chosen = dict.fromkeys((headline_scorer([manifest], list(known)), *own, READER))
-    return [get_scorer(name) for name in chosen if name in known and available(get_scorer(name))]
+    chosen = dict.fromkeys((headline_scorer([manifest], list(registered)), *own, READER))
+    return [
+        get_scorer(name) for name in chosen if name in registered and available(get_scorer(name))
+    ]

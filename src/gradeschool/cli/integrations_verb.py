@@ -30,14 +30,14 @@ def command(tool: str | None) -> None:
 
     Example: lm_eval --tasks gsm8k_gradeschool --include_path "$(gradeschool integrations lm-eval)"
     """
-    known = {**FILES, **NAMES}
+    tools = {**FILES, **NAMES}
     if tool is None:
-        for name in sorted(known):
-            say(f"{name:10} {_value(name)}\n{'':10} {known[name][1]}")
-    elif tool in known:
+        for name in sorted(tools):
+            say(f"{name:10} {_value(name)}\n{'':10} {tools[name][1]}")
+    elif tool in tools:
         say(_value(tool))
     else:
-        raise UnknownNameError("tool", tool, known)
+        raise UnknownNameError("tool", tool, tools)
 
 
 def _value(tool: str) -> str:

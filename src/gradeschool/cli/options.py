@@ -184,13 +184,13 @@ def files_and_scorers(
     once = dict.fromkeys(arguments)
     arguments = [_standard_input() if name == STANDARD_INPUT else name for name in once]
 
-    known = all_scorers() if scorers else {}
+    registered = all_scorers() if scorers else {}
     absent = [name for name in arguments if not os.path.exists(name)]  # noqa: PTH110  (never raises)
-    named = [name for name in absent if name in known]
+    named = [name for name in absent if name in registered]
     files = [name for name in dict.fromkeys(arguments) if name not in named]
     for name in files:
-        if len(files) > 1 and name in absent and "#" not in name and close_names(name, known):
-            raise UnknownNameError("scorer", name, known)
+        if len(files) > 1 and name in absent and "#" not in name and close_names(name, registered):
+            raise UnknownNameError("scorer", name, registered)
     if not files:
         raise InputError(
             f"no file is given, only scorers: {', '.join(map(repr, named))}; give a FILE"

@@ -144,8 +144,8 @@ def show_command(name: str, dataset: str | None, problem: str | None, as_json: b
         else:
             print_vote(all_votes()[name], stdout_console())
     else:
-        known = {*all_protocols(), *all_scorers(), *all_votes()}
-        raise UnknownNameError("protocol or scorer", name, known)
+        registered = {*all_protocols(), *all_scorers(), *all_votes()}
+        raise UnknownNameError("protocol or scorer", name, registered)
 
 
 def card_of(

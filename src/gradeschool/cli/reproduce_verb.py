@@ -71,11 +71,11 @@ def command(
     _require(chosen)
     root = output or Path(f"reproduce-{preset}")
     with StagesDisplay() as progress:
-        done = run(stages, root, jobs or os.cpu_count() or 1, progress)
+        ended = run(stages, root, jobs or os.cpu_count() or 1, progress)
     written = ["\n".join(write_figure(root, chosen, *figure)) for figure in plans.items()]
-    report = None if plans else _report(root, chosen, done)
+    report = None if plans else _report(root, chosen, ended)
     if as_json:
-        seconds = sum(result.cpu_seconds for result in done.values())
+        seconds = sum(result.cpu_seconds for result in ended.values())
         print_json({"folder": str(root), "figures": list(plans),
                     "report": report and str(report), "cpu_seconds": seconds})  # fmt: skip
         return
@@ -98,7 +98,7 @@ def _require(preset: Preset) -> None:
         raise MissingExtraError("writing GGUF", "llama-cpp")
 
 
-def _report(root: Path, preset: Preset, done: Mapping[str, StageResult]) -> Path:
+def _report(root: Path, preset: Preset, ended: Mapping[str, StageResult]) -> Path:
     """Write the report and return its path."""
     from gradeschool.reports.reproduction import write_report
     from gradeschool.verifier.reproduce.findings import findings, read_seed
@@ -108,6 +108,6 @@ def _report(root: Path, preset: Preset, done: Mapping[str, StageResult]) -> Path
         split: findings([read_seed(root, preset, seed, split) for seed in preset.seeds])
         for split in SPLITS
     }
-    path = write_report(root, preset, results, done)
+    path = write_report(root, preset, results, ended)
     warn(f"the report: {path}")
     return path

@@ -24,8 +24,11 @@ from gradeschool.problem import MARKER, Problem
 FRESH = "fresh"
 QUESTION_COLUMNS = ("question", "problem", "prompt")
 ANSWER_COLUMNS = ("answer", "solution", "gold", "target")
-# What generated problems say of themselves (datasets/fresh/); kept in `Problem.meta`.
-META_COLUMNS = ("family", "kind", "steps", "structure", "split", "distractors")
+# What generated problems (datasets/fresh/) and variations say of themselves; in `Problem.meta`.
+META_COLUMNS = (
+    *("family", "kind", "steps", "structure", "split", "distractors"),
+    *("seed", "perturbation", "instance", "language"),
+)
 FILE_ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
 
 

@@ -84,8 +84,8 @@ class GSM8KBenchmark:
         try:
             return self._problems[task_id]
         except KeyError:
-            known = f"0000 to {len(self._problems) - 1:04d}"
-            raise UnknownNameError("task", str(task_id), [known]) from None
+            ids = f"0000 to {len(self._problems) - 1:04d}"
+            raise UnknownNameError("task", str(task_id), [ids]) from None
 
 
 def _last_marked(output: str) -> str | None:
@@ -95,5 +95,7 @@ def _last_marked(output: str) -> str | None:
 
 
 def _same(read: str, gold: str) -> bool:
-    left, right = parse_decimal(read), parse_decimal(gold)
-    return read == gold or (left is not None and right is not None and left == right)
+    read_value, gold_value = parse_decimal(read), parse_decimal(gold)
+    return read == gold or (
+        read_value is not None and gold_value is not None and read_value == gold_value
+    )

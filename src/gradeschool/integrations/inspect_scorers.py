@@ -88,8 +88,8 @@ def problem_of(state: TaskState, gold: str) -> Problem:
 
 
 def _span(verdict: Verdict) -> dict[str, list[int]]:
-    known = verdict.answer is not None and verdict.answer.span is not None
-    return {"span": list(verdict.answer.span)} if known else {}  # type: ignore[union-attr,arg-type]
+    has_span = verdict.answer is not None and verdict.answer.span is not None
+    return {"span": list(verdict.answer.span)} if has_span else {}  # type: ignore[union-attr,arg-type]
 
 
 def _reason(verdict: Verdict, cause: Failure | None) -> dict[str, str]:
@@ -116,8 +116,8 @@ def _scorer_for(ours: str, name: str) -> Callable[..., InspectScorer]:
     def for_scorer() -> InspectScorer:
         return _scoring(ours)
 
-    made: Callable[..., InspectScorer] = for_scorer
-    return made
+    factory: Callable[..., InspectScorer] = for_scorer
+    return factory
 
 
 SCORERS = {name: _scorer_for(name, scorer_name(name)) for name in all_scorers()}

@@ -72,7 +72,7 @@ def aime2025(
 def _task(name: str, problems: Sequence[Problem], scorers: str | Sequence[str]) -> Task:
     protocol = get_protocol(name)
     if not protocol.is_chat:
-        chat = [known.name for known in all_protocols().values() if known.is_chat]
+        chat = [protocol.name for protocol in all_protocols().values() if protocol.is_chat]
         raise InputError(f"{name!r} is not a chat protocol; give one of {', '.join(chat)}")
     prompts = list(_prompts(protocol, problems))
     return Task(

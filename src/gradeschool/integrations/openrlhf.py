@@ -43,8 +43,8 @@ def response(query: str, prompt: str) -> str:
     start = len(prompt) if query.startswith(prompt) else 0
     if not start and prompt:
         tail = prompt[-PROMPT_END:]
-        at = query.find(tail)
-        start = 0 if at < 0 else at + len(tail)
+        index = query.find(tail)
+        start = 0 if index < 0 else index + len(tail)
     return query[start : _end(query)]
 
 

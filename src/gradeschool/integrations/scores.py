@@ -73,7 +73,7 @@ class Scores:
 
     def describe_misses(self) -> str:
         """Return a line for each of the first misses, "" where there is none."""
-        lines = [f"  {at}: {verdict.reason}" for at, verdict in self.misses()[:SHOWN]]
+        lines = [f"  {position}: {verdict.reason}" for position, verdict in self.misses()[:SHOWN]]
         rest = len(self.misses()) - len(lines)
         return "\n".join([*lines, *([f"  and {rest} more"] if rest > 0 else [])])
 

@@ -60,9 +60,9 @@ class RewardFunction:
             if columns.get(name) is not None:
                 golds: Sequence[object] = columns[name]
                 return golds
-        wanted = repr(self.column) if self.column else " or ".join(map(repr, GOLD_COLUMNS))
+        target = repr(self.column) if self.column else " or ".join(map(repr, GOLD_COLUMNS))
         raise InputError(
-            f"the dataset has no column {wanted} with the gold answers, only {sorted(columns)}; "
+            f"the dataset has no column {target} with the gold answers, only {sorted(columns)}; "
             "add one, or name yours: RewardFunction(column=...)"
         )
 

@@ -52,9 +52,9 @@ def _row(reward: Reward) -> dict[str, Any]:
 
 
 def _grader(options: Mapping[str, Any]) -> Grader:
-    known = Grader.__dataclass_fields__
+    fields = Grader.__dataclass_fields__
     return _cached_grader(
-        tuple(sorted((key, value) for key, value in options.items() if key in known))
+        tuple(sorted((key, value) for key, value in options.items() if key in fields))
     )
 
 

@@ -47,11 +47,11 @@ def print_difference(difference: RunDifference, console: Console) -> None:
 def _print_fields(fields: Sequence[SettingDifference], console: Console) -> None:
     table = _table("", "A", "B", "explains", "")
     width = max(LEAST_VALUE, (console.width - BESIDE_VALUES) // 2)
-    for one in fields:
-        if one.state == DIFFERS or (one.state == UNKNOWN and one.explains):
-            explains = "-" if one.explains is None else f"{one.explains:,} of {one.of:,}"
-            a, b = (_shown(value, width) for value in (one.a, one.b))
-            table.add_row(one.name, a, b, explains, one.words)
+    for item in fields:
+        if item.state == DIFFERS or (item.state == UNKNOWN and item.explains):
+            explains = "-" if item.explains is None else f"{item.explains:,} of {item.of:,}"
+            a, b = (_shown(value, width) for value in (item.a, item.b))
+            table.add_row(item.name, a, b, explains, item.words)
     if table.row_count:
         console.print(table)
     else:
@@ -105,10 +105,10 @@ def _print_texts(difference: RunDifference, console: Console) -> None:
 def _print_steps(difference: RunDifference, console: Console) -> None:
     console.print("\nfrom A to B, one change at a time", style="bold")
     table = _table("", "points", "texts changed", "to correct", "from correct", numbers=True)
-    for one in difference.account.steps:
-        if one.points or one.texts or one.gained or one.lost:
-            flips = ("", "") if one.name == SET else (f"+{one.gained:,}", f"-{one.lost:,}")
-            table.add_row(one.name, f"{one.points:+.2f}", f"{one.texts:,}", *flips)
+    for item in difference.account.steps:
+        if item.points or item.texts or item.gained or item.lost:
+            flips = ("", "") if item.name == SET else (f"+{item.gained:,}", f"-{item.lost:,}")
+            table.add_row(item.name, f"{item.points:+.2f}", f"{item.texts:,}", *flips)
     table.add_section()
     table.add_row("B - A", f"{difference.points:+.2f}", "", "", "")
     console.print(table)
@@ -132,7 +132,7 @@ def _shown(value: Any, width: int) -> str:
     if value in ("", []):
         return "none"
     if isinstance(value, list):
-        value = ", ".join(repr(one) for one in value)
+        value = ", ".join(repr(item) for item in value)
     words = clip(printable(str(value), keep=""), LONGEST_VALUE).split(" ")
     return " ".join(folded(word, width) if len(word) > width else word for word in words)
 

@@ -169,7 +169,7 @@ def _fair(sizes: Sequence[int], limit: int) -> list[int]:
     turns = sorted(
         (turn, index) for index, size in enumerate(sizes) for turn in range(min(size, limit))
     )
-    chosen = Counter(at for _, at in turns[:limit])
+    chosen = Counter(position for _, position in turns[:limit])
     return [chosen[index] for index in range(len(sizes))]
 
 

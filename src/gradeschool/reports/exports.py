@@ -120,7 +120,7 @@ def junit(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
 
 
 def _suite(judged: Judged) -> str:
-    codes = [one[judged.headline] for one in judged.codes]
+    codes = [item[judged.headline] for item in judged.codes]
     errors = codes.count(ERROR)
     failures = len(codes) - errors - codes.count(CORRECT)
     name = quoteattr(printable(judged.run.name, keep=""))
@@ -139,8 +139,8 @@ def _case(judged: Judged, entry: Entry, code: int, index: int) -> str:
     if code == CORRECT:
         return f"{start}/>"
     if code == ERROR:
-        said = entry.error or "the scorer failed"
-        message = printable(clip(said, 200), keep="")
+        words = entry.error or "the scorer failed"
+        message = printable(clip(words, 200), keep="")
         return f"{start}><error message={quoteattr(message)}/></testcase>"
     answer = judged.answers[index]
     read = f"read {clip(answer.value)!r}" if answer else "read nothing"
@@ -161,8 +161,8 @@ WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Scorer]], str]] = {
 def check_report_path(path: Path, overwrite: bool) -> None:
     """Raise InputError for an ending that no report has, or a file that exists."""
     if path.suffix.lower() not in WRITERS:
-        known = ", ".join(WRITERS)
-        raise InputError(f"no report format for {path.name!r}; give a name that ends in {known}")
+        endings = ", ".join(WRITERS)
+        raise InputError(f"no report format for {path.name!r}; give a name that ends in {endings}")
     require_free(path, overwrite)
 
 

@@ -47,7 +47,7 @@ def heatmap(runs: Sequence[Judged]) -> str:
         for number, (title, chosen) in enumerate(_kinds(shown))
         if chosen
     ]
-    verifiers = list(dict.fromkeys(one.valued.verifier for one in shown))
+    verifiers = list(dict.fromkeys(item.valued.verifier for item in shown))
     title = runs[0].run.name if not several else f"{len(runs)} runs"
     lead = el("p", f"{count(len(shown), 'solution')} scored by ",
               join(*_listed(verifiers)), ". ", _medians(shown), class_="lead")  # fmt: skip
@@ -64,19 +64,19 @@ def heatmap(runs: Sequence[Judged]) -> str:
 
 def _all(runs: Sequence[Judged]) -> Iterator[ValuedSolution]:
     for judged in runs:
-        for at, valued in judged.run.valued.items():
-            code = judged.codes[at][judged.headline]
+        for place, valued in judged.run.valued.items():
+            code = judged.codes[place][judged.headline]
             if code != ERROR:
                 yield ValuedSolution(
-                    judged.run.name, judged.run.entries[at], code == CORRECT, valued
+                    judged.run.name, judged.run.entries[place], code == CORRECT, valued
                 )
 
 
 def _kinds(shown: Sequence[ValuedSolution]) -> Iterator[tuple[str, list[ValuedSolution]]]:
     """Yield the four kinds, each with its clearest solutions; halves are by the median score."""
-    middle = median(one.valued.score for one in shown)
-    high = [one for one in shown if one.valued.score >= middle]
-    low = [one for one in shown if one.valued.score < middle]
+    middle = median(item.valued.score for item in shown)
+    high = [item for item in shown if item.valued.score >= middle]
+    low = [item for item in shown if item.valued.score < middle]
     yield "Correct, scored high", _clearest(high, True, -1)
     yield "Not correct, scored high", _clearest(high, False, -1)
     yield "Correct, scored low", _clearest(low, True, 1)
@@ -86,16 +86,17 @@ def _kinds(shown: Sequence[ValuedSolution]) -> Iterator[tuple[str, list[ValuedSo
 def _clearest(shown: Sequence[ValuedSolution], correct: bool, sign: int) -> list[ValuedSolution]:
     """Return the EACH clearest solutions, one of each problem before another text of any."""
     ordered = sorted(
-        (one for one in shown if one.correct is correct), key=lambda one: sign * one.valued.score
+        (item for item in shown if item.correct is correct),
+        key=lambda item: sign * item.valued.score,
     )
-    seen: defaultdict[str, set[str]] = defaultdict(set)
+    shown_texts: defaultdict[str, set[str]] = defaultdict(set)
     turns: list[tuple[int, ValuedSolution]] = []
-    for one in ordered:
-        texts = seen[one.entry.problem.id]
-        if one.entry.text not in texts:
-            turns.append((len(texts), one))
-            texts.add(one.entry.text)
-    return [one for _, one in sorted(turns, key=lambda turn: turn[0])[:EACH]]
+    for item in ordered:
+        texts = shown_texts[item.entry.problem.id]
+        if item.entry.text not in texts:
+            turns.append((len(texts), item))
+            texts.add(item.entry.text)
+    return [item for _, item in sorted(turns, key=lambda turn: turn[0])[:EACH]]
 
 
 def _listed(names: Sequence[str]) -> Iterator[str]:
@@ -106,8 +107,8 @@ def _listed(names: Sequence[str]) -> Iterator[str]:
 
 def _medians(shown: Sequence[ValuedSolution]) -> str:
     parts = []
-    for words, wanted in (("correct", True), ("not correct", False)):
-        scores = [one.valued.score for one in shown if one.correct is wanted]
+    for words, target in (("correct", True), ("not correct", False)):
+        scores = [item.valued.score for item in shown if item.correct is target]
         if scores:
             parts.append(f"{median(scores):.2f} of {len(scores):,} {words}")
     return f"Median score: {', '.join(parts)}."
@@ -120,7 +121,7 @@ def _scale() -> Html:
 
 
 def _section(number: int, title: str, shown: Sequence[ValuedSolution], several: bool) -> Html:
-    blocks = (_solution(one, several) for one in shown)
+    blocks = (_solution(item, several) for item in shown)
     name = f"kind-{number}"
     return el("section", el("h2", title, id=name), *blocks, aria_labelledby=name)
 

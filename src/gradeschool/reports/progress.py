@@ -73,7 +73,7 @@ class ProgressDisplay:
             say(text, err=True)
 
     def update(
-        self, done: int, total: int, figures: Callable[[], Sequence[str]], now: bool = False
+        self, result: int, total: int, figures: Callable[[], Sequence[str]], now: bool = False
     ) -> None:
         """Show `done` of `total` with lines of figures, if it is time for it or `now` is set."""
         seconds = LOG_SECONDS if self.console is None else TERMINAL_SECONDS
@@ -82,9 +82,9 @@ class ProgressDisplay:
         self._updated = time.monotonic()
         lines = [line for line in figures() if line]
         if self.console is None:
-            self.message(BETWEEN.join([f"{done}/{total} done", *lines]))
+            self.message(BETWEEN.join([f"{result}/{total} done", *lines]))
             return
-        self._bar.update(self._task, completed=done, total=total, figures="\n".join(lines))
+        self._bar.update(self._task, completed=result, total=total, figures="\n".join(lines))
         self._bar.refresh()
 
 
@@ -351,18 +351,18 @@ class StagesDisplay(ProgressDisplay):
         super().__init__(quiet, console)
         self._begun: set[str] = set()
 
-    def show(self, running: Sequence[RunningStage], done: int, of: int) -> None:
+    def show(self, running: Sequence[RunningStage], result: int, of: int) -> None:
         """Show the stages that run."""
         for stage in running:
             if self.console is None and stage.stage.name not in self._begun:
                 self._begun.add(stage.stage.name)
-                self.message(f"{stage.stage.name} ... ({done}/{of} done)")
+                self.message(f"{stage.stage.name} ... ({result}/{of} done)")
         if self.console is not None:
-            self.update(done, of, lambda: ["stages", *map(_stage_line, running)])
+            self.update(result, of, lambda: ["stages", *map(_stage_line, running)])
 
-    def ended(self, stage: StageName, done: StageTimes) -> None:
+    def ended(self, stage: StageName, result: StageTimes) -> None:
         """Show how long a stage took."""
-        self.message(f"{stage.name}: {done.seconds:,.0f} s, {done.cpu_seconds:,.0f} s of CPU")
+        self.message(f"{stage.name}: {result.seconds:,.0f} s, {result.cpu_seconds:,.0f} s of CPU")
 
 
 def _stage_line(running: RunningStage) -> str:

@@ -186,12 +186,12 @@ def print_fields(
     if not differences:
         console.print("every field is the same")
         return
-    label = max(len(one.field) for one in differences)
+    label = max(len(item.field) for item in differences)
     width = (console.width - label - 3 * GAP) // 2
     table = _table("", *(folded(name, width) for name in names))
-    for one in differences:
-        values = (_shown(one.field, value, width) for value in (one.first, one.second))
-        table.add_row(one.field, *values)
+    for item in differences:
+        values = (_shown(item.field, value, width) for value in (item.first, item.second))
+        table.add_row(item.field, *values)
     console.print(table)
 
 
@@ -215,9 +215,9 @@ def print_splits(splits: Sequence[QuirkSplit], names: tuple[str, str], console: 
         console.print("they agree on every completion on which either is known to be unusual")
         return
     table = _table("completion", "gold", *(folded(name, FOLDED_SCORER) for name in names))
-    for quirk, one, other in splits:
-        said = (one.replace("_", " "), other.replace("_", " "))
-        table.add_row(printable(quirk.completion, keep=""), quirk.gold, *said)
+    for quirk, item, other in splits:
+        cells = (item.replace("_", " "), other.replace("_", " "))
+        table.add_row(printable(quirk.completion, keep=""), quirk.gold, *cells)
     console.print(table)
 
 
@@ -225,17 +225,17 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
     """Print the difference in points between two scorers on the same runs."""
     console.print(f"the same completions scored by {names[0]}, then by {names[1]}", style="bold")
     table = _table("run", "n", "first", "second", "points", "95 % interval", "flips", "p")
-    for one in moves:
-        low, high = (100 * bound for bound in one.interval)
+    for item in moves:
+        low, high = (100 * bound for bound in item.interval)
         table.add_row(
-            printable(one.run, keep=""),
-            str(one.n),
-            _share(one.before, one.n),
-            _share(one.after, one.n),
-            f"{one.points:+.2f}",
+            printable(item.run, keep=""),
+            str(item.n),
+            _share(item.before, item.n),
+            _share(item.after, item.n),
+            f"{item.points:+.2f}",
             f"{low:+.2f} to {high:+.2f}",
-            f"-{one.lost} +{one.gained}",
-            f"{one.p:.2g}",
+            f"-{item.lost} +{item.gained}",
+            f"{item.p:.2g}",
         )
     console.print(table)
     lost, gained = sum(move.lost for move in moves), sum(move.gained for move in moves)
@@ -264,7 +264,7 @@ def _shown(field: str, value: Any, width: int) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        words = any(isinstance(one, str) for one in value)
-        lines = [folded(one, width) if field == "scorers" else str(one) for one in value]
+        words = any(isinstance(item, str) for item in value)
+        lines = [folded(item, width) if field == "scorers" else str(item) for item in value]
         return printable(("\n" if words else ", ").join(lines))
     return printable(repr(value) if field.startswith("prompt") else str(value))

@@ -83,16 +83,16 @@ def _ways(part: FamilyResults, baselines: Baselines) -> Table:
 
 
 def _against(result: StrategyResult, other: str) -> tuple[str, str]:
-    found = result.against.get(other)
-    if found is None:
+    matches = result.against.get(other)
+    if matches is None:
         return "", ""
-    low, high = (100 * bound for bound in found.ci95)
-    return f"{100 * found.difference:+.2f}", f"{low:+.2f} to {high:+.2f}"
+    low, high = (100 * bound for bound in matches.ci95)
+    return f"{100 * matches.difference:+.2f}", f"{low:+.2f} to {high:+.2f}"
 
 
 def _families(ranking: Ranking) -> Table:
-    known = [result.name for result in ranking.whole.results]
-    titles = [_short(name, ranking) for name in known]
+    strategies = [result.name for result in ranking.whole.results]
+    titles = [_short(name, ranking) for name in strategies]
     columns = ["problems", *titles, "best - majority", "AUC within"]
     table = _table("by family, % right", "family", columns)
     for part in (*ranking.families, ranking.whole):
@@ -153,8 +153,8 @@ def _over_voters(ranking: Ranking) -> Table:
     table = _table(title, "k", [f"N = {n}" for n in counts] + ["95 %", "over majority, 95 %"])
     by_place = [{point.n: point for point in ranking.top[n]} for n in counts]
     for last in ranking.top[ranking.most]:
-        points = [held.get(last.n) for held in by_place]
-        cells = [f"{100 * one.accuracy:.1f}" if one else "" for one in points]
+        points = [stored.get(last.n) for stored in by_place]
+        cells = [f"{100 * item.accuracy:.1f}" if item else "" for item in points]
         low, high = (100 * bound for bound in last.gain_ci95)
         gain = f"{100 * last.gain:+.1f} ({low:+.1f} to {high:+.1f})"
         table.add_row(str(last.n), *cells, _bounds(last.ci95), gain)
@@ -205,8 +205,8 @@ def _part_json(part: FamilyResults) -> dict[str, Any]:
                 "accuracy": result.accuracy,
                 "ci95": list(result.ci95),
                 "over": {
-                    other: {**found._asdict(), "ci95": list(found.ci95)}
-                    for other, found in result.against.items()
+                    other: {**matches._asdict(), "ci95": list(matches.ci95)}
+                    for other, matches in result.against.items()
                 },
             }
             for result in part.results

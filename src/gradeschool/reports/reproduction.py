@@ -48,45 +48,45 @@ SPLIT_TITLES = {
 
 
 def write_report(
-    root: Path, preset: Preset, found: Mapping[str, Findings], done: Mapping[str, StageResult]
+    root: Path, preset: Preset, matches: Mapping[str, Findings], ended: Mapping[str, StageResult]
 ) -> Path:
     """Write report.md and its figures into a recipe's folder; return the report's path."""
     (root / "figures").mkdir(exist_ok=True)
-    for split, one in found.items():
-        draw_split(root / "figures", split, one)
+    for split, item in matches.items():
+        draw_split(root / "figures", split, item)
     path = root / "report.md"
-    figures = {name: told for name in FIGURES if (told := read_verdicts(root, name))}
-    lines = _lines(preset, found, done, figures)
+    figures = {name: messages for name in FIGURES if (messages := read_verdicts(root, name))}
+    lines = _lines(preset, matches, ended, figures)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
 def _lines(
     preset: Preset,
-    found: Mapping[str, Findings],
-    done: Mapping[str, StageResult],
+    matches: Mapping[str, Findings],
+    ended: Mapping[str, StageResult],
     figures: Mapping[str, Sequence[ContrastResult]],
 ) -> Iterator[str]:
     yield f"# Training verifiers, reproduced: `{preset.name}`"
     yield ""
-    yield from _setting(preset, done)
-    for split, one in found.items():
+    yield from _setting(preset, ended)
+    for split, item in matches.items():
         yield from ("", f"## {SPLIT_TITLES[split]}", "")
-        yield from _claim(preset, one)
-        yield from _ways(one)
-        yield from _separations(one)
-        yield from _families(one)
+        yield from _claim(preset, item)
+        yield from _ways(item)
+        yield from _separations(item)
+        yield from _families(item)
         yield ""
         yield f"![Accuracy over completions](figures/6a-{split}.svg)"
         yield f"![Accuracy over voters](figures/6b-{split}.svg)"
     yield from ("", "## The paper's claims", "")
-    yield from _claims(found, figures)
+    yield from _claims(matches, figures)
     yield ""
     yield from (f"![Figure {name}](figures/{name}.svg)" for name in figures)
 
 
-def _setting(preset: Preset, done: Mapping[str, StageResult]) -> Iterator[str]:
-    seconds = sum(one.cpu_seconds for one in done.values())
+def _setting(preset: Preset, ended: Mapping[str, StageResult]) -> Iterator[str]:
+    seconds = sum(item.cpu_seconds for item in ended.values())
     families = ", ".join(preset.families) or "all families"
     replayed = " and the first ones" if preset.replay else ""
     rows = {
@@ -107,7 +107,7 @@ def _setting(preset: Preset, done: Mapping[str, StageResult]) -> Iterator[str]:
     }
     yield "| | |"
     yield "|---|---|"
-    yield from (f"| {name} | {told} |" for name, told in rows.items())
+    yield from (f"| {name} | {messages} |" for name, messages in rows.items())
     if "likelihood" in preset.verifier:
         yield ""
         yield (
@@ -117,18 +117,18 @@ def _setting(preset: Preset, done: Mapping[str, StageResult]) -> Iterator[str]:
         )
 
 
-def _claim(preset: Preset, one: Findings) -> Iterator[str]:
-    held = [strategy for strategy in _by_verifier(one) if _holds(strategy)]
+def _claim(preset: Preset, item: Findings) -> Iterator[str]:
+    stored = [strategy for strategy in _by_verifier(item) if _holds(strategy)]
     margin = f"by {100 * POINTS:.0f} points or more, with a 95 % interval above 0"
     names = " and ".join(
-        STRATEGIES[strategy.name].format(voters=SELECTION.voters) for strategy in held
+        STRATEGIES[strategy.name].format(voters=SELECTION.voters) for strategy in stored
     )
-    if held:
+    if stored:
         yield f"**{names} beat both the fully fine-tuned baseline and the majority vote** {margin} "
-        yield f"({one.problems:,} problems)."
+        yield f"({item.problems:,} problems)."
     else:
         yield "**No way to use the verifier beats both the fully fine-tuned baseline and the "
-        yield f"majority vote** {margin} ({one.problems:,} problems)."
+        yield f"majority vote** {margin} ({item.problems:,} problems)."
     yield ""
     yield (
         f"This is not the paper's comparison like for like. The verifier had the labels of "
@@ -136,9 +136,9 @@ def _claim(preset: Preset, one: Findings) -> Iterator[str]:
         "labels without a verifier can be as good:"
     )
     yield ""
-    control = next((strategy for strategy in one.strategies if strategy.name == CONTROL), None)
+    control = next((strategy for strategy in item.strategies if strategy.name == CONTROL), None)
     if control is not None:
-        best = max(_by_verifier(one), key=lambda strategy: strategy.accuracy)
+        best = max(_by_verifier(item), key=lambda strategy: strategy.accuracy)
         gap = best.over[CONTROL]
         yield (
             "- The fair control, the generator trained further on its own right samples of the "
@@ -160,8 +160,8 @@ def _holds(strategy: StrategyFinding) -> bool:
     return all(gap is not None and gap.difference >= POINTS and gap.ci95.low > 0 for gap in against)
 
 
-def _by_verifier(one: Findings) -> list[StrategyFinding]:
-    return [strategy for strategy in one.strategies if strategy.name in BY_VERIFIER]
+def _by_verifier(item: Findings) -> list[StrategyFinding]:
+    return [strategy for strategy in item.strategies if strategy.name in BY_VERIFIER]
 
 
 def _title(name: str) -> str:
@@ -169,10 +169,10 @@ def _title(name: str) -> str:
     return title.format(voters=SELECTION.voters, share_weight=f"{SELECTION.share_weight:g}")
 
 
-def _ways(one: Findings) -> Iterator[str]:
+def _ways(item: Findings) -> Iterator[str]:
     yield "| | right | 95 % | each seed | over the baseline | over the majority vote |"
     yield "|---|---:|---:|---:|---:|---:|"
-    for strategy in one.strategies:
+    for strategy in item.strategies:
         seeds = " ".join(f"{100 * share:.1f}" for share in strategy.by_seed)
         low, high = (100 * bound for bound in strategy.ci95)
         cells = [_percent(strategy.accuracy), f"{low:.1f} to {high:.1f}", seeds]
@@ -181,54 +181,54 @@ def _ways(one: Findings) -> Iterator[str]:
     yield ""
 
 
-def _separations(one: Findings) -> Iterator[str]:
+def _separations(item: Findings) -> Iterator[str]:
     names = {"verifier": "verifier", "logprob": "generator's mean logprob",
              "sum": "generator's summed logprob"}  # fmt: skip
     yield "| right from wrong (AUC) | all completions | within problems |"
     yield "|---|---:|---:|"
-    for row in one.mean_aucs:
+    for row in item.mean_aucs:
         yield f"| {names[row.score]} | {row.overall:.3f} | {row.within:.3f} |"
     yield ""
 
 
-def _families(one: Findings) -> Iterator[str]:
+def _families(item: Findings) -> Iterator[str]:
     shown = [BASELINE, CONTROL, MAJORITY, BEST, "weighted", "logprob", COVERAGE]
-    known = [name for name in shown if any(strategy.name == name for strategy in one.strategies)]
-    yield f"| family, % right | {' | '.join(_title(name) for name in known)} |"
-    yield f"|---|{'---:|' * len(known)}"
-    for family, strategies in one.families.items():
+    columns = [name for name in shown if any(strategy.name == name for strategy in item.strategies)]
+    yield f"| family, % right | {' | '.join(_title(name) for name in columns)} |"
+    yield f"|---|{'---:|' * len(columns)}"
+    for family, strategies in item.families.items():
         shares = {strategy.name: 100 * strategy.accuracy for strategy in strategies}
-        yield f"| {family} | {' | '.join(f'{shares[name]:.1f}' for name in known)} |"
+        yield f"| {family} | {' | '.join(f'{shares[name]:.1f}' for name in columns)} |"
 
 
 def _claims(
-    found: Mapping[str, Findings], figures: Mapping[str, Sequence[ContrastResult]]
+    matches: Mapping[str, Findings], figures: Mapping[str, Sequence[ContrastResult]]
 ) -> Iterator[str]:
     yield "| figure | claim | here |"
     yield "|---|---|---|"
     for name, form in FIGURES.items():
         if name == "6a":
-            told = "; ".join(f"{split}: {_peak(one)}" for split, one in found.items())
+            messages = "; ".join(f"{split}: {_peak(item)}" for split, item in matches.items())
         elif name == "6b":
-            told = "; ".join(f"{split}: {_voters(one)}" for split, one in found.items())
+            messages = "; ".join(f"{split}: {_voters(item)}" for split, item in matches.items())
         elif name in figures:
-            told = "; ".join(map(said, figures[name])) + " (one training seed)"
+            messages = "; ".join(map(said, figures[name])) + " (one training seed)"
         else:
-            told = f"not part of this run: `gradeschool reproduce --figure {name}`"
-        yield f"| {name} | {form.claim} | {told} |"
+            messages = f"not part of this run: `gradeschool reproduce --figure {name}`"
+        yield f"| {name} | {form.claim} | {messages} |"
 
 
-def _peak(one: Findings) -> str:
-    points = one.over_completions[BEST]
+def _peak(item: Findings) -> str:
+    points = item.over_completions[BEST]
     best = max(points, key=lambda point: point.accuracy)
     first, last = points[0], points[-1]
     rises = f"{_percent(first.accuracy)} with 1, {_percent(best.accuracy)} with {best.n}"
     return rises if best is last else f"{rises}, then {_percent(last.accuracy)} with {last.n}"
 
 
-def _voters(one: Findings) -> str:
-    best = max(one.over_voters, key=lambda point: point.accuracy)
-    return f"{_percent(best.accuracy)} with {best.n} voters of {one.over_voters[-1].n}"
+def _voters(item: Findings) -> str:
+    best = max(item.over_voters, key=lambda point: point.accuracy)
+    return f"{_percent(best.accuracy)} with {best.n} voters of {item.over_voters[-1].n}"
 
 
 def _percent(share: float) -> str:
@@ -275,11 +275,11 @@ def read_verdicts(root: Path, name: str) -> list[ContrastResult]:
     ]
 
 
-def draw_split(folder: Path, split: str, one: Findings) -> None:
+def draw_split(folder: Path, split: str, item: Findings) -> None:
     """Write figures 6a and 6b of one split alone, for the report of a recipe."""
     for name, over in OVER.items():
         draw(
-            _figure(name, AblationPlan([], titles=("",)), over(0, one)),
+            _figure(name, AblationPlan([], titles=("",)), over(0, item)),
             folder / f"{name}-{split}.svg",
         )
 
@@ -287,24 +287,26 @@ def draw_split(folder: Path, split: str, one: Findings) -> None:
 def _of_recipe(root: Path, preset: Preset, name: str) -> list[MeasuredPoint]:
     measured: list[MeasuredPoint] = []
     for panel, split in enumerate(SPLITS):
-        one = findings([read_seed(root, preset, seed, split) for seed in preset.seeds])
-        measured += OVER[name](panel, one)
+        item = findings([read_seed(root, preset, seed, split) for seed in preset.seeds])
+        measured += OVER[name](panel, item)
     return measured
 
 
 def _figure(name: str, plan: AblationPlan, measured: Sequence[MeasuredPoint]) -> Figure:
     panels = [
-        _series([one for one in measured if one.panel == panel])
-        for panel in sorted({one.panel for one in measured})
+        _series([item for item in measured if item.panel == panel])
+        for panel in sorted({item.panel for item in measured})
     ]
     return paper_figure(name, panels, x=plan.x, titles=plan.titles, scale=plan.scale)
 
 
 def _series(measured: Sequence[MeasuredPoint]) -> list[Series]:
     results: dict[tuple[str, bool], list[Point]] = {}
-    for one in measured:
-        interval = None if one.baseline else one.ci95
-        results.setdefault((one.series, one.baseline), []).append(Point(one.x, one.share, interval))
+    for item in measured:
+        interval = None if item.baseline else item.ci95
+        results.setdefault((item.series, item.baseline), []).append(
+            Point(item.x, item.share, interval)
+        )
     return [Series(name, tuple(points), baseline) for (name, baseline), points in results.items()]
 
 
@@ -312,9 +314,9 @@ def _fields(
     name: str, preset: Preset, measured: Sequence[MeasuredPoint], results: Sequence[ContrastResult]
 ) -> dict[str, Any]:
     points = [
-        {"panel": one.panel, "series": one.series, "x": one.x, "share": one.share,
-         "ci95": one.ci95, "problems": None if one.outcomes is None else len(one.outcomes)}
-        for one in measured
+        {"panel": item.panel, "series": item.series, "x": item.x, "share": item.share,
+         "ci95": item.ci95, "problems": None if item.outcomes is None else len(item.outcomes)}
+        for item in measured
     ]  # fmt: skip
     return {
         "figure": name,
@@ -339,9 +341,9 @@ def _figure_lines(
     xs = {frame.x for frame in frames}
     yield f"| | {plan.x or (xs.pop() if len(xs) == 1 else 'x')} | % | 95 % |"
     yield "|---|---:|---:|---:|"
-    for one in measured:
-        title = ": ".join(filter(None, (titles[one.panel], one.series)))
-        yield f"| {title} | {one.x:g} | {100 * one.share:.1f} | {_bounds(one.ci95)} |"
+    for item in measured:
+        title = ": ".join(filter(None, (titles[item.panel], item.series)))
+        yield f"| {title} | {item.x:g} | {100 * item.share:.1f} | {_bounds(item.ci95)} |"
     yield ""
     yield from (f"- {said(verdict)}" for verdict in results)
     yield ""
@@ -349,10 +351,10 @@ def _figure_lines(
 
 def said(verdict: ContrastResult) -> str:
     """Return a verdict in words, with its difference in points."""
-    told = f"{100 * verdict.difference:+.1f}"
+    messages = f"{100 * verdict.difference:+.1f}"
     if verdict.ci95 is not None:
-        told += f" ({_bounds(verdict.ci95, '+')})"
-    return f"{verdict.words}: {told}, {verdict.outcome}"
+        messages += f" ({_bounds(verdict.ci95, '+')})"
+    return f"{verdict.words}: {messages}, {verdict.outcome}"
 
 
 def _bounds(interval: tuple[float, float] | None, sign: str = "") -> str:

@@ -56,9 +56,9 @@ def _names(run: RunSummary) -> tuple[str, ...]:
 
 def _figures(run: RunSummary) -> tuple[str, ...]:
     headline = run.headline
-    done = run.answered if run.answered == run.planned else f"{run.answered} of {run.planned}"
+    result = run.answered if run.answered == run.planned else f"{run.answered} of {run.planned}"
     return (
-        str(done),
+        str(result),
         str(run.failed),
         "-" if headline is None else f"{100 * headline['accuracy']:.2f} %",
         printable(str(run.manifest.get("updated", "")), keep="")[:16].replace("T", " "),

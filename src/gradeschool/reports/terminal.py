@@ -120,19 +120,21 @@ def _single(score: RunScore, names: int) -> Table:
     return table
 
 
-def _forms(score: RunScore) -> list[str]:
-    """Return how many completions are empty, cut off or run on: "12.5 % truncated"."""
+def _forms(score: RunScore, samples: str = "{} to {} samples a problem") -> list[str]:
+    """Return how many completions are empty, cut off or run on: "12.5 % truncated".
+
+    samples: what is said of the fewest and the most completions of a problem, if they differ: each
+    completion counts once, so that some problems count more than others.
+    """
     forms = score.forms
     parts = [f"{100 * n / forms.n:.1f} % {name}" for name, n in forms.named()] if forms else []
-    if score.samples:  # each completion counts once, so some problems count more than others
-        fewest, most = score.samples
-        parts.append(f"{fewest} to {most} samples a problem")
-    return parts
+    return [*parts, samples.format(*score.samples)] if score.samples else parts
 
 
 def _heading(score: RunScore) -> list[str]:
     """Return what stands under a run's name."""
-    return [f"n = {score.n}", *_forms(score)]
+    forms = (part.replace(" samples a problem", " a problem") for part in _forms(score))
+    return [f"n = {score.n}", *forms]
 
 
 def _width(score: RunScore) -> int:
@@ -208,7 +210,7 @@ def spread_lines(
     most completions are set aside where two others are left: they are far from all others, and the
     table shows it.
     """
-    gap = max(map(_gap, scores), key=lambda found: found.points)
+    gap = max(map(_gap, scores), key=lambda results: results.points)
     if gap.low is gap.high:
         return []
     scorers = "scorers" if gap.whole else "scorers that find answers"

@@ -381,6 +381,8 @@ def id_base(samples: Iterable[FileSample], matcher: Matcher, file: str) -> Namin
     shifted, only, kept = matching[shift], others[shift], own - matching[shift]
     is_whole = len(only) - len(kept) >= CLEAR * math.sqrt(len(only) + len(kept) + 1)
     chance = max(len(texts) for other, texts in others.items() if other != shift)
+    if not is_whole:  # an answer that is one too large may be a wrong answer
+        only = {index for index in only if len(texts[index].words) >= TELLING_WORDS}
     if not is_whole and len(only) < max(ENOUGH, 0.15 * len(texts), 4 * chance):
         _refuse_other_problems(texts, matcher, file)
         return Naming()

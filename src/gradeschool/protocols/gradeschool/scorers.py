@@ -7,10 +7,13 @@
 
 from __future__ import annotations
 
-from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer
+import re
+
+from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer, rests_on_guess
 from gradeschool.answers.numbers import answers_match, normalize
 from gradeschool.answers.parse import ParsedAnswer, read_answer
 from gradeschool.answers.quantities import canonical_gold, same_answer
+from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
@@ -55,9 +58,52 @@ def question_of(reference: str) -> str:
     return getattr(reference, "question", "")
 
 
+# The gold of a question that cannot be answered (GSM-Plus), and what says so: "None" where an
+# answer stands, or a sentence near the end.
+NO_SOLUTION = "None"
+NONE_STATED = re.compile(
+    r"(?:\#{4}|\banswer(?: is)?:?|\\boxed\{)\s*\**(?:\\text\{)?none\b", re.IGNORECASE
+)
+CANNOT_ANSWER = re.compile(
+    r"""
+    \b (?: cannot | can[ ]not | can['’]t | could[ ]not | unable[ ]to | impossible[ ]to
+        | not[ ]possible[ ]to | no[ ]way[ ]to ) [ ] (?: be[ ] )?
+        (?: accurately[ ] | definitively[ ] )?
+        (?: determin | calculat | comput | answer | solv | know | find | figur | tell | conclu )
+    | (?: \b not | n['’]t | \b without ) [ ]
+        (?: have[ ] | give[ ] | provide[ ] | contain[ ] | the[ ] )?
+        (?: enough | sufficient | necessary ) [ ] (?: information | data | detail )
+    | \b (?: insufficient | missing ) [ ] (?: information | data | detail )
+    | \b (?: does | do | did | is | are | was | were ) (?: [ ]not | n['’]t ) [ ]
+        (?: specif | provid | stat | mention | given | know | tell )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+NEAR_END = 400  # characters at the end in which such a sentence counts
+
+
+def read_no_solution(text: str) -> Answer | None:
+    """Read that a question cannot be answered: "None" as the answer, or a sentence at the end."""
+    match = last_match(NONE_STATED, text)
+    how = "'None' as the answer"
+    if match is None:
+        start = max(0, len(text) - NEAR_END)
+        match = next(CANNOT_ANSWER.finditer(text, start), None)
+        how = "a sentence that says that it cannot be answered"
+    return None if match is None else Answer(match.group(), NO_SOLUTION, match.span(), how)
+
+
 def extract_answer(text: str, reference: str) -> Answer | None:
-    """Extract the answer that the completion commits to."""
-    return _answer(text, extract_final_answer(text, question_of(reference)))
+    """Extract the answer that the completion commits to.
+
+    Where the gold is that there is none, a completion that says so and states no number is right.
+    """
+    reading = extract_final_answer(text, question_of(reference))
+    if reference == NO_SOLUTION and (reading is None or rests_on_guess(reading)):
+        answer = read_no_solution(text)
+        if answer is not None:
+            return answer
+    return _answer(text, reading)
 
 
 def _answer(text: str, reading: ParsedAnswer | ExtractedAnswer | None) -> Answer | None:

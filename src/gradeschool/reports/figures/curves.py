@@ -71,11 +71,8 @@ def save(draw: Draw, path: Path, width: float, height: float) -> int:
     The ending of the path says the form. Raises MissingExtraError without matplotlib, InputError
     for another ending and where the file cannot be written.
     """
+    check_figure(path)
     ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise InputError(
-            f"no figure is written as {path.name!r}; its name may end in {', '.join(ENDINGS)}"
-        )
     matplotlib = _matplotlib()
     with matplotlib.rc_context({}):
         matplotlib.rcdefaults()
@@ -92,6 +89,15 @@ def save(draw: Draw, path: Path, width: float, height: float) -> int:
             reason = error.strerror or error
             raise InputError(f"cannot write {str(path)!r}: {reason}; give another path") from error
     return size
+
+
+def check_figure(path: Path) -> None:
+    """Raise InputError for the name of no figure, MissingExtraError without matplotlib."""
+    if path.suffix.lower() not in ENDINGS:
+        raise InputError(
+            f"no figure is written as {path.name!r}; its name may end in {', '.join(ENDINGS)}"
+        )
+    _matplotlib()
 
 
 def _matplotlib() -> Any:
@@ -114,7 +120,7 @@ def percent_axis(axis: Any, low: float, high: float) -> None:
     from math import ceil, floor
 
     span = max(high - low, 0.01)
-    step = next(one for one in (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 1.0) if span / one <= 5.5)
+    step = next(item for item in (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 1.0) if span / item <= 5.5)
     first, last = max(0, floor(low / step + 1e-9)), min(1 / step, ceil(high / step - 1e-9))
     ticks = [index * step for index in range(int(first), int(last) + 1)]
     axis.set_ticks(ticks, [f"{100 * tick:g}" for tick in ticks])
@@ -187,15 +193,15 @@ BASELINE = {"color": SOFT, "marker": "x", "linestyle": (0, (4, 2)), "markeredgew
 
 def _looks(panel: Panel) -> Iterator[tuple[Series, dict[str, Any]]]:
     """Yield each series with its colour, marker and dash."""
-    at = 0
+    position = 0
     for series in panel.series:
         if series.baseline:
             yield series, BASELINE
             continue
-        place = at % len(COLOURS)
+        place = position % len(COLOURS)
         colour, marker, dash = (result[place] for result in (COLOURS, MARKERS, DASHES))
         yield series, {"color": colour, "marker": marker, "linestyle": dash}
-        at += 1
+        position += 1
 
 
 def _panel(panel: Panel, ax: Any) -> list[Any]:
@@ -223,9 +229,9 @@ def _panel(panel: Panel, ax: Any) -> list[Any]:
 
 def _band(series: Series, ax: Any, colour: str) -> None:
     """Draw the intervals: a band along the curve; a bar where there is one point alone."""
-    known = [point for point in series.points if point.interval is not None]
-    known.sort(key=lambda point: point.x)
-    bounds = [(point.x, *point.interval) for point in known if point.interval is not None]
+    bounded = [point for point in series.points if point.interval is not None]
+    bounded.sort(key=lambda point: point.x)
+    bounds = [(point.x, *point.interval) for point in bounded if point.interval is not None]
     if not bounds:
         return
     xs, lows, highs = zip(*bounds, strict=True)

@@ -134,8 +134,8 @@ def agreement(judged: Judged) -> Agreement:
     )
 
 
-def _same(one: bytes, other: bytes) -> float:
-    return sum(a == b for a, b in zip(one, other, strict=True)) / max(1, len(one))
+def _same(item: bytes, other: bytes) -> float:
+    return sum(a == b for a, b in zip(item, other, strict=True)) / max(1, len(item))
 
 
 def _column(judged: Judged, scorer: int) -> bytes:
@@ -164,10 +164,16 @@ def curves_over_k(runs: Sequence[Judged]) -> Figure | None:
     for judged in sampled:
         result = curve(judged.ballots())
         maj.append(
-            Series(judged.run.name, tuple(Point(at.k, at.maj, at.maj_ci95) for at in result))
+            Series(
+                judged.run.name,
+                tuple(Point(place.k, place.maj, place.maj_ci95) for place in result),
+            )
         )
         any_of.append(
-            Series(judged.run.name, tuple(Point(at.k, at.pass_any, at.pass_ci95) for at in result))
+            Series(
+                judged.run.name,
+                tuple(Point(place.k, place.pass_any, place.pass_ci95) for place in result),
+            )
         )
     x = "Samples k"
     if len(sampled) == 1:

@@ -136,8 +136,8 @@ def draw_agreement(same: Agreement, canvas: Any) -> None:
     n = len(same.names)
     shares = [[same.shares[row][column] if column < row else float("nan") for column in range(n)]
               for row in range(n)]  # fmt: skip
-    known = [share for row in shares for share in row if share == share]
-    low = min(known)
+    measured_shares = [share for row in shares for share in row if share == share]
+    low = min(measured_shares)
     lightest = low - 0.3 * (1 - low) - 0.01
     ax.imshow(shares, cmap="Blues", vmin=lightest, vmax=1.0, aspect="auto")
     for row in range(n):
@@ -198,10 +198,10 @@ def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
         ax.grid(axis="y", color=curves.FAINT, linewidth=0.5)
         ax.set_axisbelow(True)
         ax.axhline(level, color=curves.SOFT, linewidth=0.8, linestyle=(0, (1, 1.5)))
-        for place, one in enumerate(way.classes):
-            if one.share.judged:
-                ax.vlines(place, *one.share.interval, color=curves.BLUE, linewidth=1.1)
-                ax.plot(place, one.share.accuracy, "o", color=curves.BLUE, markersize=3.6)
+        for place, item in enumerate(way.classes):
+            if item.share.judged:
+                ax.vlines(place, *item.share.interval, color=curves.BLUE, linewidth=1.1)
+                ax.plot(place, item.share.accuracy, "o", color=curves.BLUE, markersize=3.6)
         labels = [_label(division.label) for division in way.classes]
         ax.set_xticks(range(len(labels)), labels, fontsize=7)
         ax.set_xlim(-0.6, len(labels) - 0.4)

@@ -72,9 +72,9 @@ def span(interval: Interval) -> str:
     return f"{percent(interval.low)} – {percent(interval.high)}"
 
 
-def count(number: int, one: str, many: str = "") -> str:
+def count(number: int, item: str, many: str = "") -> str:
     """Write a count with its noun."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {item if number == 1 else many or item + 's'}"
 
 
 def scrolled(table: Html, label: str) -> Html:
@@ -103,8 +103,11 @@ class Axis(NamedTuple):
 
 def axis_over(intervals: Iterable[Interval]) -> Axis:
     """Return an axis that holds all intervals, from one round number to another."""
-    known = list(intervals) or [Interval(0.0, 1.0)]
-    low, high = min(interval.low for interval in known), max(interval.high for interval in known)
+    spans = list(intervals) or [Interval(0.0, 1.0)]
+    low, high = (
+        min(interval.low for interval in spans),
+        max(interval.high for interval in spans),
+    )
     step = next(
         size for size in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if (high - low) / size < MOST_TICKS - 1
     )
@@ -146,9 +149,16 @@ def bar_strip(share: float, label: str, class_: str = "bar") -> Html:
 def moved_strip(gained: int, lost: int, most: int) -> Html:
     """Return what moved as two bars from the middle: lost to the left, gained to the right."""
     scale = 49 / max(most, 1)
-    left, right = lost * scale, gained * scale
+    left_width, right = lost * scale, gained * scale
     parts = [
-        el("rect", x=f"{50 - left:.3f}%", y=8, width=f"{left:.3f}%", height=12, class_="lost"),
+        el(
+            "rect",
+            x=f"{50 - left_width:.3f}%",
+            y=8,
+            width=f"{left_width:.3f}%",
+            height=12,
+            class_="lost",
+        ),
         el("rect", x="50%", y=8, width=f"{right:.3f}%", height=12, class_="gained"),
         _grid_line(50, "axis"),
     ]
@@ -193,15 +203,17 @@ def _curve(
     points: Sequence[PlotPoint], name: str, x: Callable[[float], str], y: Callable[[float], float]
 ) -> list[Html]:
     parts = [
-        el("line", x1=x(one.place), y1=y(one.share), x2=x(two.place), y2=y(two.share),
+        el("line", x1=x(item.place), y1=y(item.share), x2=x(two.place), y2=y(two.share),
            class_=f"curve {name}")
-        for one, two in pairwise(points)
+        for item, two in pairwise(points)
     ]  # fmt: skip
     for point in points:
         low, high = y(point.interval.low), y(point.interval.high)
-        at = x(point.place)
-        parts.append(el("line", x1=at, x2=at, y1=low, y2=high, class_=f"whisker {name}"))
-        parts.append(el("circle", cx=at, cy=y(point.share), r=3.6, class_=f"dot {name}"))
+        position = x(point.place)
+        parts.append(
+            el("line", x1=position, x2=position, y1=low, y2=high, class_=f"whisker {name}")
+        )
+        parts.append(el("circle", cx=position, cy=y(point.share), r=3.6, class_=f"dot {name}"))
     return parts
 
 

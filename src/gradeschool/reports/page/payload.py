@@ -159,14 +159,14 @@ def _text(judged: Judged, row: CompletionRow, families: Sequence[Sequence[Scorer
     text = entry.text
     left_out = max(0, len(text) - 2 * KEPT)
     readings: dict[tuple[int, int, str], list[int]] = {}
-    at = 0
+    position = 0
     for family in families:
-        known = family[0].name == judged.scorers[judged.headline]
-        answer = judged.answers[row.entry] if known else read_by(family[0], entry)
+        is_headline = family[0].name == judged.scorers[judged.headline]
+        answer = judged.answers[row.entry] if is_headline else read_by(family[0], entry)
         if answer is not None:
             key = _reading(answer, text, left_out)
-            readings.setdefault(key, []).extend(range(at, at + len(family)))
-        at += len(family)
+            readings.setdefault(key, []).extend(range(position, position + len(family)))
+        position += len(family)
     kept = text[:KEPT] + text[-KEPT:] if left_out else text
     units = _units(kept)
     placed = [

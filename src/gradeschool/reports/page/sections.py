@@ -276,9 +276,12 @@ def _alike(judged: Judged) -> list[list[int]]:
     """Group the scorers that agree on every completion; the headline scorer leads its group."""
     columns: dict[bytes, list[int]] = {}
     joined = b"".join(judged.codes)
-    for at in range(len(judged.scorers)):
-        columns.setdefault(joined[at :: len(judged.scorers)], []).append(at)
-    return [sorted(group, key=lambda at: at != judged.headline) for group in columns.values()]
+    for position in range(len(judged.scorers)):
+        columns.setdefault(joined[position :: len(judged.scorers)], []).append(position)
+    return [
+        sorted(group, key=lambda position: position != judged.headline)
+        for group in columns.values()
+    ]
 
 
 def _moved(judged: Judged, scorer: int) -> tuple[int, int]:
@@ -316,7 +319,7 @@ def _scorer_row(
     name = judged.scorers[group[0]]
     own = judged.headline in group
     gained, lost = moved
-    others = [judged.scorers[at] for at in group[1:]]
+    others = [judged.scorers[position] for position in group[1:]]
     alike = (
         f"and {count(len(others), 'scorer that agrees', 'scorers that agree')} on every completion"
     )
@@ -429,8 +432,8 @@ def _pair_cell(comparison: Comparison | None) -> Html:
     if comparison is None:
         return el("td")
     shown = _signed(comparison.difference)
-    told = f"p {p_value(comparison.p_holm)}"
-    return el("td", el("strong", shown) if comparison.p_holm < ALPHA else shown, title=told,
+    lines = f"p {p_value(comparison.p_holm)}"
+    return el("td", el("strong", shown) if comparison.p_holm < ALPHA else shown, title=lines,
               class_="number")  # fmt: skip
 
 
@@ -506,11 +509,11 @@ def curves_section(curve: Sequence[AtK]) -> Html:
 def tokens_section(judged: Judged) -> Html:
     """Return how long the completions are, and tokens, seconds and cost where recorded."""
     rows = []
-    for name, wanted in (("correct", True), ("not correct", False)):
+    for name, target in (("correct", True), ("not correct", False)):
         lengths = sorted(
             len(entry.text)
             for entry, codes in zip(judged.run.entries, judged.codes, strict=True)
-            if not entry.error and (codes[judged.headline] == CORRECT) is wanted
+            if not entry.error and (codes[judged.headline] == CORRECT) is target
         )
         if lengths:
             cells = (len(lengths), *(lengths[int(q * (len(lengths) - 1))] for q in (0.5, 0.9, 1)))
@@ -535,12 +538,12 @@ def tokens_section(judged: Judged) -> Html:
 def _spent(judged: Judged) -> Html:
     entries = judged.run.entries
     tokens = [e.facts.completion_tokens for e in entries if e.facts.completion_tokens is not None]
-    asked = [e.facts.prompt_tokens for e in entries if e.facts.prompt_tokens is not None]
+    prompt_tokens = [e.facts.prompt_tokens for e in entries if e.facts.prompt_tokens is not None]
     results = judged.run.results
     facts: list[tuple[str, str | None]] = [
         ("completion tokens", f"{sum(tokens):,}" if tokens else None),
         ("tokens a completion", f"{sum(tokens) / len(tokens):.1f}" if tokens else None),
-        ("prompt tokens", f"{sum(asked):,}" if asked else None),
+        ("prompt tokens", f"{sum(prompt_tokens):,}" if prompt_tokens else None),
         ("seconds of the last session", _figure(results.get("seconds"))),
         ("cost, dollars", _cost(results.get("cost"))),
     ]

@@ -62,7 +62,7 @@ class Judged:
                 ballot = Ballot(answer.value if answer else None, code == CORRECT)
                 results.setdefault(entry.problem.id, []).append((entry.sample, ballot))
         return {
-            problem: [ballot for _, ballot in sorted(cast, key=lambda one: one[0])]
+            problem: [ballot for _, ballot in sorted(cast, key=lambda item: item[0])]
             for problem, cast in results.items()
         }
 
@@ -111,8 +111,8 @@ def read_by(scorer: Scorer, entry: Entry) -> Answer | None:
 
 def cause_of(entry: Entry, verdict: Verdict, changes: Mapping[str, Problem | None]) -> str:
     """Return why a completion is not called correct, in words that can be counted."""
-    seen = view(entry.text, entry.problem, entry.facts.finish.value, changes)
-    explained = explain_verdict(seen, verdict)
+    viewed = view(entry.text, entry.problem, entry.facts.finish.value, changes)
+    explained = explain_verdict(viewed, verdict)
     return str(explained) if explained else ""
 
 

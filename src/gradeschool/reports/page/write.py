@@ -37,11 +37,15 @@ from gradeschool.scoring.at_k import curve
 
 STYLES = ("page.css", "tokens.css")
 SCRIPTS = ("data.js", "tokens.js", "view.js", "list.js", "page.js")
-EXPLORER = "explorer.html"
+VIEWER, EXPLORER = "viewer.js", "explorer.html"
+LIVE, NOBODY = "'self'", "'none'"  # whom a page may ask
 
 
-def page(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
-    """Return the whole page of one or several runs, judged by `scorers` in this order."""
+def page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = False) -> str:
+    """Return the whole page of one or several runs, judged by `scorers` in this order.
+
+    live: it is served by `gradeschool view`, and follows its runs.
+    """
     headline = scorers[runs[0].headline]
     shares = [share_of(judged, judged.headline) for judged in runs]
     rates = [rates_of(judged) for judged in runs]
@@ -67,7 +71,8 @@ def page(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         )
     )
     skip = el("a", "Skip to the explorer", href="#explorer", class_="skip")
-    return document(_title(runs), join(*parts, explorer), join(skip), data)
+    body, scripts = join(*parts, explorer), (*SCRIPTS, VIEWER) if live else SCRIPTS
+    return document(_title(runs), body, join(skip), data, scripts=scripts, live=live)
 
 
 def _figures(judged: Judged, rates: Rates, suffix: str) -> list[Html]:
@@ -125,16 +130,18 @@ def document(
     data: Html,
     kicker: str = "Evaluation report",
     scripts: Sequence[str] = SCRIPTS,
+    live: bool = False,
 ) -> str:
     """Return a whole page that runs nothing but `scripts` and asks for nothing.
 
-    before: what stands in front of everything; data: behind it.
+    before: what stands in front of everything; data: behind it. live: it may ask the server that it
+    came from, and no other.
     """
     style = "\n".join(map(_shipped, STYLES))
     script = "\n".join(map(_shipped, scripts))
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
-        "base-uri 'none'; form-action 'none'; "
+        f"base-uri 'none'; form-action 'none'; connect-src {LIVE if live else NOBODY}; "
         "require-trusted-types-for 'script'; trusted-types 'none'"
     )
     now = datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC")
@@ -154,7 +161,11 @@ def document(
         class_="title",
     )
     written = f"Written by gradeschool {__version__} on {now}. "
-    alone = "This file holds everything that it shows and asks the network for nothing."
+    alone = (
+        "Served by `gradeschool view` on this machine; it asks no other."
+        if live
+        else "This file holds everything that it shows and asks the network for nothing."
+    )
     footer = el("footer", el("p", written + alone))
     body = el("body", before, header, el("main", main), footer, data, el("script", Html(script)))
     return f"<!doctype html>\n{el('html', el('head', head), body, lang='en')}\n"

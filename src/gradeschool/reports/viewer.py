@@ -1,0 +1,196 @@
+"""`gradeschool view`: the runs of a folder as local pages that follow runs while they go.
+
+Only this machine can reach the server, and only with the token in its address. It reads run folders
+and writes nothing. The pages are those of `gradeschool report`; a leaderboard leads to them.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from gradeschool.errors import GradeschoolError, InputError
+from gradeschool.formats.own_run import COMPLETIONS_FILE, scorer_of
+from gradeschool.protocols.registry import all_scorers, get_usable_scorer
+from gradeschool.reports.exports import report_scorers
+from gradeschool.reports.measured import changes_of, measured
+from gradeschool.reports.page.gather import gather
+from gradeschool.reports.page.markup import Html, el, join
+from gradeschool.reports.page.verdicts import judge_run
+from gradeschool.reports.page.write import VIEWER, document, page
+from gradeschool.runs.summary import RunSummary, find_runs, summary_of
+from gradeschool.scoring.score import score_table
+from gradeschool.scoring.sources import DEFAULT_SCORERS, choose_runs
+from gradeschool.scoring.table import scored_table
+
+HOST = "127.0.0.1"
+SCRIPTS = ("data.js", "view.js", VIEWER)
+MOST_RUNS = 12  # side by side on one page
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class RunViewer:
+    """The runs below a folder, read again when they change.
+
+    Raises InputError where the folder does not exist.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = Lock()
+        self._rows: dict[Path, tuple[tuple[int, int], dict[str, Any]]] = {}
+        list(find_runs(folder))
+
+    def state(self) -> list[dict[str, Any]]:
+        """Return a row of the leaderboard for each run, in the order of their names."""
+        with self._lock:
+            return [self._row(path) for path in find_runs(self.folder)]
+
+    def _row(self, path: Path) -> dict[str, Any]:
+        stamp = _stamp(path)
+        known_stamp, row = self._rows.get(path, ((-1, -1), {}))
+        if stamp != known_stamp:
+            try:
+                row = _row_of(summary_of(path), self._name(path))
+            except GradeschoolError as error:
+                row = {"name": self._name(path), "error": str(error)}
+            self._rows[path] = stamp, row
+        return row
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix()
+
+    def index(self) -> str:
+        """Return the page with the leaderboard, which its script fills."""
+        main = join(
+            el("p", "Select runs to see them side by side.", class_="note", id="hint"),
+            el("div", id="board", aria_live="off"),
+            el("p", "", id="status", role="status", class_="tally"),
+        )
+        title = f"All runs in {self.folder.resolve().name}/"
+        return document(title, main, Html(""), Html(""), "gradeschool view", SCRIPTS, live=True)
+
+    def report(self, names: Sequence[str]) -> str:
+        """Return the report page of runs by name; raises InputError for a name that is none."""
+        runs = {self._name(path): path for path in find_runs(self.folder)}
+        chosen = list(dict.fromkeys(names))
+        if not 0 < len(chosen) <= MOST_RUNS or any(name not in runs for name in chosen):
+            raise InputError(f"no such runs: {', '.join(map(repr, chosen)) or 'none is named'}")
+        gathered = gather([str(runs[name]) for name in chosen], None, lambda message: None)
+        scorers = report_scorers(gathered)
+        judged = [judge_run(run, scorers, 0) for run in gathered]
+        return page(judged, scorers.scorers, live=True)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Return what changes when a run does: the size of its completions, the time of its files."""
+    sizes, times = 0, 0
+    for file in path.iterdir():
+        status = file.stat()
+        sizes += status.st_size if file.name == COMPLETIONS_FILE else 0
+        times = max(times, status.st_mtime_ns)
+    return sizes, times
+
+
+def _row_of(summary: RunSummary, name: str) -> dict[str, Any]:
+    """Return a row of the leaderboard; its accuracy is that of what is stored now."""
+    manifest, settings = summary.manifest, measured(summary.manifest)
+    scorer = scorer_of(manifest)
+    scorer = scorer if scorer in all_scorers() else DEFAULT_SCORERS[0]
+    row: dict[str, Any] = {
+        "name": name,
+        "model": settings.model,
+        "protocol": settings.protocol,
+        "dataset": settings.dataset,
+        "changes": changes_of(manifest),
+        "answered": summary.answered,
+        "planned": summary.planned,
+        "failed": summary.failed,
+        "scorer": scorer,
+        "updated": str(manifest.get("updated", "")),
+    }
+    if summary.answered:
+        (selected,) = choose_runs([str(summary.folder)], None, lambda message: None)
+        score = score_table(scored_table(selected.run, [get_usable_scorer(scorer)]))
+        headline = score.scorers[0]
+        row |= {"accuracy": headline.accuracy, "interval": list(headline.ci95)}
+    return row
+
+
+def serve(viewer: RunViewer, port: int, announce: Callable[[str], None]) -> None:
+    """Serve the pages until KeyboardInterrupt; announce: is told the address.
+
+    port: 0 takes a free one. Raises InputError where the port is taken.
+    """
+    token = secrets.token_urlsafe(18)
+
+    class Handler(PageHandler):
+        pass
+
+    Handler.viewer, Handler.token = viewer, token
+    try:
+        server = ThreadingHTTPServer((HOST, port), Handler)
+    except OSError as error:
+        raise InputError(f"port {port} cannot be used: {error.strerror}; give another") from error
+    with server:
+        announce(f"http://{HOST}:{server.server_address[1]}/{token}/")
+        server.serve_forever(poll_interval=0.2)
+
+
+class PageHandler(BaseHTTPRequestHandler):
+    """Answers GET requests that know the token: the leaderboard, its state, and reports."""
+
+    viewer: RunViewer
+    token: str
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """Answer one request."""
+        address = urlsplit(self.path)
+        token, _, name = address.path.removeprefix("/").partition("/")
+        if not self._is_local() or not secrets.compare_digest(token.encode(), self.token.encode()):
+            self._send(HTTPStatus.FORBIDDEN, "text/plain", "Open the address that was printed.\n")
+            return
+        try:
+            if name == "":
+                self._send(HTTPStatus.OK, "text/html", self.viewer.index())
+            elif name == "state":
+                body = json.dumps(self.viewer.state())
+                self._send(HTTPStatus.OK, "application/json", body)
+            elif name == "run":
+                named = parse_qs(address.query).get("run", [])
+                self._send(HTTPStatus.OK, "text/html", self.viewer.report(named))
+            else:
+                self._send(HTTPStatus.NOT_FOUND, "text/plain", "There is no such page.\n")
+        except GradeschoolError as error:
+            self._send(HTTPStatus.NOT_FOUND, "text/plain", f"{error}\n")
+
+    def _is_local(self) -> bool:
+        """Whether the request names this server, and not another that resolves to it."""
+        port = self.server.server_address[1]  # type: ignore[index]
+        return self.headers.get("Host") in (f"{HOST}:{port}", f"localhost:{port}")
+
+    def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
+        body = text.encode("utf-8", "backslashreplace")
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Log nothing: a log would hold the token."""

@@ -1,0 +1,43 @@
+"""Golds that say that a question cannot be answered: a completion that says so is right."""
+
+import pytest
+
+from gradeschool import Problem, get_scorer
+from gradeschool.verdict import Outcome
+
+UNANSWERABLE = Problem.from_gold("None")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#### None",
+        "The answer is None.",
+        "\\boxed{\\text{None}}",
+        "We do not know how much she paid, so the total cannot be determined.",
+        "There isn't enough information to solve this.",
+        "The problem does not specify how many eggs were left, so I can't calculate it.",
+        "It is impossible to find the answer: the price is missing.",
+    ],
+)
+def test_a_completion_that_says_so_is_right(text: str) -> None:
+    assert get_scorer("gradeschool/reader").judge(text, UNANSWERABLE).correct
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("She pays 5 + 3 = 8 dollars.\n#### 8", Outcome.WRONG),
+        ("The price is not given, so we take 5. The answer is 8.", Outcome.WRONG),
+        ("", Outcome.NO_ANSWER),
+        ("Nobody said anything.", Outcome.NO_ANSWER),
+    ],
+)
+def test_a_number_is_wrong_and_silence_no_answer(text: str, outcome: Outcome) -> None:
+    assert get_scorer("gradeschool/reader").judge(text, UNANSWERABLE).outcome is outcome
+
+
+def test_such_a_sentence_is_no_answer_where_there_is_one() -> None:
+    text = "The total cannot be determined."
+    verdict = get_scorer("gradeschool/reader").judge(text, Problem.from_gold("8"))
+    assert verdict.outcome is Outcome.NO_ANSWER

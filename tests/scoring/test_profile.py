@@ -1,0 +1,155 @@
+"""`gradeschool profile`: variations paired with what they vary, in words and as a figure."""
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from gradeschool.errors import InputError
+from gradeschool.problem import Problem
+from gradeschool.scoring.compare import Outcomes
+from gradeschool.scoring.profile import profile, sentence
+from gradeschool.scoring.table import Tally
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
+
+
+def outcomes(
+    name: str, corrects: Sequence[bool], metas: Sequence[Mapping[str, str]] | None = None
+) -> Outcomes:
+    """One sample of each problem; the questions of different names differ."""
+    metas = metas or [{}] * len(corrects)
+    problems = {
+        str(index): Problem(str(index), f"{name} {index}?", "1", "#### 1", meta)
+        for index, meta in enumerate(metas)
+    }
+    tallies = {str(index): Tally(int(correct), 1) for index, correct in enumerate(corrects)}
+    return Outcomes(name, problems, tallies, 0)
+
+
+def test_variations_are_paired_by_the_row_or_the_question_of_their_seed() -> None:
+    original = outcomes("gsm8k", [True, True, False, True])
+    by_row = outcomes("rows", [False, True], [{"seed": "0"}, {"seed": "3"}])
+    by_question = outcomes("questions", [True], [{"seed": "gsm8k   2?"}])
+    rows, questions = profile(original, [by_row, by_question])
+    assert (rows.problems, rows.comparison.n) == (2, 2)
+    assert (rows.comparison.accuracy_a, rows.comparison.accuracy_b) == (1.0, 0.5)
+    assert [change.problem for change in rows.comparison.lost] == ["0"]
+    assert (questions.comparison.n, questions.comparison.difference) == (1, 1.0)
+
+
+def test_variations_of_a_seed_count_as_one_problem() -> None:
+    original = outcomes("gsm8k", [True, False])
+    metas = [{"seed": str(seed), "instance": str(instance)} for seed in (0, 1)
+             for instance in range(4)]  # fmt: skip
+    varied = outcomes("symbolic", [True, False, False, False, True, True, False, False], metas)
+    [entry] = profile(original, [varied])
+    assert (entry.problems, entry.comparison.n) == (8, 2)
+    assert entry.comparison.accuracy_b == pytest.approx(3 / 8)
+    assert entry.comparison.difference == pytest.approx((-3 / 4 + 2 / 4) / 2)
+    assert entry.instances is not None
+    assert entry.instances.instances == 4
+    assert (entry.instances.lowest, entry.instances.highest) == (0.0, 1.0)
+
+
+def test_groups_of_a_set_follow_it_and_p_is_corrected_for_all() -> None:
+    original = outcomes("gsm8k", [True] * 20)
+    metas = [{"seed": str(index % 20), "perturbation": kind}
+             for kind in ("numbers", "words") for index in range(20)]  # fmt: skip
+    varied = outcomes("plus", [False] * 20 + [True] * 20, metas)
+    whole, numbers, words = profile(original, [varied])
+    assert [entry.group for entry in (whole, numbers, words)] == ["", "numbers", "words"]
+    assert (numbers.comparison.difference, words.comparison.difference) == (-1.0, 0.0)
+    assert numbers.comparison.p_holm == pytest.approx(
+        min(1.0, 3 * numbers.comparison.p) if whole.comparison.p > numbers.comparison.p
+        else 2 * numbers.comparison.p
+    )  # fmt: skip
+    assert numbers.is_lower and not words.is_lower
+
+
+def test_a_set_of_other_problems_is_compared_without_pairs() -> None:
+    original = outcomes("gsm8k", [True, False])
+    paired, other = profile(
+        original, [outcomes("rows", [True], [{"seed": "0"}]), outcomes("svamp", [True, True])]
+    )
+    assert (paired.comparison.n, other.comparison.n) == (1, 0)
+    assert "other problems, svamp 100.0 %" in sentence(other, "gsm8k")
+    with pytest.raises(InputError, match="no run asks a variation of a problem of the first run"):
+        profile(original, [outcomes("svamp", [True, True])])
+
+
+def runs(draw: random.Random, seeds: int, loss: float) -> tuple[Outcomes, Outcomes]:
+    """A run on problems of chances about 0.85, and one on variations that lose `loss`."""
+    chances = [draw.betavariate(3.4, 0.6) for _ in range(seeds)]
+    original = outcomes("gsm8k", [draw.random() < chance for chance in chances])
+    metas = [{"seed": str(index)} for index in range(seeds)]
+    varied = [draw.random() < max(0.0, chance - loss) for chance in chances]
+    return original, outcomes("varied", varied, metas)
+
+
+@pytest.mark.parametrize(("seeds", "loss", "least"), [(250, 0.12, 34), (1319, 0.06, 36)])
+def test_a_model_that_knows_the_test_set_by_heart_is_told_from_one_that_does_not(
+    seeds: int, loss: float, least: int
+) -> None:
+    """At the sizes of MGSM and GSM-Hard; 40 models each, an honest one is accused twice at most."""
+    draw = random.Random(seeds)
+    memorised = sum(
+        profile(original, [varied])[0].is_lower
+        for original, varied in (runs(draw, seeds, loss) for _ in range(40))
+    )
+    honest = sum(
+        profile(original, [varied])[0].is_lower
+        for original, varied in (runs(draw, seeds, 0.0) for _ in range(40))
+    )
+    print(f"{seeds} seeds: {memorised} of 40 found at a loss of {loss}, {honest} of 40 accused")
+    assert memorised >= least
+    assert honest <= 3
+
+
+Write = Callable[[str, Sequence[bool], Sequence[Mapping[str, str]]], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path, gradeschool: Command) -> Write:
+    """Write a dataset of variations, and a run folder of it."""
+
+    def run(name: str, corrects: Sequence[bool], metas: Sequence[Mapping[str, str]]) -> Path:
+        dataset, completions = tmp_path / f"{name}.jsonl", tmp_path / f"{name}-answers.jsonl"
+        rows = [
+            {"question": f"What is {name} {index}?", "answer": str(7 * index), **meta}
+            for index, meta in enumerate(metas)
+        ]
+        dataset.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        answers = [
+            {"index": index, "run": name, "completion": f"#### {7 * index if correct else -1}"}
+            for index, correct in enumerate(corrects)
+        ]
+        completions.write_text("".join(f"{json.dumps(row)}\n" for row in answers))
+        folder = tmp_path / name
+        ended = gradeschool("eval", "-m", f"recorded/{completions}", "-p", "zero-shot/chat",
+                            "-d", dataset, "-o", folder, "--quiet")  # fmt: skip
+        assert ended.status == 0, ended.err
+        return folder
+
+    return run
+
+
+def test_the_command_prints_a_line_for_each_set_and_says_what_it_shows(
+    gradeschool: Command, write: Write, tmp_path: Path
+) -> None:
+    seeds = [{"seed": str(index)} for index in range(30)]
+    original = write("gsm", [True] * 30, [{}] * 30)
+    varied = write("varied", [index >= 12 for index in range(30)], seeds)
+    figure = tmp_path / "profile.svg"
+    ended = gradeschool("profile", original, varied, "-o", figure, columns=120)
+    assert ended.status == 0, ended.err
+    assert "the same 30 problems as" in ended.out
+    assert "60.0 % (-40.0 points" in ended.out and "significantly lower" in ended.out
+    assert figure.read_text("utf-8").startswith("<?xml")
+    result = gradeschool("profile", original, varied, "--json").json()
+    [entry] = result["sets"]
+    assert (entry["seed_problems"], entry["difference"]) == (30, pytest.approx(-0.4))
+    assert result["original"]["accuracy"] == 1.0
+    assert len(result["sentences"]) == 1
