@@ -18,6 +18,7 @@ GUIDE = (
     ("Score, and read disagreements", "guide/score.md"),
     ("Which files are read", "files.md"),
     ("Compare two checkpoints", "guide/compare.md"),
+    ("Good at math, or at GSM8K?", "profile.md"),
     ("My score is below the model card's", "below_the_model_card.md"),
     ("Report", "report.md"),
     ("Exports", "exports.md"),
