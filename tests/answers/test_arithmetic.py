@@ -112,7 +112,7 @@ def test_no_text_makes_it_raise_and_slips_stand_where_they_say(text: str) -> Non
     "piece", ["1+", "(", "1,234", "9" * 50, "= 1 ", "1 = ", "a ", r"\frac{1}{"]
 )
 def test_hostile_texts_are_read_in_one_pass(piece: str) -> None:
-    tokens = sum(len(found.left) + len(found.right) for found in equations(piece * 20_000))
+    tokens = sum(len(equation.left) + len(equation.right) for equation in equations(piece * 20_000))
     assert tokens < 20_000 * 8
 
 
@@ -121,16 +121,18 @@ def test_the_solutions_of_the_test_split_hold_one_false_equation(
     gsm8k_test: Sequence[Problem],
 ) -> None:
     """Problem 1024 does write "$32 - $20 = $300"; thousands of others are found true."""
-    found = [(problem.id, slip.text) for problem in gsm8k_test for slip in slips(problem.solution)]
-    assert found == [("1024", "32 - $20 = $300")]
+    false_equations = [
+        (problem.id, slip.text) for problem in gsm8k_test for slip in slips(problem.solution)
+    ]
+    assert false_equations == [("1024", "32 - $20 = $300")]
     assert sum(1 for problem in gsm8k_test for _ in equations(problem.solution)) > 4000
 
 
 def test_a_true_annotation_made_false_is_found(gsm8k_test: Sequence[Problem]) -> None:
     """Each annotated product or sum of whole numbers is found once its result is 1 off."""
     step = re.compile(r"<<(\d+[+*]\d+)=(\d+)>>")
-    steps = [found for problem in gsm8k_test for found in step.finditer(problem.solution)]
+    steps = [match for problem in gsm8k_test for match in step.finditer(problem.solution)]
     assert len(steps) > 1000
-    for left, result in (found.groups() for found in steps):
-        assert first_slip(f"<<{left}={result}>>") is None
-        assert first_slip(f"<<{left}={int(result) + 1}>>") is not None
+    for expression, result in (match.groups() for match in steps):
+        assert first_slip(f"<<{expression}={result}>>") is None
+        assert first_slip(f"<<{expression}={int(result) + 1}>>") is not None

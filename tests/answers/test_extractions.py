@@ -112,7 +112,7 @@ def test_the_last_number_without_commas_is_the_same(name: str, text: str) -> Non
 def test_no_such_pattern_matches_a_space(pattern: re.Pattern[str], text: str) -> None:
     """What the reading from the end relies on."""
     assert not any(
-        " " in found.group() or "\n" in found.group() for found in pattern.finditer(text)
+        " " in match.group() or "\n" in match.group() for match in pattern.finditer(text)
     )
 
 

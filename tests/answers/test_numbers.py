@@ -92,13 +92,13 @@ def test_whole_numbers_keep_their_sign_and_lose_their_commas(number: int) -> Non
 @given(WHOLE, st.data())
 def test_commas_are_irrelevant_wherever_they_stand(number: int, draw: st.DataObject) -> None:
     written = str(number)
-    at = draw.draw(st.integers(0, len(written)))
-    assert normalize(written[:at] + "," + written[at:]) == written
+    position = draw.draw(st.integers(0, len(written)))
+    assert normalize(written[:position] + "," + written[position:]) == written
 
 
 @given(TEXTS, TEXTS)
-def test_answers_match_is_symmetric(left: str, right: str) -> None:
-    assert answers_match(left, right) is answers_match(right, left)
+def test_answers_match_is_symmetric(first: str, second: str) -> None:
+    assert answers_match(first, second) is answers_match(second, first)
 
 
 @given(TEXTS)
@@ -113,12 +113,12 @@ def test_answers_match_up_to_a_difference_of_1e_6_exactly(billionths: int, gap: 
 
 
 @given(WHOLE, WHOLE)
-def test_different_whole_numbers_never_match(left: int, right: int) -> None:
-    assert answers_match(str(left), f"{right:,}.00") is (left == right)
+def test_different_whole_numbers_never_match(first: int, second: int) -> None:
+    assert answers_match(str(first), f"{second:,}.00") is (first == second)
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "same"),
+    ("first", "second", "same"),
     [
         ("72", "72.00", True),
         ("1,234", "1234", True),
@@ -142,8 +142,10 @@ def test_different_whole_numbers_never_match(left: int, right: int) -> None:
         ("", "0", False),
     ],
 )
-def test_answers_match_compares_numbers_and_nothing_else(left: str, right: str, same: bool) -> None:
-    assert answers_match(left, right) is same
+def test_answers_match_compares_numbers_and_nothing_else(
+    first: str, second: str, same: bool
+) -> None:
+    assert answers_match(first, second) is same
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))

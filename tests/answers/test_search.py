@@ -16,31 +16,29 @@ TEXTS = PIECES.map("".join) | st.text(st.sampled_from("\\boxed{} a1"), max_size=
 @given(TEXTS)
 def test_last_flat_box_is_the_last_match_of_the_documented_pattern(text: str) -> None:
     matches = FLAT.findall(text)
-    found = last_flat_box(text)
-    assert (found.text if found else None) == (matches[-1] if matches else None)
+    box = last_flat_box(text)
+    assert (box.text if box else None) == (matches[-1] if matches else None)
 
 
 @given(TEXTS)
 def test_boxes_stand_where_they_say(text: str) -> None:
-    for found in (last_flat_box(text), last_box(text)):
-        assert found is None or text[found.start : found.end] == found.text
+    for box in (last_flat_box(text), last_box(text)):
+        assert box is None or text[box.start : box.end] == box.text
 
 
 @given(TEXTS)
 def test_last_box_is_balanced_or_reaches_to_the_end(text: str) -> None:
-    found = last_box(text)
-    if found is None:
+    box = last_box(text)
+    if box is None:
         assert "\\boxed{" not in text
         return
-    assert text[: found.start].endswith("\\boxed{")
-    assert "\\boxed{" not in text[found.start :]
-    depths = [
-        found.text[:at].count("{") - found.text[:at].count("}") for at in range(len(found.text))
-    ]
+    assert text[: box.start].endswith("\\boxed{")
+    assert "\\boxed{" not in text[box.start :]
+    depths = [box.text[:end].count("{") - box.text[:end].count("}") for end in range(len(box.text))]
     assert min(depths, default=0) >= 0
-    if found.end < len(text):
-        assert text[found.end] == "}"
-        assert found.text.count("{") == found.text.count("}")
+    if box.end < len(text):
+        assert text[box.end] == "}"
+        assert box.text.count("{") == box.text.count("}")
 
 
 @pytest.mark.parametrize(
@@ -57,9 +55,9 @@ def test_last_box_is_balanced_or_reaches_to_the_end(text: str) -> None:
     ],
 )
 def test_last_box_counts_braces(text: str, content: str) -> None:
-    found = last_box(text)
-    assert found is not None
-    assert found.text == content
+    box = last_box(text)
+    assert box is not None
+    assert box.text == content
 
 
 @pytest.mark.parametrize("text", ["", "boxed{18}", r"\boxed 18", r"\fbox{18}"])
@@ -84,5 +82,5 @@ def test_boxes_of_ten_megabytes_are_found_in_one_pass(piece: str) -> None:
 @given(st.text(st.sampled_from("a1 ")), st.sampled_from(["1+", "a*", "a|a1", "(1)|a"]))
 def test_last_match_is_the_last_that_finditer_lists(text: str, pattern: str) -> None:
     matches = list(re.finditer(pattern, text))
-    found = last_match(re.compile(pattern), text)
-    assert (found.span() if found else None) == (matches[-1].span() if matches else None)
+    match = last_match(re.compile(pattern), text)
+    assert (match.span() if match else None) == (matches[-1].span() if matches else None)
