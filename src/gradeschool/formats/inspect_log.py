@@ -48,9 +48,10 @@ ZSTD = 93
 PROVIDER = "none/"  # inspect's model that is never called: `inspect score` opens the log's model
 LARGEST_MEMBER = 32 * 2**20
 LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
-# What a damaged archive, or JSON of a damaged member, raises; NotImplementedError: another method.
+# What a damaged archive, or JSON of a damaged member, raises. RuntimeError: a password, an unknown
+# method, JSON that is nested too deeply.
 DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, ValueError, EOFError,
-          RecursionError, NotImplementedError)  # fmt: skip
+          RuntimeError)  # fmt: skip
 # Versions from which inspect's `match(numeric=True)` reads as the scorer says, the latest first.
 MATCH_SCORERS = (
     ((0, 3, 253), "inspect/match-numeric@>=0.3.253"),
