@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.overhead_clients import BARE, INSPECT, LM_EVAL, OPENAI, PROTOCOL
 
 BODY = {
-    "id": "x",
+    "id": "reply-0000000000",  # another in each reply, as servers give
     "object": "chat.completion",
     "created": 0,
     "model": "m",
@@ -69,9 +69,15 @@ class Server:
 
     def __init__(self, latency: float) -> None:
         self.latency = latency
-        self.answer = reply(json.dumps(BODY).encode())
+        self.before, _, self.behind = reply(json.dumps(BODY).encode()).partition(b"0000000000")
+        self.replies = 0
         self.first = self.last = self.waited = 0.0
         self.count = 0
+
+    def answer(self) -> bytes:
+        """Return a reply with an id of its own."""
+        self.replies += 1
+        return b"%b%010d%b" % (self.before, self.replies, self.behind)
 
     def figures(self) -> bytes:
         """Return the figures, and forget them."""
@@ -110,6 +116,10 @@ class Connection(asyncio.Protocol):
         head, blank, body = self.received.partition(b"\r\n\r\n")
         if not blank:
             return
+        if head.startswith(b"GET ") and not head.startswith(b"GET /figures"):
+            self.received = b""  # a client may ask what the server is
+            self.transport.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+            return
         if head.startswith(b"GET /figures"):
             self.received = b""
             self.transport.write(self.server.figures())
@@ -122,7 +132,7 @@ class Connection(asyncio.Protocol):
 
     def answer(self) -> None:
         """Answer, and note it."""
-        self.transport.write(self.server.answer)
+        self.transport.write(self.server.answer())
         self.server.last = time.monotonic()
         self.server.waited += self.server.last - self.request_time
         self.server.count += 1

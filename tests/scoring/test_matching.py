@@ -15,7 +15,7 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.read import Naming, ReadOptions, read_options, read_samples
 from gradeschool.formats.samples import FileSample, Reference
-from gradeschool.models.recorded import SAMPLE_FILE
+from gradeschool.models.recorded import SAMPLE_FILE, RecordedModel
 from gradeschool.problem import Problem
 from gradeschool.scoring.matching import Matcher, id_base
 from gradeschool.scoring.sources import choose_scorers, sources
@@ -151,6 +151,18 @@ def test_the_command_says_what_it_did(tmp_path: Path) -> None:
     assert "read with --id-base 1" in result.stderr
     literal = CliRunner().invoke(command, [*options, "--id-base", "0"])
     assert json.loads(literal.stdout)["runs"][0]["scorers"][SCORER]["correct"] < 5
+
+
+def test_recorded_completions_are_checked_too(tmp_path: Path) -> None:
+    """A model that answers from a file, asked for some problems, is read as its ids are meant."""
+    problems = load_dataset("sample").problems[:12]
+    path = jsonl(tmp_path / "a.jsonl", solutions(problems, lambda index: index + 1))
+    notes: list[str] = []
+    with read_options(ReadOptions(note=notes.append)):
+        model = RecordedModel(str(path), problems, "sample")
+    assert "read with --id-base 1" in notes[0]
+    for problem in problems:
+        assert model._answers[problem.id][0].text == problem.solution
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Scoring: which problem a row means, what counts once, totals, one text, disagreements."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from gradeschool.scoring.explain import cases
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.samples import Run, Sample, collect
 from gradeschool.scoring.score import ScorerResult, score_table
-from gradeschool.scoring.sources import choose_scorers, load_runs
+from gradeschool.scoring.sources import choose_scorers, common_dataset, load_runs
 from gradeschool.scoring.statistics import clustered_wilson, wilson
 from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Answer
@@ -298,6 +299,19 @@ def test_choosing_scorers() -> None:
     assert [scorer.name for scorer in choose_scorers(["openai/2021"] * 2)] == ["openai/2021"]
     with pytest.raises(UnknownNameError, match="'openai/2022'; did you mean openai/2021"):
         choose_scorers(["openai/2022"])
+
+
+def test_the_dataset_of_a_run_folder_chooses_its_scorers(
+    tmp_path: Path,
+) -> None:
+    """A run says what it was asked; several of different sets have none in common."""
+    for name in ("sample", "exemplars"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(json.dumps({"dataset": {"name": name}}))
+    folders = [str(tmp_path / name) for name in ("sample", "exemplars")]
+    assert common_dataset(folders[:1], None) == "sample"
+    assert common_dataset(folders[:1], "mgsm:de") == "mgsm:de"
+    assert common_dataset(folders, None) is None
 
 
 def test_a_scorer_whose_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,7 +202,7 @@ def test_a_column_that_is_no_utf8(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(arrow.table({"index": [1], "completion": broken}), path)
     for jobs in (1, 2):
-        with pytest.raises(InputError, match="column of the Parquet file cannot be read"):
+        with pytest.raises(InputError, match="not a readable Parquet file: In column 1"):
             scores([source(path)], jobs)
 
 

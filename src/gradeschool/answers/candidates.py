@@ -2,7 +2,7 @@
 
 Each number of a sentence gets the features that it has (behind "=", with the asked unit, given by
 the question, an operand, ...); the candidate with the highest sum of `WEIGHTS` is the result. The
-weights were fitted with `benchmarks/extractor.py --fit`; docs/log.md says on what.
+weights were set by hand; `benchmarks/extractor.py` holds them beside fitted ones (docs/log.md).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gradeschool.answers.quantities import (
     same_value,
     word_quantities,
 )
-from gradeschool.answers.question import question_hints, stem
+from gradeschool.answers.question import FILLERS, question_hints, stem
 
 MOST_NUMBERS = 60
 UNRESOLVED = ""  # the value of an expression that nothing is said to come to
@@ -128,14 +128,16 @@ DRAWN = re.compile(r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans)
 BELOW_ZERO = re.compile(
     r"\s?(?:°\s?[CF]?|degrees?)?(?:\s(?:Celsius|Fahrenheit))?\sbelow\s(?:zero|0)\b"
 )
-LONGEST_BELOW = 40
 NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
 UNNUMBERED = re.compile(r"(?i)\b(?:(?:once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
 MONEY = ("money", "change", "profit", "cash")
 TIMES_VALUES = {"once": "1", "twice": "2", "thrice": "3"}
-PERCENT_OF = re.compile(r"\s?\\?%\sof\s")
+PERCENT_OF = re.compile(r"\s?\\?%\sof\s\\?\$?\d")
+RATE_AFTER = re.compile(
+    r"(?i)[*}$)]{0,3}\s?(?:\w+\s)?(?:(?:a|per|each|every)\s|/\s?)(hour|day|week|month|year)\b"
+)
 MORE_THAN = re.compile(r"(?i)(?:\s\w+){0,2}\s(?:more|less|fewer)\sthan\b")
 NEGATED_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b"
@@ -176,6 +178,7 @@ WEIGHTS = {
     "approximation": -8.0, "clause": -1.0, "negated": -2.5, "rest": -4.0, "asked alternative": 3.0,
     "drawn": 2.5, "whole": -4.0, "asked name": 1.5, "direct": 3.0,
     "leading": -3.0, "word": 0.5, "compared": -2.5, "share": -2.5,
+    "other thing": -2.0, "other rate": -3.0,
 }  # fmt: skip
 
 
@@ -191,6 +194,11 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
             return next((word for word in words if _follows_verb(text, start, word)), number)
         return number
     number = numbers[0]
+    if "," in text[start : number.start] and not has_unit(text, number, end, question):
+        words = islice(word_quantities(text, start, number.start), MOST_NUMBERS)
+        for word in words:  # "She keeps eighteen stickers, having given 30 away."
+            if _follows_verb(text, start, word) and has_unit(text, word, end, question):
+                return word
     if number.value in question_hints(question).values and SETTING.search(
         text[max(start, number.start - CONTEXT) : number.start]
     ):  # "After 4 hours it is minus seven degrees."
@@ -206,7 +214,7 @@ def _follows_verb(text: str, start: int, number: WrittenNumber) -> bool:
 def _unnumbered(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
     """Return 2 for "twice" where a number of times is asked, 0 for "no quarters" of quarters."""
     units = question_hints(question).units
-    for match in UNNUMBERED.finditer(text, start, end) if units else ():
+    for match in UNNUMBERED.finditer(text, start, end):
         value = TIMES_VALUES.get(match[0].lower())
         if value is None and (stem(match[1]) in units or ("dollar" in units and match[1] in MONEY)):
             return WrittenNumber("0", *match.span())
@@ -230,12 +238,23 @@ def best_number(
     UNRESOLVED where the best is an operand: "5x - 4 cups" and "24 / 6" are not worked out.
     """
     rows = features(text, start, end, numbers, question)
+    if any("unit asked" in names for names in rows):
+        _mark_others(text, end, numbers, rows)
     if direct:
         rows[0].append("direct")
     scores = [sum(map(WEIGHTS.__getitem__, names)) for names in rows]
     best = len(scores) - 1 - scores[::-1].index(max(scores))
     number = numbers[best]
     return number._replace(value=UNRESOLVED) if "operand" in rows[best] else number
+
+
+def _mark_others(text: str, end: int, numbers: list[WrittenNumber], rows: list[list[str]]) -> None:
+    """Mark what is counted in something else than was asked, where that is counted too."""
+    for number, names in zip(numbers, rows, strict=True):
+        if not {"unit asked", "other unit", "result"}.intersection(names):
+            words = unit_words(text, number, end)
+            if words and words[0].lower() not in FILLERS:
+                names.append("other thing")
 
 
 def sentence_numbers(text: str, start: int, end: int, question: str) -> list[WrittenNumber]:
@@ -281,7 +300,7 @@ def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
         return number
     worded = before.endswith(("minus", "negative")) and NEGATIVE_BEFORE.search(before)
     if not worded and (
-        text.find("below", number.end, number.end + LONGEST_BELOW) < 0
+        text.find("below", number.end, number.end + 40) < 0
         or not BELOW_ZERO.match(text, number.end)
     ):
         return number
@@ -432,6 +451,9 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
         names.append("negated")
     if "percent" not in hints.units and PERCENT_OF.match(text, number.end, end):
         names.append("share")
+    rate = RATE_AFTER.match(text, number.end, end)
+    if rate and hints.periods and rate[1] not in hints.periods:
+        names.append("other rate")
     if MORE_THAN.match(text, number.end, end) and not hints.compares:
         names.append("compared")
     return names

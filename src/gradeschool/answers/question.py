@@ -32,6 +32,7 @@ TIME_OF = re.compile(
 )
 SHARE = re.compile(r"(?i)fraction|\bpart\b|portion|percent|probability|chance|ratio|share")
 COMPARES = re.compile(r"(?i)\b(?:more|less|fewer|differ(?:ence|s)?|further|\w{3,}er|than)\b")
+PERIOD = re.compile(r"\b(hour|day|week|month|year)")
 SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trillion)s?\b")
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 LONG_WORD = re.compile(r"[A-Za-z]{4,}")
@@ -82,7 +83,8 @@ class QuestionHints(NamedTuple):
     scale: the power of ten in which it asks ("in millions of dollars" is 6), else 0. share: whether
     it may ask for a fraction. compares: whether it may ask how much more. words: the longer words
     of the sentence that asks. name: the only name in it, else "". points: whether the question is
-    in a language that writes "5.600" or "5 600" for thousands.
+    in a language that writes "5.600" or "5 600" for thousands. periods: the periods of time that
+    the sentence that asks names ("week").
     """
 
     units: frozenset[str]
@@ -94,6 +96,7 @@ class QuestionHints(NamedTuple):
     words: frozenset[str]
     name: str
     points: bool
+    periods: frozenset[str]
 
 
 NOTHING = QuestionHints(
@@ -106,6 +109,7 @@ NOTHING = QuestionHints(
     words=frozenset(),
     name="",
     points=False,
+    periods=frozenset(),
 )
 
 
@@ -127,8 +131,10 @@ def question_hints(question: str) -> QuestionHints:
     words = frozenset(map(stem, LONG_WORD.findall(asking)))
     names = set(NAME.findall(asking)) - NO_NAMES
     name = names.pop() if len(names) == 1 else ""
+    periods = frozenset(PERIOD.findall(asking.lower()))
+    points = groups_by_points(question)
     return QuestionHints(
-        units, givens, values, scale, share, compares, words, name, groups_by_points(question)
+        units, givens, values, scale, share, compares, words, name, points, periods
     )
 
 

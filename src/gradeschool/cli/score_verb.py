@@ -89,7 +89,7 @@ def command(
         totals, counted, by_origin = merged([Path(name) for name in files], output, warn), [], {}
     else:
         paths, names = files_and_scorers(files, scorers)
-        chosen = _scorers(names, votes, dataset)
+        chosen = _scorers(names, votes, paths, dataset)
         work = ScoreOptions(paths, dataset, chosen, output, jobs, engine)
         if shard is not None:
             if output is None or engine != "local" or votes or labels or causes:
@@ -119,14 +119,16 @@ def _check_labels(names: Sequence[str], dataset: str | None) -> None:
     check_labels([source.dataset for source in sources(names, dataset)])
 
 
-def _scorers(names: Sequence[str], votes: Sequence[str], dataset: str | None) -> list[Scorer]:
+def _scorers(
+    names: Sequence[str], votes: Sequence[str], files: Sequence[str], dataset: str | None
+) -> list[Scorer]:
     """Return the scorers of these names; warn of what "all" leaves out. Checks votes' names too."""
     from gradeschool.protocols.registry import all_scorers, get_vote
-    from gradeschool.scoring.sources import ALL, choose_scorers
+    from gradeschool.scoring.sources import ALL, choose_scorers, common_dataset
 
     for vote in votes:
         get_vote(vote)
-    chosen = choose_scorers(names, dataset)
+    chosen = choose_scorers(names, common_dataset(files, dataset))
     if ALL in names and (left_out := all_scorers().keys() - {scorer.name for scorer in chosen}):
         extras = ", ".join(sorted({all_scorers()[name].extra for name in left_out}))
         hint = f"pip install 'gradeschool[{extras}]'"

@@ -120,14 +120,15 @@ def _single(score: RunScore, names: int) -> Table:
     return table
 
 
-def _forms(score: RunScore) -> list[str]:
-    """Return how many completions are empty, cut off or run on: "12.5 % truncated"."""
+def _forms(score: RunScore, samples: str = "{} to {} samples a problem") -> list[str]:
+    """Return how many completions are empty, cut off or run on: "12.5 % truncated".
+
+    samples: what is said of the fewest and the most completions of a problem, if they differ: each
+    completion counts once, so that some problems count more than others.
+    """
     forms = score.forms
     parts = [f"{100 * n / forms.n:.1f} % {name}" for name, n in forms.named()] if forms else []
-    if score.samples:  # each completion counts once, so some problems count more than others
-        fewest, most = score.samples
-        parts.append(f"{fewest} to {most} samples a problem")
-    return parts
+    return [*parts, samples.format(*score.samples)] if score.samples else parts
 
 
 def _heading(score: RunScore) -> list[str]:

@@ -58,6 +58,10 @@ class Matcher:
         """Return the number of the row that an index in a file means for a problem."""
         return int(self.problems[index].meta.get("row", index))
 
+    def names(self, reference: Reference) -> bool:
+        """Tell whether a reference, counted from 0 or from 1, names one of these problems."""
+        return any(self.counted_from(base, reference) is not None for base in (0, 1))
+
     def counted_from(self, base: int, reference: Reference) -> Problem | None:
         """Return the problem of a reference in a file whose numbers begin with `base`."""
         try:
@@ -277,6 +281,7 @@ def examined(dataset: Dataset, file: str, is_chosen: bool = False) -> Examine:
         if not guessed and not golds and len(telling) < ENOUGH:
             return Naming()
         matcher = Matcher(dataset.problems, dataset.name)
+        telling = [sample for sample in telling if matcher.names(sample.reference)]
         naming = _by_gold(golds, matcher, file, is_chosen)
         if naming == Naming(notes=naming.notes) and len(telling) >= ENOUGH:
             by_text = id_base(telling, matcher, file)

@@ -26,11 +26,10 @@ Pair = tuple[str, Problem]
 
 
 class AnswerComparison(NamedTuple):
-    """How an extracted answer is compared, the scorers that compare it so, and outcomes so far."""
+    """How an extracted answer is compared, and the scorers that compare it so, by index."""
 
     compare: Callable[[str, str], bool]
     scorers: list[int]
-    outcomes_of_value: dict[str, int]
 
 
 class Extraction(NamedTuple):
@@ -54,7 +53,10 @@ class ProblemScorers:
         extractions: dict[object, Extraction] = {}
         for index, scorer in enumerate(scorers):
             if scorer.reference not in references:
-                references[scorer.reference] = _reference(scorer, problem)
+                try:
+                    references[scorer.reference] = scorer.reference(problem)
+                except ScorerFailure:
+                    references[scorer.reference] = None
             reference = references[scorer.reference]
             if reference is None:
                 initial[index] = ERROR
@@ -69,22 +71,8 @@ class ProblemScorers:
                     comparison.scorers.append(index)
                     break
             else:
-                extraction.comparisons.append(AnswerComparison(scorer.compare, [index], {}))
+                extraction.comparisons.append(AnswerComparison(scorer.compare, [index]))
         self.initial = bytes(initial)
-
-    def forget(self) -> None:
-        """Forget the texts and values so far."""
-        self.outcomes_of_text.clear()
-        for extraction in self.extractions:
-            for comparison in extraction.comparisons:
-                comparison.outcomes_of_value.clear()
-
-
-def _reference(scorer: Scorer, problem: Problem) -> str | None:
-    try:
-        return scorer.reference(problem)
-    except ScorerFailure:
-        return None
 
 
 class ScorerSet:
@@ -134,7 +122,7 @@ class ScorerSet:
     def _forget(self) -> None:
         self._texts = 0
         for scorers in self._problems.values():
-            scorers.forget()
+            scorers.outcomes_of_text.clear()
 
 
 def _outcomes(text: str, scorers: ProblemScorers) -> bytes:
@@ -150,20 +138,14 @@ def _outcomes(text: str, scorers: ProblemScorers) -> bytes:
         if answer is None:
             continue
         value = answer.value
-        for compare, indices, outcomes_of_value in comparisons:
-            outcome = outcomes_of_value.get(value)
-            if outcome is None:
-                outcome = outcomes_of_value[value] = _outcome(compare, value, reference)
+        for compare, indices in comparisons:
+            try:
+                outcome = CORRECT if compare(value, reference) else WRONG
+            except ScorerFailure:
+                outcome = ERROR
             for index in indices:
                 outcomes[index] = outcome
     return bytes(outcomes)
-
-
-def _outcome(compare: Callable[[str, str], bool], value: str, reference: str) -> int:
-    try:
-        return CORRECT if compare(value, reference) else WRONG
-    except ScorerFailure:
-        return ERROR
 
 
 class Tally(NamedTuple):

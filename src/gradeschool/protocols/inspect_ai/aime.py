@@ -58,7 +58,7 @@ def extract(text: str, gold: str) -> Answer | None:
         return None
     start = text.rfind(answer.text)
     span = None if start < 0 else (start, start + len(answer.text))
-    return answer._replace(span=span, how=f"the last line: {answer.how}")
+    return Answer(answer.text, answer.value, span, f"the last line: {answer.how}")
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

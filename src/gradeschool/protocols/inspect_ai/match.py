@@ -58,7 +58,9 @@ def last_numeric_word(text: str, value_of: Callable[[str], str | None]) -> Numer
     if word is None:
         return None
     value = value_of(word.text)
-    return last_word_with(text, value_of) if value is None else word._replace(value=value)
+    if value is None:
+        return last_word_with(text, lambda word: None if is_no_number(word) else value_of(word))
+    return NumericWord(word.text, word.start, value)
 
 
 @lru_cache(8)  # of a text, for all versions
@@ -94,12 +96,10 @@ def last_word_with(text: str, value_of: Callable[[str], str | None]) -> NumericW
 
 
 def remembering(value_of: Callable[[str], str | None]) -> Callable[[str], str | None]:
-    """Return the same function, quick on plain words, and on short ones that come again."""
+    """Return the same function, quick on short words that come again."""
     remembered = lru_cache(4096)(value_of)
 
     def quick(word: str) -> str | None:
-        if is_no_number(word):
-            return None
         return remembered(word) if len(word) <= LONGEST_REMEMBERED else value_of(word)
 
     return quick
