@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gradeschool.errors import InputError
@@ -60,3 +60,19 @@ class Problem:
         if not text.strip():
             raise InputError(f"the gold answer is empty: {text!r}; give a number or a solution")
         return cls("?", "", text.strip(), f"{MARKER} {text.strip()}")
+
+
+def several_golds(problems: Iterable[Problem]) -> str:
+    """Return a sentence on questions that have different golds, "" for none."""
+    golds: dict[str, dict[str, str]] = {}
+    for problem in problems:
+        question = " ".join(problem.question.split())
+        golds.setdefault(question, {}).setdefault(problem.gold.replace(",", ""), problem.id)
+    if not (unsure := {text: ids for text, ids in golds.items() if text and len(ids) > 1}):
+        return ""
+    question, first = next(iter(unsure.items()))
+    shown = " and ".join(f"{gold!r} (problem {id})" for gold, id in list(first.items())[:2])
+    return (
+        f"{len(unsure)} questions of the dataset have several golds, such as {question[:60]!r}: "
+        f"{shown}; no answer to them is right for both"
+    )

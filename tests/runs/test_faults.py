@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -14,10 +15,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.canaries import KEYS, play
+from benchmarks.faults import FaultyRun
 from gradeschool.completion import Decoding
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
-from gradeschool.models import endpoint
+from gradeschool.models import batch_api, endpoint
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs import dispatch
@@ -419,3 +422,31 @@ def test_thinking_is_kept_apart_from_the_answer(tmp_path: Path) -> None:
         run(server.url, tmp_path / "run")
     response = {(row["completion"], row["reasoning"]) for row in rows(tmp_path / "run")}
     assert response == {("#### 1", "First #### 2")}
+
+
+# At random
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_at_random_nothing_is_mis_scored_misplaced_lost_or_requested_again(
+    seed: int, tmp_path: Path
+) -> None:
+    """`python benchmarks/faults.py` does the same a thousand times."""
+    faulty = FaultyRun(tmp_path / "run", seed, problems=12)
+    faulty.play()
+    assert not +faulty.wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["slashes", "short"])
+def test_a_key_that_is_repeated_reaches_no_artefact_of_40_commands(
+    shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`python benchmarks/canaries.py` does the same with twelve shapes."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(batch_api, "WAIT_SECONDS", 0.001)
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GRADESCHOOL_API_KEY"):
+        monkeypatch.setenv(name, "")  # set by `play`, restored after the test
+    count, _, leaks = play(KEYS[shape])
+    assert (count, leaks) == (40, [])

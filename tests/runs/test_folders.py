@@ -145,6 +145,33 @@ def test_nothing_judged_is_nothing_claimed(gradeschool: Command, tmp_path: Path)
     assert "0.00" not in (tmp_path / "page.md").read_text()
 
 
+def test_uneven_samples_and_two_golds_for_a_question_are_said(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    problems, samples = tmp_path / "problems.jsonl", tmp_path / "samples.jsonl"
+    golds = [3, 4, 5, 5]
+    questions = ["What is 3 + 0?", "What is 4 + 0?", "What is 5 + 0?", "What  is 3 + 0?"]
+    pairs = zip(questions, golds, strict=True)
+    problems.write_text(
+        "\n".join(json.dumps({"question": text, "answer": f"#### {n}"}) for text, n in pairs)
+    )
+    numbers = [0] * 10 + [1, 2]
+    samples.write_text(
+        "\n".join(
+            json.dumps({"index": number, "sample": row, "completion": f"#### {number + 3}"})
+            for row, number in enumerate(numbers)
+        )
+    )
+    scored = gradeschool("score", samples, "-d", problems)
+    assert "1 to 10 samples a problem" in scored.out
+    assert "'What is 3 + 0?': '3' (problem 0) and '5' (problem 3)" in scored.err
+    fields = gradeschool("score", samples, "-d", problems, "--json").json()["runs"][0]
+    assert fields["samples_per_problem"] == [1, 10]
+    with fault_server() as server:
+        ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, "-o", tmp_path / "r")
+    assert "1 questions of the dataset have several golds" in ended.err
+
+
 @pytest.mark.parametrize(
     ("model", "answered", "shown"),
     [

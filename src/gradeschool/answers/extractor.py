@@ -257,8 +257,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         )
         if head is not None:
             return ExtractedAnswer(*head, "in the opening line", Confidence.GUESSED)
-        asked = _is_asked(text, sentence, question)
-        if asked or (repeats and _is_given(text, sentence, question)):
+        if _is_asked(text, sentence, question) or (repeats and _is_given(text, sentence, question)):
             repeats = True
             continue
         stronger = _stronger(text, sentences[index:], question) or _asked_item(
@@ -320,12 +319,12 @@ def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNum
 def _asked_item(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
     """Return the figure whose label was asked for: the 44 of "Girls: 44", then "Boys: 36"."""
     hints = question_hints(question)
-    asked = hints.words | hints.units
+    labels = hints.words | hints.units
     for index, sentence in enumerate(sentences[:MOST_STRONGER]):
         item = LABELLED.fullmatch(text[sentence.start : sentence.end].strip())
         if item is None:
             return None
-        if not asked.isdisjoint(map(stem, item["label"].split())):
+        if not labels.isdisjoint(map(stem, item["label"].split())):
             return stated_number(text, sentence.start, sentence.end, question) if index else None
     return None
 
@@ -336,11 +335,11 @@ def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
     written = " ".join(words)
     if len(written) <= SHORTEST_REPEATED:
         return False
-    asked = " ".join(question.split())
-    if written in asked:
+    plain = " ".join(question.split())
+    if written in plain:
         return True
     rest = " ".join(words[1:])
-    return rest in asked and len(rest) > SHORTEST_REPEATED and not DIGIT.search(words[0])
+    return rest in plain and len(rest) > SHORTEST_REPEATED and not DIGIT.search(words[0])
 
 
 def _is_given(text: str, sentence: Sentence, question: str) -> bool:

@@ -11,8 +11,6 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from gradeschool.answers.question import restates_question
-
 # What reasoning models put their thinking between, and marks that begin the reply proper.
 OPENING = re.compile(r"<(?:think|thinking|thought|reasoning|scratchpad)>|◁think▷|\[THINK\]", re.I)
 CLOSING = re.compile(
@@ -245,16 +243,9 @@ def _asks_another(text: str, start: int, end: int, question: str) -> int | None:
         if begin < 0:
             continue
         before = text[max(start, begin - PARAGRAPH) : begin].rstrip().rpartition("\n")[2]
-        if (CONCLUDED.search(before) or _answers(before, question)) and _is_another(
-            text[begin:mark], question
-        ):
+        if CONCLUDED.search(before) and _is_another(text[begin:mark], question):
             return begin
     return None
-
-
-def _answers(line: str, question: str) -> bool:
-    """Tell whether a line gives a number for what was asked."""
-    return DIGIT.search(line) is not None and restates_question(line, question)
 
 
 def _is_another(asks: str, question: str) -> bool:

@@ -143,14 +143,16 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
     if not sentence.cut:
         return False
     words = written.split()
+    before = text[max(0, sentence.start - 8) : sentence.start]
     if number is None:
-        return len(words) > 2 or (written[:1].isupper() and CLOSER.match(written) is None)
+        fragment = written[:1].isupper() and CLOSER.match(written) is None
+        return len(words) > 2 or (fragment and "\n" not in before)
     stop = sentence.start + len(written)
     if number.end - number.start > MOST_DIGITS:  # 0.3333333333333...
         return True
     if "," in text[number.end : stop]:
-        before = text[max(sentence.start, number.start - 40) : number.start]
-        if SETTING.search(before) and "=" not in written:  # "Therefore, in 48 hours, the pool"
+        setting = text[max(sentence.start, number.start - 40) : number.start]
+        if SETTING.search(setting) and "=" not in written:  # "Therefore, in 48 hours, the pool"
             return True
     if INSTRUCTION.match(written) and "=" not in written:
         return True
@@ -158,7 +160,6 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
         return True
     if number.end < stop and len(words) > 2 and not DIGIT.search(text, number.start, number.end):
         return True
-    before = text[max(0, sentence.start - 8) : sentence.start]
     if "\n" in before or not before.rstrip().endswith((".", "!", "?")):
         return False  # a line needs no period
     if number.start == sentence.start and len(words) <= LONGEST_UNIT:

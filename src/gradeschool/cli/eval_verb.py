@@ -195,8 +195,12 @@ def run_plan(work: PreparedJob, quiet: bool) -> Evaluation:
     import asyncio
 
     from gradeschool import __version__
+    from gradeschool.problem import several_golds
     from gradeschool.reports.progress import EvaluationDisplay
     from gradeschool.runs.evaluate import evaluate
+
+    if text := several_golds(work.plan.problems):
+        warn(text)
 
     model = work.model
     if getattr(model, "shows_its_key", False):

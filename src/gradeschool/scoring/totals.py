@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from gradeschool.formats.read import name_of_unnamed, nothing_in
 from gradeschool.formats.samples import UNNAMED
+from gradeschool.problem import several_golds
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.samples import UNUSABLE, Notes, Repeats, Warn, note_place
 from gradeschool.scoring.score import RunScore, score_noted
@@ -182,14 +183,17 @@ class ScoreOptions:
 def scored(options: ScoreOptions, warn: Warn) -> Totals:
     """Return the scores of every run, and write the table of verdicts where one is wanted."""
     output = _table(options.output, options.names)
-    runs, parts = _on_ray(options) if options.engine == RAY else _here(options)
+    runs, parts = _on_ray(options) if options.engine == RAY else _here(options, warn)
     with output as table:
         written = _written(_of_the_run(parts), table)
         return total(written, options.names, runs.__getitem__, warn, list(runs))
 
 
-def _here(options: ScoreOptions) -> tuple[dict[str, str], Iterator[Part]]:
+def _here(options: ScoreOptions, warn: Warn) -> tuple[dict[str, str], Iterator[Part]]:
     tables = sources(options.files, options.dataset)
+    for dataset in {table.dataset.name: table.dataset for table in tables}.values():
+        if text := several_golds(dataset.problems):
+            warn(text)
     parts = score_sources(tables, options.scorers, processes(options.jobs))
     return {source.name: source.run for source in tables}, parts
 
