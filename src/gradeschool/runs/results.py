@@ -133,13 +133,15 @@ def _failures(
     """Return the causes of the headline scorer's misses, as `gradeschool explain` counts them."""
     causes: Counter[str] = Counter()
     changes = label_changes(run, disputed(dataset))
-    for sample, completion in zip(run.samples, rows, strict=True):
-        if sample.problem is None or sample.error or completion.key in correct:
-            continue
-        verdict = headline.judge(sample.text, sample.problem)
+    doubtful = [
+        (sample.text, sample.problem, completion.finish)
+        for sample, completion in zip(run.samples, rows, strict=True)
+        if sample.problem is not None and not sample.error and completion.key not in correct
+    ]
+    verdicts = ScorerSet([headline]).verdicts_of([(text, problem) for text, problem, _ in doubtful])
+    for (text, problem, finish), (verdict,) in zip(doubtful, verdicts, strict=True):
         if not verdict.correct:
-            facts = view(sample.text, sample.problem, completion.finish, changes)
-            causes[str(explain_verdict(facts, verdict))] += 1
+            causes[str(explain_verdict(view(text, problem, finish, changes), verdict))] += 1
     return dict(causes.most_common())
 
 

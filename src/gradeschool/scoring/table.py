@@ -53,7 +53,10 @@ class ProblemScorers:
         extractions: dict[object, Extraction] = {}
         for index, scorer in enumerate(scorers):
             if scorer.reference not in references:
-                references[scorer.reference] = _reference(scorer, problem)
+                try:
+                    references[scorer.reference] = scorer.reference(problem)
+                except ScorerFailure:
+                    references[scorer.reference] = None
             reference = references[scorer.reference]
             if reference is None:
                 initial[index] = ERROR
@@ -70,13 +73,6 @@ class ProblemScorers:
             else:
                 extraction.comparisons.append(AnswerComparison(scorer.compare, [index]))
         self.initial = bytes(initial)
-
-
-def _reference(scorer: Scorer, problem: Problem) -> str | None:
-    try:
-        return scorer.reference(problem)
-    except ScorerFailure:
-        return None
 
 
 class ScorerSet:

@@ -281,19 +281,22 @@ def platinum_of(
     if not changes:
         return None
     outcomes: list[tuple[str, int]] = []
-    removed = revised = 0
+    revised: list[tuple[str, Problem]] = []
+    removed = 0
     for codes, entry in zip(judged.codes, judged.run.entries, strict=True):
-        problem, outcome = entry.problem, codes[judged.headline]
-        if problem.id in changes and not entry.error:
-            changed = changes[problem.id]
-            if changed is None:
-                removed += 1
-                continue
-            revised += 1
-            outcome = OUTCOMES.index(scorer.judge(entry.text, changed).outcome)
+        id = entry.problem.id
+        if id not in changes or entry.error:
+            outcomes.append((id, codes[judged.headline]))
+        elif (problem := changes[id]) is not None:
+            revised.append((entry.text, problem))
+        else:
+            removed += 1
+    for (_, problem), (outcome,) in zip(
+        revised, ScorerSet([scorer]).outcomes_of(revised), strict=True
+    ):
         outcomes.append((problem.id, outcome))
     share = share_of_clusters(list(tally_by_problem(outcomes).values()))
-    return Platinum(share, removed, revised)
+    return Platinum(share, removed, len(revised))
 
 
 def samples_of(judged: Judged) -> int:
