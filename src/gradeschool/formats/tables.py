@@ -72,7 +72,7 @@ BATCH_ROWS = 1024
 SEPARATORS = ",;\t|"  # of CSV, by their number in the header
 ARROW_FILE = b"ARROW1"  # what an Arrow file begins with, and a stream does not
 # What a damaged Excel file raises in openpyxl, zipfile and the parser of XML.
-EXCEL_DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, ValueError, KeyError, IndexError,
+EXCEL_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, IndexError,
                 TypeError, AttributeError, RuntimeError, ElementTree.ParseError)  # fmt: skip
 BATCH_BYTES = 4 * 2**20  # JSONL: a batch ends with the line that reaches this
 CSV = (".csv", ".tsv", ".tab")
