@@ -107,12 +107,12 @@ def write_rows(folder: Path, limit: int | None) -> list[dict[str, Any]]:
 
 def contestants(folder: Path, rows: int) -> list[Contestant]:
     """Return our commands and those of the peers that are installed."""
-    whole, one = str(folder / "all.jsonl"), str(folder / "one.jsonl")
+    all_rows, single_row = str(folder / "all.jsonl"), str(folder / "one.jsonl")
     ours = [
         Contestant(
             name,
-            (*SCORE, whole, *(word for scorer in scorers for word in ("--scorer", scorer))),
-            (*SCORE, one, *(word for scorer in scorers for word in ("--scorer", scorer))),
+            (*SCORE, all_rows, *(word for scorer in scorers for word in ("--scorer", scorer))),
+            (*SCORE, single_row, *(word for scorer in scorers for word in ("--scorer", scorer))),
             rows,
         )
         for name, scorers in OURS.items()
@@ -124,7 +124,7 @@ def contestants(folder: Path, rows: int) -> list[Contestant]:
             continue
         worker = (str(python_of(peer.environment)), str(WORKER), peer.scorer)
         part = (*worker, str(folder / f"{peer.scorer}.jsonl"))
-        peers.append(Contestant(peer.scorer, part, (*worker, one), -(-rows // peer.every)))
+        peers.append(Contestant(peer.scorer, part, (*worker, single_row), -(-rows // peer.every)))
     return ours + peers
 
 
@@ -139,7 +139,7 @@ def main() -> None:
         folder = Path(name)
         rows = len(write_rows(folder, options.rows))
         commands = contestants(folder, rows)
-        seconds: dict[str, list[tuple[float, float]]] = {one.name: [] for one in commands}
+        seconds: dict[str, list[tuple[float, float]]] = {command.name: [] for command in commands}
         for _ in range(options.rounds):
             for command in commands:
                 times = cpu_seconds(command.start), cpu_seconds(command.command)

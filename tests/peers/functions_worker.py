@@ -71,6 +71,17 @@ def scorers() -> dict[str, Callable[[str, str], PeerAnswer]]:
 
         return judge
 
+    matches = compiled(
+        file_of("lighteval", "lighteval/metrics/metrics_sample.py"),
+        ("ExactMatches",),
+        SampleLevelComputation=object,
+        Callable=Callable,
+    )["ExactMatches"](strip_strings=True)
+
+    def by_lighteval(text: str, solution: str) -> PeerAnswer:
+        gold = f" {solution.split('####')[-1].strip().replace(',', '')}"
+        return [matches.compute_one_item(gold, text) == 1, text.strip()]
+
     def by_verl(method: str) -> Callable[[str, str], PeerAnswer]:
         def judge(text: str, solution: str) -> PeerAnswer:
             score = verl["compute_score"](text, truth(solution), method=method)
@@ -94,6 +105,7 @@ def scorers() -> dict[str, Callable[[str, str], PeerAnswer]]:
         "verl-flexible": by_verl("flexible"),
         "oumi": by_oumi,
         "helm-final-number": by_helm("final_number_exact_match", last_number),
+        "lighteval-mgsm": by_lighteval,
         "sglang": by_serving(re),
         "vllm": by_serving(importlib.import_module("regex")),
         "helm-indicator": by_helm("exact_match_indicator", last_token),

@@ -146,6 +146,7 @@ FUNCTIONS_OF = {
     "oumi": "oumi/gsm8k",
     "helm-final-number": "helm/gsm/final-number",
     "helm-indicator": "helm/gsm/exact-match-indicator",
+    "lighteval-mgsm": "lighteval/mgsm",
     "sglang": "sglang/gsm8k-few-shot",
     "vllm": "vllm/gsm8k",
 }
@@ -177,6 +178,12 @@ ORACLES: dict[str, list[tuple[str, Maker]]] = {
         ]
         for package in ("verl", "oumi", "helm")
     },
+    "lighteval": [
+        (
+            f"lighteval 0.13.0: {FUNCTIONS}",
+            harness("functions", {"lighteval-mgsm": "lighteval/mgsm"}),
+        )
+    ],
     "serving": [
         (
             f"sglang 0.5.23: {FUNCTIONS}",

@@ -20,7 +20,7 @@ from benchmarks.faults import FaultyRun
 from gradeschool.completion import Decoding
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
-from gradeschool.models import batch_api, endpoint
+from gradeschool.models import batch_api, endpoint, openai_api
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs import dispatch
@@ -228,6 +228,21 @@ def test_a_storm_of_429_halves_the_pace_and_the_servers_wish_is_kept(
     assert ended.answered == 120
     assert not early  # all 16 were in flight together; none came back before its time
     assert len(server.requests) <= 120 + 16
+
+
+def test_an_enormous_wish_delays_its_own_request_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai_api, "LONGEST_WAIT", 0.8)
+
+    def choose(request: ReceivedRequest) -> Behaviour | None:
+        failing = VICTIM in request.question and request.repeats == 0
+        return bad.status(429, Retry_After="99999999999") if failing else None
+
+    with fault_server(choose, delay=0.005) as server:
+        ended = run(server.url, tmp_path / "run", problems=60)
+    assert ended.answered == 60
+    assert VICTIM in server.requests[-1].question  # all others were answered meanwhile
 
 
 def test_a_storm_without_a_wish_ends_too(tmp_path: Path) -> None:

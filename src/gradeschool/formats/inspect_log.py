@@ -47,6 +47,7 @@ from gradeschool.verdict import Outcome, Verdict
 ZSTD = 93
 PROVIDER = "none/"  # inspect's model that is never called: `inspect score` opens the log's model
 LARGEST_MEMBER = 32 * 2**20
+LARGEST_LOG = 512 * 2**20  # of samples that are held at a time
 LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
 # What a damaged archive, or JSON of a damaged member, raises. RuntimeError: a password, an unknown
 # method, JSON that is nested too deeply.
@@ -113,6 +114,8 @@ def read_log(path: Path) -> tuple[Mapping[str, Any], list[tuple[int, Any]]]:
             head = members.get("header.json")
             header = _member(archive, raw, head) if head is not None else {}
             samples = [info for name, info in members.items() if name.startswith("samples/")]
+            if (size := sum(info.file_size for info in samples)) > LARGEST_LOG:
+                raise ValueError(f"its samples are {size} bytes once unpacked")
             readable = []
             for number, info in enumerate(samples, start=1):
                 with suppress(*DAMAGE):

@@ -72,7 +72,7 @@ BATCH_ROWS = 1024
 SEPARATORS = ",;\t|"  # of CSV, by their number in the header
 ARROW_FILE = b"ARROW1"  # what an Arrow file begins with, and a stream does not
 # What a damaged Excel file raises in openpyxl, zipfile and the parser of XML.
-EXCEL_DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, ValueError, KeyError, IndexError,
+EXCEL_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, IndexError,
                 TypeError, AttributeError, RuntimeError, ElementTree.ParseError)  # fmt: skip
 BATCH_BYTES = 4 * 2**20  # JSONL: a batch ends with the line that reaches this
 CSV = (".csv", ".tsv", ".tab")
@@ -83,6 +83,7 @@ LARGEST_ROW = 32 * 2**20  # bytes of a line of JSONL or CSV
 LARGEST_WHOLE = 512 * 2**20  # bytes of a file that is one JSON value
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
 MOST_COLUMNS = 10_000
+LONG_TEXTS = 2**20  # bytes of the texts that a column of Parquet names; writers stop at as many
 RowSelection = Callable[[int], bool]
 
 
@@ -324,6 +325,8 @@ def _record_batches(path: Path) -> Iterator[Any]:
     if path.suffix == ".parquet":
         # Not buffered ahead: a row group may be as large as the file.
         with parquet.ParquetFile(path, pre_buffer=False) as file:
+            repeated = _repeated_texts(file.metadata)
+        with parquet.ParquetFile(path, pre_buffer=False, read_dictionary=repeated) as file:
             yield from file.iter_batches(batch_size=BATCH_ROWS)
         return
     with OSFile(str(path)) as source:  # not mapped: a file that shrinks would end the process
@@ -336,6 +339,29 @@ def _record_batches(path: Path) -> Iterator[Any]:
         for batch in batches:
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 yield batch.slice(start, BATCH_ROWS)
+
+
+def _repeated_texts(metadata: Any) -> list[str]:
+    """Return the columns that name a few long texts many times.
+
+    They are read as dictionaries, which hold each text once. Raises InputError for one that is
+    inside of another column.
+    """
+    names = {}
+    for group in range(metadata.num_row_groups):
+        for index in range(metadata.num_columns):
+            chunk = metadata.row_group(group).column(index)
+            size, packed = chunk.total_uncompressed_size, chunk.total_compressed_size
+            if not chunk.has_dictionary_page or size < LONG_TEXTS:
+                continue
+            dictionary = chunk.data_page_offset - (chunk.dictionary_page_offset or 0)
+            if dictionary > 2 * LONG_TEXTS or size > 50 * packed:
+                names[chunk.path_in_schema] = size
+    if nested := next((name for name in names if "." in name), ""):
+        raise InputError(
+            f"the column {clip(nested)!r} repeats texts of {names[nested]} bytes; write it plainly"
+        )
+    return list(names)
 
 
 def _values(column: Any) -> list[Any]:

@@ -127,7 +127,7 @@ class Endpoint:
         if not self.model:
             try:
                 self.model = await self._only_model()
-            except BaseException:
+            except BaseException:  # cancelled as well: `__aexit__` is not called then
                 await self._session.close()
                 raise
         return self

@@ -80,7 +80,7 @@ class SpreadModel:
             reached = [(server, texts) for server, texts in pairs if isinstance(texts, list)]
             self._servers = [server for server, _ in reached]
             self._digest = self._compared([texts for _, texts in reached])
-        except BaseException:
+        except BaseException:  # cancelled as well: `__aexit__` is not called then
             await self._open.aclose()
             raise
         return self

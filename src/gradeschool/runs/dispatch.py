@@ -167,7 +167,7 @@ class Dispatcher:
         record: Record,
         retrying: Callable[[], None],
         run: str,
-        affordable: Callable[[int], bool] = lambda in_flight: True,
+        affordable: Callable[[int], bool] | None = None,
     ) -> None:
         self.model = model
         self.limiter = limiter
@@ -219,7 +219,7 @@ class Dispatcher:
                         completions = [completed(request, reply, self.run)]
                     for completion in completions:
                         self.record(request, completion)
-                if not self.affordable(0):
+                if self.affordable is not None and not self.affordable(0):
                     self.stop()
                 if self.stopping.is_set():
                     break
@@ -240,8 +240,9 @@ class Dispatcher:
     ) -> None:
         """Send one group after another until there is none, or too many workers."""
         while self._workers <= self.limiter.limit and not self.stopping.is_set():
-            if not self.affordable(self.in_flight.sent + self.in_flight.waiting):
-                if self.in_flight.sent + self.in_flight.waiting == 0:
+            in_flight = self.in_flight.sent + self.in_flight.waiting
+            if self.affordable is not None and not self.affordable(in_flight):
+                if in_flight == 0:
                     self.stop()
                 break  # a request in flight starts workers when it ends, and knows more
             group = next(pending, ())  # one iterator, shared by all workers

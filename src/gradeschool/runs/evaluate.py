@@ -138,7 +138,7 @@ class _Session:
             self._record,
             progress.retry,
             model.name,
-            self.budget.affordable if self.budget is not None else lambda in_flight: True,
+            self.budget.affordable if self.budget is not None else None,
         )
         answered = {key for key, row in store.completions.items() if not row.error}
         self.todo = missing(requests, answered)
