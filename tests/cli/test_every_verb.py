@@ -55,11 +55,13 @@ def test_a_misspelt_verb_gets_a_suggestion(gradeschool: Command) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["score"], ["score", "--nope"], ["explain"]])
-def test_wrong_options_print_the_usage(gradeschool: Command, arguments: Sequence[str]) -> None:
-    """Usage and exit status 2."""
+def test_wrong_options_are_one_sentence(gradeschool: Command, arguments: Sequence[str]) -> None:
+    """As every other error: one line, which names the help, and exit status 2."""
     result = gradeschool(*arguments)
-    assert result.status == 2
-    assert result.err.startswith("Usage: gradeschool")
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith("gradeschool: ")
+    assert result.err.endswith(f"; see `gradeschool {arguments[0]} --help`\n")
+    assert len(result.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -243,12 +243,8 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         if (doubts and UNKNOWN.search(text, *span)) or is_next_item(text, sentence, end):
             return None
         if number is None or is_aside(text, sentence):
-            if (
-                last
-                and text[slice(*span)].strip().endswith("?")
-                and _is_asked(text, sentence, question)
-            ):
-                return None  # it ends in what it was asked
+            if last and _ends_in_question(region, sentence, question):
+                return None
             continue
         if _goes_round(region, sentence, number, question):
             return None
@@ -340,6 +336,16 @@ def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
         return True
     rest = " ".join(words[1:])
     return rest in plain and len(rest) > SHORTEST_REPEATED and not DIGIT.search(words[0])
+
+
+def _ends_in_question(region: Region, sentence: Sentence, question: str) -> bool:
+    """Tell whether a text works nothing out and ends in the question that it was asked."""
+    text = region.text
+    return (
+        text[sentence.start : sentence.end].rstrip().endswith("?")
+        and not has_equals(text, region.start, region.end)
+        and _is_asked(text, sentence, question)
+    )
 
 
 def _is_given(text: str, sentence: Sentence, question: str) -> bool:

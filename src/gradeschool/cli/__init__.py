@@ -110,6 +110,13 @@ def _status() -> int:
     except OSError as error:  # a full disk or a closed output that nothing else handled
         _discard(sys.stdout)
         return _report(f"cannot read or write: {error}")
+    except click.UsageError as error:
+        if isinstance(error, click.exceptions.NoArgsIsHelpError):
+            say(error.format_message(), err=True)
+            return error.exit_code
+        words = error.format_message().rstrip(".")
+        path = error.ctx.command_path if error.ctx else "gradeschool"
+        return _report(f"{words[:1].lower()}{words[1:]}; see `{path} --help`")
     except click.ClickException as error:
         usage = StringIO()
         error.show(usage)

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 from gradeschool.answers.extractor import extract_final_answer
-from gradeschool.answers.failures import Failure, is_right, looks_cut
+from gradeschool.answers.failures import Failure, form_of, is_right, looks_cut
 from gradeschool.completion import Finish
 from gradeschool.formats import settings as names
 from gradeschool.problem import MARKER, Problem
@@ -211,6 +211,10 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
 
 
 def _is_cut(sample: Sample) -> bool:
+    """Whether a completion ends before its answer; not one that ran on behind it."""
+    question = sample.problem.question if sample.problem else ""
+    if form_of(sample.text, sample.finish, question).ran_on:
+        return False
     if sample.finish in (None, "", Finish.UNKNOWN):
         return looks_cut(sample.text)
     return sample.finish == Finish.LENGTH
