@@ -14,8 +14,10 @@ from gradeschool.prompts.rendering import messages, prompt_bytes, rationale
 from gradeschool.prompts.shape import SHOT_NAME, shape
 from gradeschool.protocols.card import links, package_of, protocol_card, quirks, scorer_card
 from gradeschool.protocols.registry import all_votes, packages
+from tests.conftest import SHARED
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.stand_in import protocols_here
 
 # The first of 1,319 prompts of lm-eval/gsm8k-cot, as the real harness makes it (protocols.md, P4).
 FIRST_COT_PROMPT = "901fead9abd2535b6d0610c3c90125f38cad81678c4b2b98ec8fb818e3948bde"
@@ -39,16 +41,15 @@ def filled(text: str, problem: Problem, shots: tuple[Problem, ...]) -> str:
 
 
 def needed(name: str) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
-    """The problems and the examples of a protocol; skips where they are not at hand."""
+    """The problems and the examples of a protocol."""
     protocol = all_protocols()[name]
-    for item in (protocol.dataset, protocol.shots):
-        if item and not is_here(item):
-            pytest.skip(f"{item} is not on this machine")
+    if protocol.shots and not is_here(protocol.shots):
+        pytest.skip(f"{protocol.shots} is not on this machine")
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
     return load_dataset(protocol.dataset).problems[:40], shots
 
 
-@pytest.mark.parametrize("name", all_protocols())
+@pytest.mark.parametrize("name", list(protocols_here(SHARED)))
 def test_a_template_is_the_prompt_with_names_in_it(name: str, data: Path) -> None:
     """Put what the names stand for in their place, and there is the prompt itself."""
     protocol = all_protocols()[name]
