@@ -20,6 +20,8 @@ from gradeschool.scoring.sources import choose_scorers, common_dataset, load_run
 from gradeschool.scoring.statistics import clustered_wilson, wilson
 from gradeschool.scoring.table import scored_table
 from gradeschool.verdict import Answer
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
 
 PROBLEMS = [
     Problem.from_row(str(index), f"Question {index}?", f"So it is\n#### {index}")
@@ -469,3 +471,13 @@ def test_each_of_the_sources_flags(data: Path, gsm8k_test: Sequence[Problem]) ->
         != row.fields["reported_correct"]
     ]
     assert differ == []
+
+
+def test_two_golds_of_a_question_in_a_file_are_reported(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "golds.csv"
+    question = "Ann plants 2 roses and 3 tulips. How many flowers does she plant?"
+    file.write_text(f"question,response,gold\n{question},#### 5,5\n{question},#### 6,6\n")
+    result = gradeschool("score", file, "--scorer", "openai/2021")
+    assert "gives the gold '6' to a problem that an earlier row gives '5'" in result.err

@@ -24,6 +24,7 @@ from gradeschool.scoring.sources import no_such_run, parted, run_of, sources
 from gradeschool.scoring.stream import Part, processes, score_sources
 from gradeschool.scoring.table import ScoredRow
 
+SEVERAL_GOLDS = "gives another gold"
 Key = tuple[str, bytes, bytes]  # a problem's id, the outcomes of all scorers, notes
 
 
@@ -57,6 +58,7 @@ class FileTally:
         self.default_run = default_run
         self._runs: dict[str, RunTally] = {}
         self._repeats = Repeats()
+        self._golds: dict[str, str] = {}
         self._notes = Notes()
 
     def add(self, row: ScoredRow, file: str) -> None:
@@ -69,6 +71,11 @@ class FileTally:
             run.faults += 1
             self._notes.add(UNUSABLE, lambda: f"row {row.row} of {file!r} {row.error}")
             return
+        if (gold := self._golds.setdefault(row.problem, row.gold)) != row.gold:
+            self._notes.add(SEVERAL_GOLDS, lambda: (
+                f"row {row.row} of {file!r} gives the gold {row.gold!r} to a problem that an "
+                f"earlier row gives {gold!r}"
+            ))  # fmt: skip
         place = self._repeats.place(row.run, row.problem, row.sample, row.digest)
         if place.repeats or place.number != (row.sample or 0):
             note_place(self._notes, place, row.run, row.problem, row.sample, row.row, file)
