@@ -9,12 +9,15 @@ import pytest
 from gradeschool import Problem, all_protocols, all_scorers, load_dataset
 from gradeschool.completion import Prompt
 from gradeschool.datasets.load import is_here
+from gradeschool.datasets.sources import SOURCES
 from gradeschool.prompts.rendering import messages, prompt_bytes, rationale
 from gradeschool.prompts.shape import SHOT_NAME, shape
 from gradeschool.protocols.card import links, package_of, protocol_card, quirks, scorer_card
 from gradeschool.protocols.registry import all_votes, packages
+from tests.conftest import SHARED
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.stand_in import protocols_here
 
 # The first of 1,319 prompts of lm-eval/gsm8k-cot, as the real harness makes it (protocols.md, P4).
 FIRST_COT_PROMPT = "901fead9abd2535b6d0610c3c90125f38cad81678c4b2b98ec8fb818e3948bde"
@@ -38,16 +41,15 @@ def filled(text: str, problem: Problem, shots: tuple[Problem, ...]) -> str:
 
 
 def needed(name: str) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
-    """The problems and the examples of a protocol; skips where they are not at hand."""
+    """The problems and the examples of a protocol."""
     protocol = all_protocols()[name]
-    for item in (protocol.dataset, protocol.shots):
-        if item and not is_here(item):
-            pytest.skip(f"{item} is not on this machine")
+    if protocol.shots and not is_here(protocol.shots):
+        pytest.skip(f"{protocol.shots} is not on this machine")
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
     return load_dataset(protocol.dataset).problems[:40], shots
 
 
-@pytest.mark.parametrize("name", all_protocols())
+@pytest.mark.parametrize("name", list(protocols_here(SHARED)))
 def test_a_template_is_the_prompt_with_names_in_it(name: str, data: Path) -> None:
     """Put what the names stand for in their place, and there is the prompt itself."""
     protocol = all_protocols()[name]
@@ -204,15 +206,14 @@ def test_without_the_data_everything_but_the_prompt_is_shown(
 
 def test_every_name_has_a_package_and_a_card() -> None:
     for name in all_scorers():
-        assert scorer_card(name).protocols == tuple(
-            p.name for p in all_protocols().values() if name in p.scorers
-        )
+        protocols = [p.name for p in all_protocols().values() if name in p.scorers]
+        assert sorted(scorer_card(name).protocols) == sorted(protocols)
     for protocol in all_protocols().values():
         card = protocol_card(protocol)
         assert card.example is None
         assert package_of(protocol.name) in packages()
         assert [vote.name for vote in card.votes] == [*protocol.votes]
-        assert protocol.dataset in ("gsm8k", "gsm8k-platinum")
+        assert protocol.dataset in SOURCES
 
 
 def test_the_list_names_the_votes(gradeschool: Command) -> None:

@@ -9,13 +9,15 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from gradeschool import Problem, all_protocols, all_scorers, get_scorer
-from gradeschool.datasets.load import is_here, load_dataset
+from gradeschool.datasets.load import load_dataset
+from gradeschool.datasets.sources import SOURCES
 from gradeschool.prompts.mgsm import LANGUAGES
 from gradeschool.prompts.rendering import rationale
 from gradeschool.prompts.shape import shape
 from gradeschool.protocols.card import package_of, source_text
 from gradeschool.protocols.lm_eval.mgsm import TASKS
 from gradeschool.verdict import Outcome
+from tests.conftest import SHARED
 from tests.peers.views import missing_extra
 from tests.support.outcomes import outcomes_of
 
@@ -117,7 +119,7 @@ OTHER_FORMS = {
 OTHERS = [
     pytest.param(name, scorer, id=f"{name}-{scorer}")
     for name, protocol in all_protocols().items()
-    if protocol.dataset not in GSM8K
+    if protocol.dataset not in GSM8K and (SHARED / SOURCES[protocol.dataset].path).is_file()
     for scorer in protocol.scorers
 ]
 COUNTED = re.compile(
@@ -131,8 +133,6 @@ COUNTED = re.compile(
 def test_golds_of_other_sets_in_a_protocols_own_form(name: str, scorer: str, data: object) -> None:
     """Every gold is right, or the package says how many are not."""
     dataset = all_protocols()[name].dataset
-    if not is_here(dataset):
-        pytest.skip(f"{dataset} is not on this machine")
     if reason := missing_extra(get_scorer(scorer)):
         pytest.skip(reason)
     form = next(form for start, form in OTHER_FORMS.items() if name.startswith(start))

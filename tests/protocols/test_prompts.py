@@ -16,6 +16,8 @@ from gradeschool.datasets.load import is_here
 from gradeschool.prompts.rendering import format_chat, rationale, shots_as_text, shots_as_turns
 from gradeschool.protocols.inspect_ai.prompts import SHOT_ROWS
 from gradeschool.protocols.lm_eval.prompts import SEED
+from tests.conftest import SHARED
+from tests.support.stand_in import protocols_here
 
 Problems = Sequence[Problem]
 # SHA-256 over the prompts of all 1,319 problems, each followed by a NUL byte.
@@ -168,7 +170,7 @@ def test_the_ai_benchmarks_prompt_asks_for_a_marked_number(gsm8k_test: Problems)
     assert user == Message("user", gsm8k_test[0].question)
 
 
-@pytest.mark.parametrize("name", all_protocols())
+@pytest.mark.parametrize("name", list(protocols_here(SHARED)))
 def test_every_protocol_renders_each_problem_once_and_in_order(name: str, data: object) -> None:
     sample = load_dataset("sample").problems
     if (shots := get_protocol(name).shots) and not is_here(shots):

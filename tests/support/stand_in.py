@@ -19,6 +19,7 @@ import pytest
 
 from gradeschool.datasets import load, platinum
 from gradeschool.datasets.sources import SOURCES
+from gradeschool.protocols.registry import all_protocols
 
 SEED = 20211027
 TEST_ROWS, TRAIN_ROWS = 1319, 7473
@@ -56,6 +57,11 @@ EXEMPLARS = Path(load.__file__).parent / "sample" / "exemplars.jsonl"
 COMPLETIONS = 700  # in a file; "tora" answers every problem
 
 OFFICIAL, LOADER, SHA256 = dict(SOURCES), load._load_source, platinum.OFFICIAL_SHA256
+
+FILES = (
+    *("gsm8k/test.jsonl", "gsm8k/train.jsonl", "gsm8k/test_socratic.jsonl"),
+    *("exemplars/gsm8k-cot.yaml", "exemplars/gsm8k_gen_1d7fe4.py"),
+)
 
 Row = dict[str, str]
 
@@ -219,6 +225,20 @@ def installed(folder: Path) -> Iterator[None]:
         patch.setattr(load, "_load_source", lru_cache(8)(LOADER.__wrapped__))
         patch.setattr(platinum, "OFFICIAL_SHA256", hashlib.sha256(text.encode()).hexdigest())
         yield
+
+
+def protocols_here(shared: Path) -> Iterator[Any]:
+    """Yield the names of the protocols whose problems and examples a test finds, as parameters.
+
+    Those of other datasets run on the published files alone, where `shared` has them.
+    """
+    for name, protocol in all_protocols().items():
+        sources = [SOURCES[item] for item in (protocol.dataset, protocol.shots) if item]
+        paths = [source.path for source in sources if source.url]
+        if set(paths) <= set(FILES):
+            yield name
+        elif all((shared / path).is_file() for path in paths):
+            yield pytest.param(name, marks=pytest.mark.official)
 
 
 def remove(patch: pytest.MonkeyPatch) -> None:
