@@ -94,7 +94,7 @@ class Conduct(NamedTuple):
     requests: int
 
     def __str__(self) -> str:
-        times = "asked once" if self.requests == 1 else f"asked {self.requests} times"
+        times = "1 request" if self.requests == 1 else f"{self.requests} requests"
         return f"{self.result}, {times}"
 
 
@@ -119,7 +119,7 @@ def conduct(worker: Worker, name: str) -> Conduct:
     text, correct = rows[3]
     if text is None:
         return Conduct("failed", requests)
-    taken = "correct" if everywhere else "taken for an answer"
+    taken = "correct" if everywhere else "accepted as an answer"
     return Conduct(taken if correct else "scored as wrong", requests)
 
 

@@ -278,7 +278,7 @@ FAULTS: Mapping[str, Fault] = {
     "reply broken off before its body": Fault(broken_off(0), RETRIED, "connection lost"),
     "no reply": Fault(hang, RETRIED, "timeout"),
     "reply a byte at a time": Fault(drip, RETRIED, "timeout"),
-    "body that is no gzip": Fault(
+    "body that is not gzip": Fault(
         body(b"\x1f\x8b\x08garbage"), RETRIED, "bad response"
     ),
     "reply of many megabytes": Fault(huge(2**17), FAILED, "reply too large"),
@@ -323,7 +323,7 @@ FAULTS: Mapping[str, Fault] = {
     "200 with a stream of events": Fault(
         body(b'data: {"choices": []}\n\n', "text/event-stream"), RETRIED, "bad response"
     ),
-    "200 with bytes that are no UTF-8": Fault(
+    "200 with bytes that are not UTF-8": Fault(
         body(b'{"choices": [{"text": "\xff", "message": {"content": "\xff"}}]}'),
         RETRIED, "bad response",
     ),
@@ -349,7 +349,7 @@ FAULTS: Mapping[str, Fault] = {
     "finish_reason error": Fault(choice_with(finish_reason="error"), RETRIED, "server error"),
     "error in the choice": Fault(choice_with(error={"code": 502}), RETRIED, "server error"),
     "finish_reason abort": Fault(choice_with(finish_reason="abort"), RETRIED, "aborted"),
-    "finish_reason that nobody knows": Fault(
+    "unknown finish_reason": Fault(
         choice_with(finish_reason="gave_up"), RETRIED, "unknown ending"
     ),
     "content filter": Fault(
