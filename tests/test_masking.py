@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gradeschool import masking
@@ -88,6 +88,7 @@ def test_other_text_stays_as_it_is(text: str) -> None:
     )
 
 
+@example("", "0", "\\uXXXX")
 @given(st.text(), st.text(), st.sampled_from(sorted(ENCODINGS)))
 def test_a_secret_is_masked_between_any_texts(before: str, after: str, encoding: str) -> None:
     if encoding.startswith("base"):  # what stands around it is no part of it

@@ -35,14 +35,14 @@ BEHIND = re.compile(r"[?#\uff1f\uff03]")
 AT = "@\uff20\ufe6b"
 # One character, escaped: JSON, JavaScript, URLs, HTML; and MIME's quoted-printable.
 ESCAPE = re.compile(
-    r"\\u\{?(?P<u>[0-9a-fA-F]{1,6})\}?|\\x(?P<x>[0-9a-fA-F]{2})|\\(?P<o>[0-3]?[0-7]{2})"
+    r"\\u(?P<u>[0-9a-fA-F]{4})|\\u\{(?P<b>[0-9a-fA-F]{1,6})\}|\\x(?P<x>[0-9a-fA-F]{2})|\\(?P<o>[0-3]?[0-7]{2})"
     r"|%u(?P<v>[0-9a-fA-F]{4})|%(?P<p>[0-9a-fA-F]{2})"
     r"|&#(?P<d>[0-9]{1,8});?|&#[xX](?P<h>[0-9a-fA-F]{1,8});?|&(?P<n>[A-Za-z]{2,12});?"
     r"|\\(?P<c>[^\w\s])"
 )
 QUOTED = re.compile(r"=(?P<p>[0-9a-fA-F]{2})|(?P<s>=\r?\n)")
 WIDE = {code + 0xFEE0: code for code in range(0x21, 0x7F)}
-BASES = {"u": 16, "x": 16, "o": 8, "v": 16, "p": 16, "d": 10, "h": 16}
+BASES = {"u": 16, "b": 16, "x": 16, "o": 8, "v": 16, "p": 16, "d": 10, "h": 16}
 MOST_LEVELS = 4  # of escapes in escapes
 
 _secrets: dict[str, re.Pattern[str]] = {}

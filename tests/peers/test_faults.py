@@ -84,7 +84,7 @@ def running(peer: str, folder: Path) -> Iterator[Worker]:
             yield Worker(process, folder)
         finally:
             process.kill()
-            process.wait()
+            process.communicate()  # closes its streams
 
 
 class Conduct(NamedTuple):

@@ -15,6 +15,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -275,11 +276,21 @@ def _excel_rows(path: Path) -> Iterator[Row]:
     except ImportError:
         raise MissingExtraError("reading Excel files", "excel") from None
     try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-        if size > LARGEST_SHEET:
-            raise InputError(f"{str(path)!r} holds {size} bytes once unpacked; save it as CSV")
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        with path.open("rb") as file:
+            with zipfile.ZipFile(file) as archive:
+                size = sum(member.file_size for member in archive.infolist())
+            if size > LARGEST_SHEET:
+                raise InputError(f"{str(path)!r} holds {size} bytes once unpacked; save it as CSV")
+            yield from _sheet_rows(
+                openpyxl.load_workbook(file, read_only=True, data_only=True), path
+            )
+    except EXCEL_DAMAGE as error:
+        raise InputError(f"{str(path)!r} is no readable Excel file: {clip(str(error))}") from error
+
+
+def _sheet_rows(book: Any, path: Path) -> Iterator[Row]:
+    """Yield the rows of a workbook's first sheet."""
+    with closing(book):
         rows = book.worksheets[0].iter_rows(values_only=True)
         columns = ["" if cell is None else str(cell) for cell in next(rows, ())]
         while columns and not columns[-1]:
@@ -288,9 +299,6 @@ def _excel_rows(path: Path) -> Iterator[Row]:
         for number, cells in enumerate(rows, start=2):
             if any(cell is not None for cell in cells):
                 yield Row(number, dict(zip(columns, map(_excel_cell, cells), strict=False)))
-        book.close()
-    except EXCEL_DAMAGE as error:
-        raise InputError(f"{str(path)!r} is no readable Excel file: {clip(str(error))}") from error
 
 
 def _excel_cell(cell: Any) -> Any:
