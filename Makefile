@@ -68,6 +68,7 @@ lint: .venv/all
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	$(SCHEMA).github-workflows .github/workflows/*.yml
+	$(SCHEMA).github-actions action.yml
 	$(SCHEMA).dependabot .github/dependabot.yml
 	$(SCHEMA).github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 	$(SCHEMA).citation-file-format CITATION.cff
