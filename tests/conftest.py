@@ -24,7 +24,7 @@ BESIDE = Path(__file__).parents[2] / "shared" / "data"
 # What a developer's shell may hold and a test must not see.
 AMBIENT = (
     *("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "XDG_CACHE_HOME", "NO_COLOR", "FORCE_COLOR"),
-    *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    *("OPENAI_API_KEY", "OPENAI_BASE_URL", "PYTHONSAFEPATH"),
     *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
 )
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")

@@ -27,8 +27,11 @@ class CommandResult(NamedTuple):
 
 
 def environment(changes: Mapping[str, str]) -> dict[str, str]:
-    """Return this process's environment, without a terminal's width, changed."""
-    unset = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING"}
+    """Return this process's environment, without a terminal's width, changed.
+
+    PYTHONSAFEPATH is what `main` sets in this process; `python -m tests...` could not start.
+    """
+    unset = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING", "PYTHONSAFEPATH"}
     return {name: value for name, value in os.environ.items() if name not in unset} | dict(changes)
 
 
