@@ -20,6 +20,7 @@ from gradeschool.datasets.sources import ALIASES, ROW, SOURCES, DatasetSource
 from gradeschool.errors import DataError, InputError, UnknownNameError
 from gradeschool.formats.tables import Row, array_rows, read_rows, read_whole
 from gradeschool.problem import MARKER, Problem
+from gradeschool.scorer import clip
 
 FRESH = "fresh"
 QUESTION_COLUMNS = ("question", "problem", "prompt")
@@ -171,8 +172,9 @@ def _field(fields: Mapping[str, Any], names: tuple[str, ...], what: str, where: 
         written = _written(fields.get(name))
         if written.strip():
             return written
+    columns = clip(", ".join(map(repr, fields)), 300) or "none"
     raise InputError(
-        f"{where} has no {what} (columns: {', '.join(map(repr, fields)) or 'none'}); "
+        f"{where} has no {what} (columns: {columns}); "
         f"name one of them {' or '.join(map(repr, names))}"
     )
 

@@ -320,7 +320,7 @@ def _arrow_batches(path: Path, selected: RowSelection) -> Iterator[CellBatch]:
                 yield CellBatch(numbers, batch)
             elif chosen := [number for number in numbers if selected(number)]:
                 yield CellBatch(chosen, batch.take([number - numbers.start for number in chosen]))
-    except (arrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:  # names of columns
         kind = "Parquet" if path.suffix == ".parquet" else "Arrow"
         reason = clip(str(error), 200)
         raise InputError(f"{str(path)!r} is not a readable {kind} file: {reason}") from error
