@@ -227,7 +227,7 @@ def read_everything(path: Path) -> None:
     load_runs(path, "sample", lambda _: None)
 
 
-def attempt(read: Callable[[], object]) -> None:
+def assert_read_or_refused(read: Callable[[], object]) -> None:
     """Call a reader; its own error, in one short line, is as good as a result."""
     try:
         read()
@@ -261,23 +261,23 @@ def test_a_damaged_file_is_a_message_or_faulty_rows(
             content = with_values(whole, rng) if values else mutated(whole, rng, other_contents)
             path.write_bytes(content)
             try:
-                attempt(lambda: read_everything(path))
-                attempt_settings(path)
+                assert_read_or_refused(lambda: read_everything(path))
+                assert_settings_are_read_or_refused(path)
             except Exception as error:
                 error.add_note(f"case {case} of {write.__name__}: {content[:300]!r}")
                 raise
 
 
-def attempt_settings(path: Path) -> None:
+def assert_settings_are_read_or_refused(path: Path) -> None:
     """Read what `diff` and tables read."""
     if path.suffix == ".eval":
-        attempt(lambda: inspect_settings(path))
+        assert_read_or_refused(lambda: inspect_settings(path))
     elif path.name.startswith("samples_"):
-        attempt(lambda: lm_eval_settings(path))
+        assert_read_or_refused(lambda: lm_eval_settings(path))
     elif path.name == "completions.jsonl":
-        attempt(lambda: list(read_completions(path)))
+        assert_read_or_refused(lambda: list(read_completions(path)))
     elif path.suffix in (".jsonl", ".parquet"):
-        attempt(lambda: list(read_table(path)[1]))
+        assert_read_or_refused(lambda: list(read_table(path)[1]))
 
 
 def test_damaged_manifests_and_datasets(tmp_path: Path, other_contents: list[bytes]) -> None:
@@ -294,7 +294,7 @@ def test_damaged_manifests_and_datasets(tmp_path: Path, other_contents: list[byt
         for case in range(CASES):
             damage = with_values(whole, rng) if case % 2 else mutated(whole, rng, other_contents)
             path.write_bytes(damage)
-            attempt(read)
+            assert_read_or_refused(read)
 
 
 MESSAGE_FIELDS = (

@@ -185,6 +185,14 @@ def extracted_gold(extract: Extract, problem: Problem) -> str:
     return problem.gold if answer is None else answer.value
 
 
+def marked_gold(problem: Problem) -> str:
+    """Return the first "#### N" of a solution without commas; raises ScorerFailure without one."""
+    gold = first_marked(problem.solution)
+    if gold is None:
+        raise ScorerFailure("AssertionError: the solution has no '#### N'")
+    return gold.value
+
+
 lowered = lru_cache(8)(lower_in_place)
 
 

@@ -86,8 +86,8 @@ def command(
 
 def _labels(runs: Sequence[SourceRun]) -> list[str]:
     """Return the datasets' names where they are known and differ, else the runs' names."""
-    known = (run.manifest.get("dataset", {}).get("name") for run in runs)
-    names = [Path(name).name if isinstance(name, str) else "" for name in known]
+    datasets = (run.manifest.get("dataset", {}).get("name") for run in runs)
+    names = [Path(name).name if isinstance(name, str) else "" for name in datasets]
     return names if all(names) and len(set(names)) == len(names) else [run.run.name for run in runs]
 
 

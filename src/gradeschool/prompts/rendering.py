@@ -25,6 +25,22 @@ def shots_as_text(shots: Iterable[tuple[str, str]], question: str, joiner: str =
     return joiner.join([*(f"{before} {answer}" for before, answer in shots), question])
 
 
+def question_and_answer(shots: Iterable[tuple[str, str]], question: str) -> str:
+    r"""Join (question, answer) examples and a question as "Question: ...\nAnswer: ..." blocks."""
+    form = "Question: {}\nAnswer:"
+    return shots_as_text(
+        [(form.format(text), answer) for text, answer in shots], form.format(question)
+    )
+
+
+def concluded(shots: Iterable[Problem]) -> list[tuple[str, str]]:
+    """Return the questions of examples, and their reasoning with "So the answer is N." behind it.
+
+    So AI2's harnesses write the examples of Wei et al. (STD:GSM8k).
+    """
+    return [(shot.question, f"{rationale(shot)} So the answer is {shot.gold}.") for shot in shots]
+
+
 def shots_as_turns(shots: Iterable[tuple[str, str]], question: str) -> tuple[Message, ...]:
     """Turn (user turn, assistant turn) examples and an open user turn into messages."""
     turns = [

@@ -163,8 +163,8 @@ def _cause(
 ) -> tuple[Side, Failure] | None:
     if sample.problem is None:
         return None
-    seen = view(sample.text, sample.problem, sample.finish, changes)
-    explained = explain_verdict(seen, verdict)
+    shown = view(sample.text, sample.problem, sample.finish, changes)
+    explained = explain_verdict(shown, verdict)
     return (explained.side, explained.cause.failure) if explained else None
 
 
@@ -294,8 +294,8 @@ def _of_examples(facts: _RunFacts, protocol: Protocol | None) -> GapCause | None
     if protocol is None or not protocol.shots or not facts.samples:
         return None
     marked = sum(MARKER in sample.text for sample in facts.samples) / len(facts.samples)
-    wanted = any("strict" in name or name.startswith("openai/") for name in protocol.scorers)
-    if not wanted or marked > 0.5:
+    needs_mark = any("strict" in name or name.startswith("openai/") for name in protocol.scorers)
+    if not needs_mark or marked > 0.5:
         return None
     return GapCause(
         FORMAT, None, f"only {100 * marked:.0f} % of the completions end as the examples do, in "

@@ -228,8 +228,8 @@ def common_dataset(files: Sequence[str], dataset: str | None) -> str | None:
     """Return the dataset that is named, else that of the run folders if they have one in common."""
     if dataset is not None:
         return dataset
-    known = {dataset_of(Path(parted(file)[0])) for file in files}
-    return known.pop() if len(known) == 1 else None
+    datasets = {dataset_of(Path(parted(file)[0])) for file in files}
+    return datasets.pop() if len(datasets) == 1 else None
 
 
 DEFAULT_SCORERS = ("gradeschool/reader", "gradeschool/parse-answer")

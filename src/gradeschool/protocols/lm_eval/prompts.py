@@ -25,7 +25,12 @@ from dataclasses import replace
 
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import rationale, shots_as_text, shots_as_turns
+from gradeschool.prompts.rendering import (
+    question_and_answer,
+    rationale,
+    shots_as_text,
+    shots_as_turns,
+)
 from gradeschool.protocol import Protocol, Render
 from gradeschool.protocols.lm_eval.scorers import LLAMA3_SOURCE, SOURCE
 
@@ -45,8 +50,8 @@ def gsm8k_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iter
     stream = random.Random(SEED)  # noqa: S311  (reproduces a published draw)
     for problem in problems:
         drawn = stream.sample(range(len(shots)), 5)
-        examples = [(f"Question: {shots[i].question}\nAnswer:", shots[i].solution) for i in drawn]
-        yield Prompt(text=shots_as_text(examples, f"Question: {problem.question}\nAnswer:"))
+        examples = [(shots[i].question, shots[i].solution) for i in drawn]
+        yield Prompt(text=question_and_answer(examples, problem.question))
 
 
 def cot_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

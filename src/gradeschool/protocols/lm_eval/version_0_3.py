@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from gradeschool.answers.extractions import first_marked
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import shots_as_text
+from gradeschool.prompts.rendering import question_and_answer
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, ScorerFailure, verbatim
 
@@ -37,10 +37,8 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
     stream.shuffle(order)
     drawn = {place: stream.sample(range(len(shots)), SHOTS) for place in order}
     for place, problem in enumerate(problems):
-        examples = [
-            (f"Question: {shots[i].question}\nAnswer:", shots[i].solution) for i in drawn[place]
-        ]
-        yield Prompt(text=shots_as_text(examples, f"Question: {problem.question}\nAnswer:"))
+        examples = [(shots[i].question, shots[i].solution) for i in drawn[place]]
+        yield Prompt(text=question_and_answer(examples, problem.question))
 
 
 GSM8K_0_3_SCORER = Scorer(

@@ -24,7 +24,7 @@ from dataclasses import replace
 from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import rationale, shots_as_text, shots_as_turns
+from gradeschool.prompts.rendering import concluded, question_and_answer, shots_as_turns
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, verbatim
 
@@ -33,13 +33,10 @@ BASE_STOPS = ("Question:", "</s>", "<|im_end|>", "\n\n")
 
 
 def base_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render STD:GSM8k: the questions and rationales of Wei et al., "So the answer is N."."""
-    examples = [
-        (f"Question: {shot.question}\nAnswer:", f"{rationale(shot)} So the answer is {shot.gold}.")
-        for shot in shots
-    ]
+    """Render STD:GSM8k as one text."""
+    examples = concluded(shots)
     for problem in problems:
-        yield Prompt(text=shots_as_text(examples, f"Question: {problem.question}\nAnswer:"))
+        yield Prompt(text=question_and_answer(examples, problem.question))
 
 
 BASE = Protocol(
@@ -70,16 +67,9 @@ def reference(problem: Problem) -> str:
 
 
 def tulu_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render "Question: ..." and "Answer: ..." turns; the last turn is begun with "Answer:".
-
-    STD:GSM8k holds the questions and rationales of Wei et al.; each ends "So the answer is N."
-    """
+    """Render STD:GSM8k as turns, "Question: ..." and "Answer: ..."; the last begins "Answer:"."""
     examples = [
-        (
-            f"Question: {shot.question}",
-            f"Answer: {rationale(shot)} So the answer is {shot.gold}.",
-        )
-        for shot in shots
+        (f"Question: {question}", f"Answer: {answer}") for question, answer in concluded(shots)
     ]
     for problem in problems:
         turns = shots_as_turns(examples, f"Question: {problem.question}")

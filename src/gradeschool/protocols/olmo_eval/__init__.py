@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
-from gradeschool.prompts.rendering import rationale, shots_as_text
+from gradeschool.prompts.rendering import concluded, question_and_answer
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer
 
@@ -36,13 +36,10 @@ def compare(value: str, reference: str) -> bool:
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the questions and rationales of Wei et al.; each ends "So the answer is N."."""
-    examples = [
-        (f"Question: {shot.question}\nAnswer:", f"{rationale(shot)} So the answer is {shot.gold}.")
-        for shot in shots
-    ]
+    """Render the examples of Wei et al. as one text."""
+    examples = concluded(shots)
     for problem in problems:
-        yield Prompt(text=shots_as_text(examples, f"Question: {problem.question}\nAnswer:"))
+        yield Prompt(text=question_and_answer(examples, problem.question))
 
 
 GSM8K_SCORER = Scorer(

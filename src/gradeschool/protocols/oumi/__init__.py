@@ -7,23 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.extractions import first_marked, last_marked
+from gradeschool.answers.extractions import last_marked, marked_gold
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer, ScorerFailure, verbatim
+from gradeschool.scorer import Scorer, verbatim
 
 SOURCE = "oumi 0.9, oumi/datasets/grpo"
 # A prompt that defines the protocol, to the letter.
 INSTRUCTION = 'Let\'s think step by step and output the final answer after "####".'
-
-
-def reference(problem: Problem) -> str:
-    """Return the first "#### N" of the solution without commas, which upstream asserts."""
-    gold = first_marked(problem.solution)
-    if gold is None:
-        raise ScorerFailure("AssertionError: the solution has no '#### N'")
-    return gold.value
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
@@ -36,7 +28,7 @@ GSM8K_REWARD = Scorer(
     name="oumi/gsm8k",
     summary="the last '#### N', equal as a string (a training reward)",
     source=f"{SOURCE}/rewards/gsm8k_reward.py",
-    reference=reference,
+    reference=marked_gold,
     extract=last_marked,
     compare=verbatim,
 )

@@ -15,16 +15,16 @@ from gradeschool.answers.extractions import (
     MARK,
     MOST_WORDS,
     ends,
-    first_marked,
     last_marked,
     last_number_start,
     last_word,
+    marked_gold,
 )
 from gradeschool.answers.search import TextMatch
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import Scorer, ScorerFailure, verbatim
+from gradeschool.scorer import Scorer, verbatim
 from gradeschool.verdict import Answer
 
 SOURCE = "verl 0.9.1, verl/utils/reward_score/gsm8k.py"
@@ -73,14 +73,6 @@ def _last_run(end: str) -> TextMatch | None:
 _remembered_run = lru_cache(MOST_WORDS)(_last_run)
 
 
-def reference(problem: Problem) -> str:
-    """Return the first "#### N" of the solution without commas, which upstream asserts."""
-    gold = first_marked(problem.solution)
-    if gold is None:
-        raise ScorerFailure("AssertionError: the solution has no '#### N'")
-    return gold.value
-
-
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
     """Render the question and the instruction as one user message."""
     for problem in problems:
@@ -91,7 +83,7 @@ STRICT = Scorer(
     name="verl/gsm8k/strict",
     summary="the last '#### N' of the last 300 characters, equal as a string",
     source=f"{SOURCE}, method strict",
-    reference=reference,
+    reference=marked_gold,
     extract=extract_strict,
     compare=verbatim,
 )
@@ -100,7 +92,7 @@ FLEXIBLE = Scorer(
     name="verl/gsm8k/flexible",
     summary="the last number of the last 300 characters, commas and periods kept, as a string",
     source=f"{SOURCE}, method flexible",
-    reference=reference,
+    reference=marked_gold,
     extract=extract_flexible,
     compare=verbatim,
 )
