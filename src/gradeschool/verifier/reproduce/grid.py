@@ -251,9 +251,13 @@ def _chosen(names: Sequence[CellName], development: Mapping[CellName, float]) ->
     groups: dict[tuple[str, str], list[CellName]] = {}
     for name in names:
         scorer, _, strategy = name
-        family = PREFERENCE if scorer in BY_PREFERENCE else scorer
-        groups.setdefault((family, strategy), []).append(name)
+        groups.setdefault((family_of_scorer(scorer), strategy), []).append(name)
     return [max(group, key=lambda name: development.get(name, 0.0)) for group in groups.values()]
+
+
+def family_of_scorer(scorer: str) -> str:
+    """Return the name of a score whatever its learning rate."""
+    return PREFERENCE if scorer in BY_PREFERENCE else scorer
 
 
 def _cell(
