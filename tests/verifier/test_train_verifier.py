@@ -386,7 +386,7 @@ def test_preferences_need_likelihoods_and_problems_with_both_labels(
     lines = (folder / "samples.jsonl").read_text().splitlines()
     kept = [lines[index] for index in (0, 5)]  # one completion of each of two problems
     (tmp_path / "one.jsonl").write_text("\n".join(kept) + "\n")
-    alone = replace(settings, level="likelihood", samples=str(tmp_path / "one.jsonl"))
+    alone = replace(settings, level=Level.LIKELIHOOD, samples=str(tmp_path / "one.jsonl"))
     with pytest.raises(InputError, match="sample more of each problem"):
         train_verifier(alone, tmp_path / "out")
     assert not (tmp_path / "out" / "verifier.json").exists()

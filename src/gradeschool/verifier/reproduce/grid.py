@@ -282,14 +282,14 @@ def _cell(
                     development.get(name), over)  # fmt: skip
 
 
-def outcomes_of(root: Path, seed: int, each: Round, split: str) -> dict[CellName, Outcomes]:
+def outcomes_of(root: Path, seed: int, each: Round, split: str) -> Mapping[CellName, Outcomes]:
     """Return the outcomes of every way to select, those whose results are there."""
     problems = root / f"problems/{split}.jsonl"
     run = root / folder(each.drawn(split), seed)
     if not is_finished(root, f"{each.drawn(split)}-{seed}"):
         return {}
     sampled = one_run(str(run), str(problems), _quiet)
-    results: dict[CellName, Outcomes] = {}
+    results: dict[CellName, dict[str, tuple[int, int]]] = {}
     for name, model in ((GREEDY, each.generator), (SELF_GREEDY, each.self_trained)):
         if is_finished(root, f"{split}-{model}-{seed}"):
             path = str(root / folder(f"{split}-{model}", seed))
