@@ -34,7 +34,7 @@ from gradeschool.verifier.reproduce.findings import (
     findings,
     read_seed,
 )
-from gradeschool.verifier.reproduce.presets import SPLITS, Preset, second_results
+from gradeschool.verifier.reproduce.presets import Preset, second_results
 from gradeschool.verifier.reproduce.stages import StageResult
 from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
 
@@ -131,7 +131,7 @@ def _origin(preset: Preset) -> str:
 
 def second_round(root: Path, preset: Preset) -> Iterator[str]:
     """Yield the part of the report on the verifier on top of the control, nothing without one."""
-    for split in SPLITS if preset.second else ():
+    for split in preset.splits if preset.second else ():
         yield from ("", f"## {SPLIT_TITLES[split]}: the verifier on top of the control", "")
         yield "| seed | | right | 95 % | over the majority vote |"
         yield "|---|---|---:|---:|---:|"
@@ -332,7 +332,7 @@ def draw_split(folder: Path, split: str, item: Findings) -> None:
 
 def _of_recipe(root: Path, preset: Preset, name: str) -> list[MeasuredPoint]:
     measured: list[MeasuredPoint] = []
-    for panel, split in enumerate(SPLITS):
+    for panel, split in enumerate(preset.splits):
         item = findings([read_seed(root, preset, seed, split) for seed in preset.seeds])
         measured += OVER[name](panel, item)
     return measured
