@@ -25,11 +25,11 @@ class Preset:
     families, steps: of the problems, () for all families. problems: of the generator, with
     solutions; trained to its end it is the baseline too. labelled: further problems, of which the
     final answers alone are used. tested: of each of SPLITS, or of the first alone. size: of the
-    models, from nothing. generator, control, verifier: options of their training. k, temperature: of the labelled
-    samples. n, test_temperature: of the test ones. train_seed: of the generator's problems. replay:
-    the control reads these again. gguf: generator and verifier are written for llama.cpp too.
-    model: a pretrained model's folder or FILE.gguf in place of one from nothing. second: the
-    control samples and is verified in turn, with the labels of the same problems.
+    models, from nothing. generator, control, verifier: options of their training. k, temperature:
+    of the labelled samples. n, test_temperature: of the test ones. train_seed: of the generator's
+    problems. replay: the control reads these again. gguf: generator and verifier are written for
+    llama.cpp too. model: a pretrained model's folder or FILE.gguf in place of one from nothing.
+    second: the control samples and is verified in turn, with the labels of the same problems.
     """
 
     name: str
