@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from typing import NamedTuple
 
 from gradeschool.answers.shared import shared
@@ -22,6 +23,16 @@ def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     for last in pattern.finditer(text):  # noqa: B007  (the loop is for its last value)
         pass
     return last
+
+
+# ASCII that is in no number. Commas, periods behind others of them and currency signs may be.
+NO_NUMBER = "".join(sorted({*string.printable[:95], "\n"} - {*string.digits, ",", "$"}))
+
+
+@shared
+def numbers_end(text: str) -> int:
+    """Return where the last number of a text may end: behind it are ASCII letters and marks only."""
+    return len(text.rstrip(NO_NUMBER))
 
 
 @shared
