@@ -76,7 +76,7 @@ def last_possible_number(text: str) -> NumericWord | None:
     while end := len(text[:start].rstrip(NO_DIGITS)):
         start = max(text.rfind(" ", 0, end), text.rfind("\n", 0, end)) + 1
         word = text[start:].split(None, 1)[0]
-        if not text.startswith(word, start) or len(word) < end - start:  # other white space is in it
+        if not text.startswith(word, start) or len(word) < end - start:  # with other white space
             return last_word_with(text, lambda word: None if is_no_number(word) else "")
         if not NO_NUMBER.search(word):
             return NumericWord(word, start, "")
