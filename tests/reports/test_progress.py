@@ -11,6 +11,7 @@ from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.reports.progress import EvaluationDisplay
 from gradeschool.runs.cost import Budget, Price
 from gradeschool.runs.dispatch import InFlight
+from gradeschool.runs.progress import EndedSample
 from gradeschool.verdict import Outcome
 
 
@@ -25,7 +26,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def ended(display: EvaluationDisplay, outcome: Outcome, error: str = "") -> None:
     usage = Usage(10, 50)
     completion = Completion("k", "1", 0, "x", Finish.STOP, usage, error=error)
-    display.ended(completion, outcome)
+    display.ended([EndedSample(completion, outcome)])
 
 
 def figures(display: EvaluationDisplay) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import count
+from collections.abc import Sequence
 
 import pytest
 
@@ -12,22 +12,26 @@ from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.runs import evaluate
 from gradeschool.runs.evaluate import DeferredQueue
+from gradeschool.runs.store import Answered
 
 REQUEST = Request("key", Problem.from_gold("7"), Prompt(text="?"), Decoding(), 0)
 SEVERAL = 10
 
 
-def answer(sample: int) -> Completion:
-    return Completion("key", "?", sample, "#### 7")
+def answers(count: int) -> list[Answered]:
+    return [(REQUEST, Completion("key", "?", sample, "#### 7")) for sample in range(count)]
 
 
-def test_what_is_left_at_the_end_is_done_there() -> None:
+def samples(answered: Sequence[Answered]) -> list[int]:
+    return [completion.sample for _, completion in answered]
+
+
+def test_what_is_queued_at_the_end_is_handled_there() -> None:
     handled: list[int] = []
 
     async def use() -> None:
-        async with DeferredQueue(lambda _, completion: handled.append(completion.sample)) as queue:
-            for sample in range(SEVERAL):
-                queue.add(REQUEST, answer(sample))
+        async with DeferredQueue(lambda answered: handled.extend(samples(answered))) as queue:
+            queue.add(answers(SEVERAL))
             assert handled == []
 
     asyncio.run(use())
@@ -35,18 +39,14 @@ def test_what_is_left_at_the_end_is_done_there() -> None:
 
 
 def test_others_have_their_turn_between(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that says that a turn is over after one piece of work."""
+    """A queue that handles one completion in a turn."""
     monkeypatch.setattr(evaluate, "PAUSE_SECONDS", 0)
-    clock = count()
-    monkeypatch.setattr(evaluate, "monotonic", lambda: next(clock) * 0.75 * evaluate.TURN_SECONDS)
+    monkeypatch.setattr(evaluate, "SCORED_A_TURN", 1)
     turns: list[list[int]] = [[]]
 
     async def use() -> None:
-        async with DeferredQueue(
-            lambda _, completion: turns[-1].append(completion.sample)
-        ) as queue:
-            for sample in range(SEVERAL):
-                queue.add(REQUEST, answer(sample))
+        async with DeferredQueue(lambda answered: turns[-1].extend(samples(answered))) as queue:
+            queue.add(answers(SEVERAL))
             while sum(map(len, turns)) < SEVERAL:
                 await asyncio.sleep(0)
                 turns.append([])

@@ -1,7 +1,9 @@
 """`gradeschool verifier train`, `verifier score`, `rank`: from labels to a ranking."""
 
 import json
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ pytest.importorskip("transformers")
 from gradeschool import load_dataset  # noqa: E402
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.verifier.base_model import build_tokenizer  # noqa: E402
+from gradeschool.verifier.candidates import CandidateRun, candidates_of  # noqa: E402
 from gradeschool.verifier.head import GAIN, LIKELIHOOD_GAIN, Verifier  # noqa: E402
 from gradeschool.verifier.labels import LabelledSolution, SolutionGroup  # noqa: E402
 from gradeschool.verifier.scores import read_scores, scores_path  # noqa: E402
@@ -21,6 +24,7 @@ from gradeschool.verifier.train_verifier import (  # noqa: E402
     Level,
     VerifierTraining,
     batch_of,
+    facts_of,
     train_verifier,
 )
 from gradeschool.verifier.training import TrainingUpdate  # noqa: E402
@@ -326,3 +330,63 @@ def test_targets_are_one_before_the_first_wrong_step() -> None:
     assert step.weights.tolist() == [[0, 0, 2, 0, 2, 2]]
     outcome = batch_of([SolutionGroup((3, 4), [solution._replace(wrong_from=None)])])
     assert outcome.targets.tolist() == [[1, 0, 0, 0, 0, 0]]
+
+
+def test_preferences_pair_each_right_solution_with_each_wrong_one_of_its_problem() -> None:
+    def solution(token: int, right: bool, logprob: float) -> LabelledSolution:
+        return LabelledSolution((token, 2), right, logprob=logprob)
+
+    groups = [
+        SolutionGroup((5,), [solution(6, True, -1.0), solution(7, False, -2.0)]),
+        SolutionGroup((8,), [solution(6, False, -3.0), solution(7, True, -4.0),
+                             solution(9, True, -5.0)]),
+    ]  # fmt: skip
+    batch = batch_of(groups, Level.LIKELIHOOD, beta=0.5)
+    assert batch.preferences is not None
+    pairs = zip(batch.preferences.right.tolist(), batch.preferences.wrong.tolist(), strict=True)
+    assert sorted(pairs) == [(0, 1), (3, 2), (4, 2)]
+    assert batch.counts["preference"] == 3
+    logprobs = torch.tensor([-1.0, -2.5, -3.0, -3.0, -5.5])
+    gains = [0.0, -0.5, 0.0, 1.0, -0.5]  # over the start
+    expected = sum(
+        math.log1p(math.exp(-0.5 * (gains[right] - gains[wrong])))
+        for right, wrong in [(0, 1), (3, 2), (4, 2)]
+    )
+    assert batch.preferences.loss(logprobs).item() == pytest.approx(expected)
+    assert batch_of(groups, Level.LIKELIHOOD).preferences is None
+
+
+def test_a_training_by_preference_raises_right_solutions_over_wrong_ones(
+    folder: Path, tmp_path: Path
+) -> None:
+    seen: list[TrainingUpdate] = []
+    settings = settings_of(folder, level="likelihood", objective="preference", epochs=6.0)
+    train_verifier(settings, tmp_path / "out", listener=Listener(update=seen.append))
+    first, last = seen[0].losses["preference"], seen[-1].losses["preference"]
+    assert first == pytest.approx(math.log(2), abs=0.02)  # the start is its own reference
+    assert last < 0.6 * first
+    written = json.loads((tmp_path / "out" / "verifier.json").read_text())
+    assert (written["head"], written["objective"]) == ("likelihood", "preference")
+    others = facts_of(settings_of(folder), candidates(folder))
+    assert facts_of(settings, candidates(folder))["beta"] == 0.1
+    assert "beta" not in others  # a training of an earlier release resumes
+
+
+def candidates(folder: Path) -> CandidateRun:
+    runs = candidates_of(str(folder / "samples.jsonl"), str(folder / "sums.jsonl"), lambda _: None)
+    return runs[0]
+
+
+def test_preferences_need_likelihoods_and_problems_with_both_labels(
+    folder: Path, tmp_path: Path
+) -> None:
+    settings = settings_of(folder, objective="preference")
+    with pytest.raises(InputError, match="give --level likelihood"):
+        train_verifier(settings, tmp_path / "out")
+    lines = (folder / "samples.jsonl").read_text().splitlines()
+    kept = [lines[index] for index in (0, 5)]  # one completion of each of two problems
+    (tmp_path / "one.jsonl").write_text("\n".join(kept) + "\n")
+    alone = replace(settings, level=Level.LIKELIHOOD, samples=str(tmp_path / "one.jsonl"))
+    with pytest.raises(InputError, match="sample more of each problem"):
+        train_verifier(alone, tmp_path / "out")
+    assert not (tmp_path / "out" / "verifier.json").exists()

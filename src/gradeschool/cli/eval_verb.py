@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -220,10 +221,9 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
 
     from gradeschool import __version__
     from gradeschool.problem import several_golds
-    from gradeschool.reports.loggers import EvaluationLog
     from gradeschool.reports.progress import EvaluationDisplay
     from gradeschool.runs.evaluate import evaluate
-    from gradeschool.runs.progress import SeveralProgress
+    from gradeschool.runs.progress import RunProgress, SeveralProgress
 
     if text := several_golds(work.plan.problems):
         warn(text)
@@ -231,16 +231,20 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
     model = work.model
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// for another machine")
-    with (
-        EvaluationDisplay(quiet) as display,
-        EvaluationLog(loggers, work.folder, display.message, display.alert) as log,
-    ):
+    with EvaluationDisplay(quiet) as display, ExitStack() as stack:
+        progress: RunProgress = display
+        log = None
+        if loggers:
+            from gradeschool.reports.loggers import EvaluationLog
+
+            log = EvaluationLog(loggers, work.folder, display.message, display.alert)
+            progress = SeveralProgress(display, stack.enter_context(log))
         session = evaluate(
             work.plan,
             model,
             work.folder,
             options=work.options,
-            progress=SeveralProgress(display, log),
+            progress=progress,
             version=__version__,
         )
         try:
@@ -248,7 +252,8 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
         except (KeyboardInterrupt, asyncio.CancelledError):
             warn(f"stopped at once; completions stay in {work.folder}")
             sys.exit(130)
-        log.score(whole=exit_status(evaluation) == 0)
+        if log is not None:
+            log.score(whole=exit_status(evaluation) == 0)
         return evaluation
 
 
@@ -345,8 +350,8 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
         print_json({"runs": [_result_fields(work, evaluation) for work, evaluation in finished]})
         return
     from gradeschool.formats.own_run import manifest_of
-    from gradeschool.reports.leaderboard import LeaderboardRow, print_leaderboard
     from gradeschool.reports.measured import changes_of
+    from gradeschool.reports.runs import LeaderboardRow, print_leaderboard
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.job import model_label
 

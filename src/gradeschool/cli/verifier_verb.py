@@ -54,11 +54,14 @@ def command() -> None:
                    "problems.")  # fmt: skip
 @click.option(
     "--objective",
-    type=click.Choice(["joint", "verification"]),
+    type=click.Choice(["joint", "verification", "preference"]),
     default="joint",
     show_default=True,
-    help="Train with or without the language-modelling loss.",
+    help="Train with or without the language-modelling loss; or prefer right solutions to wrong "
+    "ones of the same problem (DPO), with --level likelihood.",
 )
+@click.option("--beta", type=FiniteRange(min=0, min_open=True), default=0.1, show_default=True,
+              help="Scale of --objective preference.")  # fmt: skip
 @click.option("--language", type=click.Choice(["reference", "right"]),
               help="Text for the language-modelling loss: reference solutions or correct samples; "
                    "by default reference, with --level likelihood right.")  # fmt: skip
@@ -210,7 +213,7 @@ def bench(
     Example: gradeschool verifier bench processbench --verifier models/verifier --logprob tiny
     """
     from gradeschool.datasets.step_labels import load_step_labels
-    from gradeschool.reports.step_bench import bench_json, print_bench
+    from gradeschool.reports.ranking import bench_json, print_bench
     from gradeschool.verifier.step_bench import BenchSources, prediction_rows, spread
     from gradeschool.verifier.step_bench import bench as measure
 

@@ -9,7 +9,7 @@ import tempfile
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -174,18 +174,20 @@ def _evaluate_in(
         )
     _check(settings)
     work = prepare(EvalJob(called, **settings._asdict(), output=folder), function)
-    with _display(progress) as shown, _run_log(loggers, folder, progress) as log:
+    with _display(progress) as shown, ExitStack() as stack:
+        log = stack.enter_context(_run_log(loggers, folder, progress)) if loggers else None
         evaluation = asyncio.run(
             run_evaluation(
                 work.plan,
                 work.model,
                 folder,
                 options=work.options,
-                progress=SeveralProgress(shown, log),
+                progress=SeveralProgress(shown, log) if log is not None else shown,
                 version=_version(),
             )
         )
-        log.score(whole=evaluation.answered == evaluation.requested)
+        if log is not None:
+            log.score(whole=evaluation.answered == evaluation.requested)
     if evaluation.fatal is not None:
         raise evaluation.fatal
     (run,) = load_runs(folder, work.plan.dataset.name, lambda _: None)
@@ -220,9 +222,11 @@ def _place(sample: Sample, order: dict[str, int]) -> tuple[int, int]:
 
 def _check_log(log: Sequence[str]) -> tuple[str, ...]:
     """Return the names of loggers; raises InputError or MissingExtraError for unusable ones."""
+    names = (log,) if isinstance(log, str) else tuple(log)
+    if not names:
+        return ()
     from gradeschool.reports.loggers import LOGGERS, check_loggers
 
-    names = (log,) if isinstance(log, str) else tuple(log)
     for name in names:
         if name not in LOGGERS:
             raise UnknownNameError("logger", str(name), LOGGERS)

@@ -20,7 +20,6 @@ from gradeschool.models.base import Reply, Request
 from gradeschool.models.openai_api import (
     LENGTH,
     NEW_LENGTH,
-    body_of,
     classify,
     neutral_for,
     object_in,
@@ -86,7 +85,7 @@ class Endpoint:
         self._session: aiohttp.ClientSession | None = None
         # What the server turned out to take, for the rest of the run.
         self._length = LENGTH
-        self._neutral: Mapping[str, float] = neutral_for(base)
+        self._neutral: dict[str, float] = neutral_for(base)
         self._refused: frozenset[str] = frozenset()
         self._one_choice = False
         # Of replies: their ids, and the connections that brought one.
@@ -216,8 +215,25 @@ class Endpoint:
 
     def body_of(self, request: Request, n: int = 1) -> dict[str, Any]:
         """Return the body that asks for n samples of a prompt, the first that of the request."""
-        fields = (self.model, request.prompt, request.decoding, request.sample, n, self._length)
-        return {**body_of(*fields), **self._neutral}
+        prompt, decoding = request.prompt, request.decoding
+        fields: dict[str, Any] = {"model": self.model}
+        if prompt.text is not None:
+            fields["prompt"] = prompt.text
+        else:
+            fields["messages"] = [message._asdict() for message in prompt.messages]
+            if prompt.prefix is not None:
+                fields["messages"].append({"role": "assistant", "content": prompt.prefix})
+                fields |= {"continue_final_message": True, "add_generation_prompt": False}
+        options = {
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            self._length: decoding.max_tokens,
+            "stop": list(decoding.stop) or None,
+            "seed": None if decoding.seed is None else decoding.seed + request.sample,
+            "n": n if n > 1 else None,
+        }
+        fields |= {name: value for name, value in options.items() if value is not None}
+        return fields | self._neutral
 
     def _learns(self, raw: bytes, body: Mapping[str, Any]) -> bool:
         """Learn from a refusal which fields the server does not take; True where a retry helps."""

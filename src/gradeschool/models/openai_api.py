@@ -1,4 +1,4 @@
-"""OpenAI's HTTP API: the body of a request, fields that a server refuses, and replies."""
+"""OpenAI's HTTP API: fields that a server refuses, replies, and what errors mean."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from gradeschool.completion import NO_USAGE, Decoding, Finish, Prompt, Usage
+from gradeschool.completion import NO_USAGE, Finish, Usage
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.formats.samples import text_of
 from gradeschool.masking import masked, masked_values, shown_address
@@ -41,32 +41,6 @@ REFUSAL = re.compile(
 def neutral_for(base: str) -> dict[str, float]:
     """Return the neutral fields to send to a server at this address."""
     return {} if urlsplit(base).hostname in NEUTRAL_HOSTS else dict(NEUTRAL)
-
-
-def body_of(
-    model: str, prompt: Prompt, decoding: Decoding, sample: int, n: int, length: str
-) -> dict[str, Any]:
-    """Return the body that asks for n samples, the first of them numbered `sample`.
-
-    length: the server's name for the limit of tokens.
-    """
-    fields: dict[str, Any] = {"model": model}
-    if prompt.text is not None:
-        fields["prompt"] = prompt.text
-    else:
-        fields["messages"] = [message._asdict() for message in prompt.messages]
-    if prompt.text is None and prompt.prefix is not None:
-        fields["messages"].append({"role": "assistant", "content": prompt.prefix})
-        fields |= {"continue_final_message": True, "add_generation_prompt": False}
-    options = {
-        "temperature": decoding.temperature,
-        "top_p": decoding.top_p,
-        length: decoding.max_tokens,
-        "stop": list(decoding.stop) or None,
-        "seed": None if decoding.seed is None else decoding.seed + sample,
-        "n": n if n > 1 else None,
-    }
-    return fields | {name: value for name, value in options.items() if value is not None}
 
 
 def refused(raw: bytes, body: Mapping[str, Any]) -> set[str]:

@@ -24,15 +24,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
-from gradeschool.completion import Completion, Finish
+from gradeschool.completion import Finish
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats.own_run import RESULTS_FILE, manifest_of
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
 from gradeschool.reports.measured import changes_of
 from gradeschool.reports.progress import EvaluationTally
-from gradeschool.runs.progress import RunProgress
+from gradeschool.runs.progress import EndedSample, RunProgress
 from gradeschool.scoring.statistics import wilson
-from gradeschool.verdict import Outcome
 
 PROJECT = "gradeschool"  # where the library's own variable names no other
 CLOSE_SECONDS, STOP_SECONDS = 60.0, 5.0  # to wait for the loggers: at the end, at once
@@ -419,19 +418,19 @@ class EvaluationLog(RunProgress, RunLog):
         """Count a request that is tried again."""
         self._tally.retries += 1
 
-    def ended(self, completion: Completion, outcome: Outcome) -> None:
-        """Count a sample; log the counts of this session at 200 of them or at each."""
-        if not self.names:
-            return
-        tally = self._tally
-        tally.count(completion, outcome)
-        self._truncated += completion.finish is Finish.LENGTH
-        if completion.error:
-            self._errors[completion.error.partition(":")[0]] += 1
+    def ended(self, samples: Sequence[EndedSample]) -> None:
+        """Count samples; log the counts of this session at 200 of them or at each."""
         self._begin()
-        step = tally.stored + tally.ended
-        if step % -(-tally.total // MOST_STEPS) == 0 or step == tally.total:
-            self.metrics(step, self._counts())
+        tally = self._tally
+        for sample in samples:
+            tally.count(sample)
+            completion = sample.completion
+            self._truncated += completion.finish is Finish.LENGTH
+            if completion.error:
+                self._errors[completion.error.partition(":")[0]] += 1
+            step = tally.stored + tally.ended
+            if step % -(-tally.total // MOST_STEPS) == 0 or step == tally.total:
+                self.metrics(step, self._counts())
 
     def _counts(self) -> dict[str, float]:
         tally = self._tally
@@ -458,8 +457,6 @@ class EvaluationLog(RunProgress, RunLog):
 
     def score(self, whole: bool) -> None:
         """Log what results.json says, a row for each scorer; whole: every sample is answered."""
-        if not self.names:
-            return
         self._begin()
         fields = json.loads((self.folder / RESULTS_FILE).read_text("utf-8"))
         table = [

@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
-from gradeschool.completion import Completion
 from gradeschool.reports.printable import printable, say, terminal
 from gradeschool.runs.cost import Budget
 from gradeschool.runs.dispatch import InFlight
-from gradeschool.runs.progress import RunProgress
+from gradeschool.runs.progress import EndedSample, RunProgress
 from gradeschool.scoring.statistics import wilson
 from gradeschool.verdict import Outcome
 
@@ -118,8 +117,9 @@ class EvaluationTally:
         self.total, self.stored = total, stored
         self._marks.append(RateMark(time.monotonic(), 0, 0))
 
-    def count(self, completion: Completion, outcome: Outcome) -> None:
+    def count(self, sample: EndedSample) -> None:
         """Count one sample that ended."""
+        completion, outcome = sample
         self.ended += 1
         self.failed += bool(completion.error)
         self.tokens += completion.usage.completion_tokens or 0
@@ -218,9 +218,10 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
         else:
             self._show(now=True)
 
-    def ended(self, completion: Completion, outcome: Outcome) -> None:
-        """Count one sample."""
-        self.tally.count(completion, outcome)
+    def ended(self, samples: Sequence[EndedSample]) -> None:
+        """Count samples."""
+        for sample in samples:
+            self.tally.count(sample)
         self._show()
 
     def retry(self) -> None:

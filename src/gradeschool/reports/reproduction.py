@@ -11,9 +11,11 @@ from gradeschool.atomic import write_file
 from gradeschool.reports.figures.curves import draw
 from gradeschool.reports.figures.paper import FIGURES, paper_figure
 from gradeschool.reports.figures.records import Figure, Point, Series
+from gradeschool.reports.grid import FILE, write_grid
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.rank import AccuracyGain
 from gradeschool.verifier.reproduce.ablations import (
+    GRID,
     AblationPlan,
     ContrastResult,
     MeasuredPoint,
@@ -59,6 +61,8 @@ def write_report(
     path = root / "report.md"
     figures = {name: messages for name in FIGURES if (messages := read_verdicts(root, name))}
     lines = [*_lines(preset, matches, ended, figures), *second_round(root, preset)]
+    if (root / FILE).is_file():
+        lines += ["", "## Every score, before and after self-training", *write_grid(root, preset)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
@@ -286,6 +290,9 @@ OVER = {"6a": over_completions, "6b": over_voters}
 
 def write_figure(root: Path, preset: Preset, name: str, plan: AblationPlan) -> Iterator[str]:
     """Write figures/NAME.svg and .json of a recipe's folder; yield what they say, line by line."""
+    if name == GRID:
+        yield from write_grid(root, preset)
+        return
     measured = _of_recipe(root, preset, name) if name in OVER else measure(root, plan)
     result = verdicts(name, plan, measured)
     folder = root / "figures"

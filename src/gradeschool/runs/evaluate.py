@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,17 +12,15 @@ from time import monotonic
 
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
-from gradeschool.formats.own_run import MANIFEST_FILE, to_line
+from gradeschool.formats.own_run import MANIFEST_FILE
 from gradeschool.models.base import BulkModel, Model, Request
 from gradeschool.models.engine_facts import engine_facts
-from gradeschool.models.requirements import check
 from gradeschool.runs.cost import Budget, Price, estimate
 from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
-from gradeschool.runs.manifest import make_manifest
-from gradeschool.runs.plan import RunPlan, missing
-from gradeschool.runs.progress import RunProgress
+from gradeschool.runs.plan import RunPlan, make_manifest, missing
+from gradeschool.runs.progress import EndedSample, RunProgress
 from gradeschool.runs.results import scorers_of, write_results
-from gradeschool.runs.store import GroupWriter, RunStore
+from gradeschool.runs.store import Answered, GroupWriter, RunStore
 from gradeschool.runs.summary import other_models
 from gradeschool.scoring.at_k import AtK
 from gradeschool.scoring.score import RunScore
@@ -32,8 +30,8 @@ from gradeschool.verdict import Outcome
 
 # Answers to requests that were sent together come together; scoring them waits so long.
 PAUSE_SECONDS = 0.02
-# About so long scoring may hold up one turn of the event loop.
-TURN_SECONDS = 0.001
+# So many are scored in one turn of the event loop: about a millisecond.
+SCORED_A_TURN = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +101,11 @@ async def evaluate(
             store.write_json(MANIFEST_FILE, fields)
             with on_interrupt(session.interrupt):
                 try:
-                    if session.todo and not options.batch:
-                        server = await check(model, plan.protocol)
+                    prefix = plan.protocol.example_prompt().prefix
+                    if session.todo and not options.batch and prefix is not None:
+                        from gradeschool.models.doctor import check_server
+
+                        server = await check_server(model, plan.protocol)
                         if server:
                             store.write_json(MANIFEST_FILE, {**fields, "server": server})
                     await session.request_missing()
@@ -130,7 +131,8 @@ class _Session:
         self.scorers, self.options, self.progress = scorers, options, progress
         self.fatal: FatalModelError | None = None
         self.budget = _budget(options, requests, store)
-        self.writer, self.scoring = GroupWriter(store), DeferredQueue(self._score)
+        self.scoring = DeferredQueue(self._score)
+        self.writer = GroupWriter(store, self.scoring.add)
         self.dispatcher = Dispatcher(
             model,
             ConcurrencyLimiter(options.connections),
@@ -146,18 +148,19 @@ class _Session:
         progress.begin(len(requests), len(requests) - len(self.todo), store.repairs)
 
     def _record(self, request: Request, completion: Completion) -> None:
-        """Queue a completion to be stored, and to be scored once the next requests are sent."""
-        self.writer.add(to_line(completion, request.problem.question), completion)
+        """Queue a completion to be stored, and then to be scored."""
+        self.writer.add(request, completion)
         if self.budget is not None:
             self.budget.add(completion)
-        self.scoring.add(request, completion)
 
-    def _score(self, request: Request, completion: Completion) -> None:
-        """Show a completion in the progress display."""
-        outcome = Outcome.ERROR
-        if not completion.error:
-            outcome = OUTCOMES[self.scorers.outcomes(completion.text, request.problem)[0]]
-        self.progress.ended(completion, outcome)
+    def _score(self, answered: Sequence[Answered]) -> None:
+        """Show completions in the progress display."""
+        texts = [(each.text, request.problem) for request, each in answered if not each.error]
+        outcomes = iter(self.scorers.outcomes_of(texts))
+        self.progress.ended([
+            EndedSample(each, Outcome.ERROR if each.error else OUTCOMES[next(outcomes)[0]])
+            for _, each in answered
+        ])  # fmt: skip
 
     def interrupt(self) -> None:
         """Stop after what is in flight; at the second call at once."""
@@ -169,7 +172,7 @@ class _Session:
 
     async def request_missing(self) -> None:
         """Request what is missing and store it; raises FatalModelError, StoreError."""
-        async with self.scoring, self.writer:
+        async with self.scoring, self.writer:  # the writer ends first, and gives its rows on
             if self.options.batch:
                 from gradeschool.runs.batch import BatchRun
 
@@ -228,20 +231,20 @@ def _budget(options: RequestOptions, requests: Sequence[Request], store: RunStor
 
 
 class DeferredQueue:
-    """Handles each completion a little later; an async context manager.
+    """Handles completions a little later, some at a time; an async context manager.
 
     Handling a completion takes longer than sending the next request, which must not wait for it.
     What is queued at the end of the block is handled there.
     """
 
-    def __init__(self, handle: Callable[[Request, Completion], None]) -> None:
+    def __init__(self, handle: Callable[[Sequence[Answered]], None]) -> None:
         self._handle = handle
-        self._queue: deque[tuple[Request, Completion]] = deque()
+        self._queue: list[Answered] = []
         self._added = asyncio.Event()
 
-    def add(self, request: Request, completion: Completion) -> None:
-        """Queue a completion."""
-        self._queue.append((request, completion))
+    def add(self, answered: Sequence[Answered]) -> None:
+        """Queue completions."""
+        self._queue += answered
         self._added.set()
 
     async def __aenter__(self) -> DeferredQueue:
@@ -255,7 +258,7 @@ class DeferredQueue:
         with suppress(asyncio.CancelledError):
             await self._task
         while self._queue:
-            self._handle(*self._queue.popleft())
+            self._handle_some()
 
     async def _run(self) -> None:
         while True:
@@ -263,7 +266,9 @@ class DeferredQueue:
             await asyncio.sleep(PAUSE_SECONDS)
             self._added.clear()
             while self._queue:
-                end = monotonic() + TURN_SECONDS
-                while self._queue and monotonic() < end:
-                    self._handle(*self._queue.popleft())
+                self._handle_some()
                 await asyncio.sleep(0)
+
+    def _handle_some(self) -> None:
+        some, self._queue = self._queue[:SCORED_A_TURN], self._queue[SCORED_A_TURN:]
+        self._handle(some)

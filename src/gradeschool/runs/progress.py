@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from gradeschool.completion import Completion
 from gradeschool.runs.cost import Budget
 from gradeschool.runs.dispatch import InFlight
 from gradeschool.verdict import Outcome
+
+
+class EndedSample(NamedTuple):
+    """A sample that was answered or failed, and its outcome by the headline scorer."""
+
+    completion: Completion
+    outcome: Outcome
 
 
 class RunProgress:
@@ -25,8 +33,8 @@ class RunProgress:
         repairs: what was wrong with the folder and is put right by requesting samples again.
         """
 
-    def ended(self, completion: Completion, outcome: Outcome) -> None:
-        """Count a sample that ended; `outcome` is by the headline scorer."""
+    def ended(self, samples: Sequence[EndedSample]) -> None:
+        """Count samples that ended."""
 
     def retry(self) -> None:
         """Count a request that is tried again."""
@@ -54,10 +62,10 @@ class SeveralProgress(RunProgress):
         for callback in self.callbacks:
             callback.begin(total, stored, repairs)
 
-    def ended(self, completion: Completion, outcome: Outcome) -> None:
+    def ended(self, samples: Sequence[EndedSample]) -> None:
         """Call all."""
         for callback in self.callbacks:
-            callback.ended(completion, outcome)
+            callback.ended(samples)
 
     def retry(self) -> None:
         """Call all."""

@@ -8,7 +8,7 @@ import fcntl
 import json
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -25,13 +25,16 @@ from gradeschool.formats.own_run import (
     fingerprint,
     read_completions,
     read_json,
+    to_line,
 )
+from gradeschool.models.base import Request
 
 QUARANTINE_FILE = "quarantine.jsonl"
 LOCK_FILE = "run.lock"
 APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 LOCKED = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
 SYNC_SECONDS = 1.0
+Answered = tuple[Request, Completion]
 
 
 class RunStore:
@@ -96,8 +99,7 @@ class RunStore:
         except OSError as error:
             raise self._unwritable(error) from error
         self._unsynced = True
-        for completion in completions:
-            self._remember(completion)
+        self._remember(completions)
 
     def sync(self) -> None:
         """Sync the rows to disk: they survive the death of the machine from here on.
@@ -141,10 +143,11 @@ class RunStore:
             "is intact, the same command goes on from there"
         )
 
-    def _remember(self, completion: Completion) -> None:
-        earlier = self.completions.get(completion.key)
-        if earlier is None or earlier.error or not completion.error:
-            self.completions[completion.key] = completion
+    def _remember(self, completions: Iterable[Completion]) -> None:
+        for completion in completions:
+            earlier = self.completions.get(completion.key)
+            if earlier is None or earlier.error or not completion.error:
+                self.completions[completion.key] = completion
 
     def _recover(self) -> None:
         """Read the completions; move rows that are not as they were stored into quarantine.
@@ -163,7 +166,7 @@ class RunStore:
             else:
                 good.append(line)
                 sealed = sealed and SEAL in line
-                self._remember(completion)
+                self._remember([completion])
         if removed and not sealed:
             raise StoreError(
                 f"{str(path)!r} is not what results.json was made of: rows were changed or removed "
@@ -252,20 +255,20 @@ def _owner(file: BinaryIO) -> str:
 class GroupWriter:
     """Appends completions to a store in the background; an async context manager.
 
-    All rows that are added in one turn of the event loop go into one write, in the next turn. The
-    disk is synced once a second, in a thread, so that a slow one delays no answer. A disk that
-    fails ends the block with StoreError.
+    All rows that are added in one turn of the event loop go into one write, in the next turn, and
+    are then given to `stored`. The disk is synced once a second, in a thread, so that a slow one
+    delays no answer. A disk that fails ends the block with StoreError.
     """
 
-    def __init__(self, store: RunStore) -> None:
-        self._store = store
-        self._rows: list[tuple[bytes, Completion]] = []
+    def __init__(self, store: RunStore, stored: Callable[[Sequence[Answered]], None]) -> None:
+        self._store, self._stored = store, stored
+        self._rows: list[Answered] = []
         self._added = asyncio.Event()
         self._tasks = asyncio.TaskGroup()
 
-    def add(self, line: bytes, completion: Completion) -> None:
-        """Queue a row."""
-        self._rows.append((line, completion))
+    def add(self, request: Request, completion: Completion) -> None:
+        """Queue a completion."""
+        self._rows.append((request, completion))
         self._added.set()
 
     async def __aenter__(self) -> GroupWriter:
@@ -305,5 +308,6 @@ class GroupWriter:
         """Write the rows that are queued."""
         rows, self._rows = self._rows, []
         if rows:
-            lines, completions = zip(*rows, strict=True)
-            self._store.append(lines, completions)
+            lines = [to_line(completion, request.problem.question) for request, completion in rows]
+            self._store.append(lines, [completion for _, completion in rows])
+            self._stored(rows)

@@ -38,12 +38,14 @@ class VerifierOutput(NamedTuple):
 
     values: [rows, S], one at each place of a body; that at the last token is the solution's.
     language: the cross-entropy (nats) of all solution tokens of the selected rows, summed by row;
-    None without a selection. logits: of the values, where they are probabilities.
+    None without a selection. logits: of the values, where they are probabilities. logprobs: [rows],
+    of whole solutions (nats), where they make the score.
     """
 
     values: Tensor
     language: Tensor | None
     logits: Tensor | None = None
+    logprobs: Tensor | None = None
 
 
 class Verifier(nn.Module):
@@ -146,13 +148,15 @@ class LikelihoodVerifier(Verifier):
     """
 
     kind = "likelihood"
+    head_alone = False  # whether the labels train gain and bias alone, no log-probability
 
     def forward(self, rows: PackedRows, language: Tensor | None = None) -> VerifierOutput:
         """Return the values of all bodies, and the language loss of the rows of these numbers."""
         logprobs = self.solution_logprobs(rows)
-        logits = self.gain.exp() * logprobs.cumsum(1) + self.bias
+        scored = logprobs.detach() if self.head_alone else logprobs
+        logits = self.gain.exp() * scored.cumsum(1) + self.bias
         spoken = None if language is None else -logprobs[language].sum(1)
-        return VerifierOutput(torch.sigmoid(logits), spoken, logits)
+        return VerifierOutput(torch.sigmoid(logits), spoken, logits, logprobs.sum(1))
 
     def solution_logprobs(self, rows: PackedRows) -> Tensor:
         """Return the log-probability (nats) of each solution token, 0 elsewhere: [rows, S]."""

@@ -87,7 +87,8 @@ class LabelledSolution(NamedTuple):
     """A sampled solution: its tokens, whether it is right, how often it was drawn.
 
     ends: where its steps end (past their last tokens). wrong_from: the token from which its values
-    should be 0; None takes the first one of a solution that is not right.
+    should be 0; None takes the first one of a solution that is not right. logprob: of the solution
+    (nats) under the model that a training by preference begins with.
     """
 
     ids: Sequence[int]
@@ -95,6 +96,7 @@ class LabelledSolution(NamedTuple):
     drawn: int = 1
     ends: Sequence[int] = ()
     wrong_from: int | None = None
+    logprob: float = 0.0
 
     @property
     def right_tokens(self) -> int:

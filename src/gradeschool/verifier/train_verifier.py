@@ -3,7 +3,8 @@
 Two losses: squared errors of the verifier's values, and a language model's loss. Both are sums over
 solution tokens, questions masked; the training loop divides each by its count of tokens and adds
 them unweighted, as the paper's joint objective does (arXiv 2110.14168, section 4.2 and appendix B).
-The likelihood head is trained by cross-entropy instead of squared errors.
+The likelihood head is trained by cross-entropy instead of squared errors, or by preference, as in
+V-STaR (arXiv 2402.06457).
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from itertools import product
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
 from gradeschool.atomic import write_file
 from gradeschool.errors import InputError
@@ -64,8 +66,12 @@ from gradeschool.verifier.session import (
 )
 from gradeschool.verifier.training import TrainingResult, TrainingSettings
 
-JOINT = "joint"
+JOINT, PREFERENCE = "joint", "preference"  # objectives
 VERIFICATION, LANGUAGE = "verification", "language"  # the names of the two losses
+Objective = Literal["joint", "verification", "preference"]
+
+
+REFERENCE_GROUPS = 64  # problems whose starting log-probabilities are computed at a time
 
 
 class Level(StrEnum):
@@ -91,6 +97,10 @@ class VerifierTraining(TrainingSettings):
     "token" and "joint". supervision: "process" takes the exact first wrong step of fresh problems
     as the label. language: what a joint training learns the language of, None for the
     reference solutions, or for the samples that are right with the level "likelihood".
+
+    The objective "preference" is direct preference optimization (arXiv 2305.18290) on all pairs of
+    a right and a wrong solution in a group, against the model that the training begins with; beta:
+    its scale. Gain and bias of the head learn the labels, and change no log-probability.
     """
 
     generator: str
@@ -98,7 +108,8 @@ class VerifierTraining(TrainingSettings):
     init: str | None = None
     dataset: str | None = None
     level: Level = Level.TOKEN
-    objective: Literal["joint", "verification"] = "joint"
+    objective: Objective = "joint"
+    beta: float = 0.1
     language: Language | None = None
     supervision: Supervision = "outcome"
     epochs: float = 1.0
@@ -121,6 +132,11 @@ def train_verifier(
     Raises InputError for models, samples or settings that cannot be used, StoreError for a folder
     that holds another training or cannot be written.
     """
+    if settings.objective == PREFERENCE and settings.level != Level.LIKELIHOOD:
+        raise InputError(
+            f"--objective preference trains log-probabilities, not the level "
+            f"{str(settings.level)!r}; give --level likelihood"
+        )
     for model in filter(None, (settings.generator, settings.init)):
         identity_of(model)  # raises before a dataset is fetched
     sampled = _samples(settings, listener)
@@ -162,6 +178,8 @@ def _check_sampler(model: str, settings: VerifierTraining) -> None:
 def facts_of(settings: VerifierTraining, sampled: CandidateRun) -> dict[str, Any]:
     """Return everything that determines the verifier, for training.json."""
     facts = asdict(settings)
+    if settings.objective != PREFERENCE:
+        del facts["beta"]  # it has no part in the others
     facts["generator_files"] = identity_of(settings.generator)
     if settings.init is not None:
         facts["init_files"] = identity_of(settings.init)
@@ -195,9 +213,13 @@ def _prepare(
     data = groups_of(
         sampled, base.tokenizer, base.context, language_of(settings), settings.supervision
     )
+    beta = None
+    if settings.objective == PREFERENCE and isinstance(verifier, LikelihoodVerifier):
+        data = _with_preferences(verifier, data, sampled, session)
+        beta = settings.beta
     batches = GroupBatches(
         data.groups, settings.epochs, settings.batch, settings.group, settings.seed,
-        level=level, pass_tokens=settings.pass_tokens,
+        level=level, pass_tokens=settings.pass_tokens, beta=beta,
     )  # fmt: skip
     _announce(session, sampled, verifier, reserved, data, batches)
     if isinstance(verifier, LikelihoodVerifier):
@@ -211,6 +233,38 @@ def _prepare(
         write_file(files / VERIFIER_FILE, f"{json.dumps(fields, indent=2)}\n".encode())
 
     return PreparedTraining(verifier, batches, losses, settings, save, data.too_long)
+
+
+def _with_preferences(
+    verifier: LikelihoodVerifier, data: LabelledGroups, sampled: CandidateRun, session: Session
+) -> LabelledGroups:
+    """Return the problems with right and wrong solutions, each with its log-probability now.
+
+    Raises InputError where there is no such problem.
+    """
+    mixed = [group for group in data.groups if len({each.right for each in group.solutions}) == 2]
+    if not mixed:
+        raise InputError(
+            f"no problem of {str(sampled.path)!r} has both right and wrong completions; "
+            "--objective preference compares them: sample more of each problem (-k)"
+        )
+    session.note(
+        f"{len(mixed):,} of {len(data.groups):,} problems have right and wrong completions"
+    )
+    device = session.world.device
+    verifier.to(device).eval()
+    groups = []
+    for start in range(0, len(mixed), REFERENCE_GROUPS):
+        part = mixed[start : start + REFERENCE_GROUPS]
+        with torch.inference_mode():
+            output = verifier(batch_of(part, Level.LIKELIHOOD).rows.to(device))
+        logprobs = iter(output.logprobs.cpu().tolist())
+        for group in part:
+            solutions = [each._replace(logprob=next(logprobs)) for each in group.solutions]
+            groups.append(group._replace(solutions=solutions))
+    verifier.cpu().train()
+    verifier.head_alone = True
+    return data._replace(groups=groups)
 
 
 def _fit_start(verifier: LikelihoodVerifier, batches: GroupBatches, device: str) -> float:
@@ -285,6 +339,29 @@ def _origin(
     }
 
 
+class Preferences(NamedTuple):
+    """Pairs of a right and a wrong solution of the same problem.
+
+    right, wrong: [pairs], their rows. logprobs: [rows], under the model that the training began
+    with. beta: the scale of direct preference optimization.
+    """
+
+    right: Tensor
+    wrong: Tensor
+    logprobs: Tensor
+    beta: float
+
+    def to(self, device: Any) -> Preferences:
+        """Return the pairs on a device."""
+        right, wrong, logprobs = (each.to(device) for each in self[:3])
+        return Preferences(right, wrong, logprobs, self.beta)
+
+    def loss(self, logprobs: Tensor) -> Tensor:
+        """Return the summed loss of solutions of these log-probabilities, [rows]."""
+        gains = logprobs - self.logprobs
+        return -logsigmoid(self.beta * (gains[self.right] - gains[self.wrong])).sum()
+
+
 @dataclass(frozen=True, slots=True)
 class GroupBatch:
     """Rows with their targets.
@@ -300,19 +377,26 @@ class GroupBatch:
     references: Tensor
     counts: Mapping[str, float]
     tokens: int
+    preferences: Preferences | None = None
 
     def to(self, device: Any) -> GroupBatch:
         """Return the batch on a device."""
         weights, targets, references = (
             tensor.to(device) for tensor in (self.weights, self.targets, self.references)
         )
-        return GroupBatch(
-            self.rows.to(device), weights, targets, references, self.counts, self.tokens
-        )
+        return replace(
+            self, rows=self.rows.to(device), weights=weights, targets=targets,
+            references=references, preferences=self.preferences and self.preferences.to(device),
+        )  # fmt: skip
 
 
-def batch_of(groups: Sequence[SolutionGroup], level: Level = Level.TOKEN) -> GroupBatch:
-    """Return the batch of groups; duplicates count as often as they were drawn."""
+def batch_of(
+    groups: Sequence[SolutionGroup], level: Level = Level.TOKEN, beta: float | None = None
+) -> GroupBatch:
+    """Return the batch of groups; duplicates count as often as they were drawn.
+
+    beta: of a training by preference, in which every pair of different solutions counts once.
+    """
     solutions: list[tuple[int, Sequence[int]]] = []
     labelled: list[LabelledSolution] = []
     references: list[int] = []
@@ -344,8 +428,23 @@ def batch_of(groups: Sequence[SolutionGroup], level: Level = Level.TOKEN) -> Gro
     counts = {VERIFICATION: float(weights.sum())}
     if any(group.learn_right or group.reference is not None for group in groups):
         counts[LANGUAGE] = float(rows.solution_mask[numbers].sum())
+    preferences = None
+    if beta is not None:
+        pairs = _pairs([index for index, _ in solutions], labelled)
+        logprobs = torch.tensor([solution.logprob for solution in labelled])
+        preferences = Preferences(pairs[:, 0], pairs[:, 1], logprobs, beta)
+        counts[PREFERENCE] = float(len(pairs))
     tokens = int(rows.prefix_mask.sum() + rows.body_mask.sum())
-    return GroupBatch(rows, weights, targets, numbers, counts, tokens)
+    return GroupBatch(rows, weights, targets, numbers, counts, tokens, preferences)
+
+
+def _pairs(questions: Sequence[int], labelled: Sequence[LabelledSolution]) -> Tensor:
+    """Return the rows of all right solutions with each wrong one of their question: [pairs, 2]."""
+    by_question: dict[int, tuple[list[int], list[int]]] = {}
+    for row, (question, solution) in enumerate(zip(questions, labelled, strict=True)):
+        by_question.setdefault(question, ([], []))[int(solution.right)].append(row)
+    pairs = [pair for wrong, right in by_question.values() for pair in product(right, wrong)]
+    return torch.tensor(pairs, dtype=torch.long).reshape(-1, 2)
 
 
 def losses(verifier: Any, batch: GroupBatch) -> dict[str, Tensor]:
@@ -359,6 +458,8 @@ def losses(verifier: Any, batch: GroupBatch) -> dict[str, Tensor]:
     sums = {VERIFICATION: (errors * batch.weights).sum()}
     if output.language is not None:
         sums[LANGUAGE] = output.language.sum()
+    if batch.preferences is not None and output.logprobs is not None:
+        sums[PREFERENCE] = batch.preferences.loss(output.logprobs)
     return sums
 
 
@@ -381,8 +482,10 @@ class GroupBatches:
         *,
         level: Level = Level.TOKEN,
         pass_tokens: int = PASS_TOKENS,
+        beta: float | None = None,
     ) -> None:
         self.groups = groups
+        self.beta = beta
         self.places = [
             index for index, group in enumerate(groups) for _ in range(_parts(group, most))
         ]
@@ -409,7 +512,9 @@ class GroupBatches:
         chosen = [self._at(place) for place in range(first, first + self.batch)]
         lengths = [tokens_of(group) for group in chosen]
         parts = divided(lengths, processes, self.pass_tokens)
-        return [batch_of([chosen[index] for index in part], self.level) for part in parts]
+        return [
+            batch_of([chosen[index] for index in part], self.level, self.beta) for part in parts
+        ]
 
     def _at(self, place: int) -> SolutionGroup:
         """Return the group at a place of the endless stream of epochs."""

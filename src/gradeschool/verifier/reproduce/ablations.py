@@ -16,6 +16,7 @@ from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
 from gradeschool.verifier.rank import CurvePoint, difference, one_run, ready
 from gradeschool.verifier.reproduce.findings import BASELINE, SELECTION, Findings
+from gradeschool.verifier.reproduce.grid import grid_stages
 from gradeschool.verifier.reproduce.presets import (
     LABELLED,
     SPLITS,
@@ -31,6 +32,7 @@ from gradeschool.verifier.selection import BEST, MAJORITY, pick
 
 EPOCHS: tuple[float, ...] = (0.5, 1.0, 2.0)
 DROPOUT = 0.2  # the paper's
+GRID = "grid"  # no figure of the paper: see `grid`
 CURVE_PROBLEMS, CURVE_SAMPLES = 200, 16  # of figure 3, at most
 
 
@@ -70,11 +72,11 @@ class AblationPlan(NamedTuple):
 
 
 def plan(name: str, preset: Preset) -> AblationPlan:
-    """Return the plan of a figure of the paper."""
+    """Return the plan of a figure of the paper, or of the grid."""
     builder = StageBuilder(
         preset, preset.seeds[0], {stage.name: stage for stage in stages_of(preset)}
     )
-    ablation = PLANS[name](builder)
+    ablation = (_grid if name == GRID else PLANS[name])(builder)
     return ablation._replace(stages=builder.needed())
 
 
@@ -200,6 +202,13 @@ def _figure_calculator(builder: StageBuilder) -> AblationPlan:
         for n in counts
     )
     return AblationPlan([], tuple(points), contrasts)
+
+
+def _grid(builder: StageBuilder) -> AblationPlan:
+    for stage in grid_stages(builder.preset):
+        builder.stages.setdefault(stage.name, stage)
+        builder.want(stage.name)
+    return AblationPlan([])
 
 
 def _figure_7(builder: StageBuilder) -> AblationPlan:

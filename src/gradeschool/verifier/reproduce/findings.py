@@ -123,14 +123,14 @@ def _findings(
     seeds: Sequence[Seed], strategies: Sequence[str], family: str | None
 ) -> list[StrategyFinding]:
     by_seed = [_outcomes(seed, strategies, family) for seed in seeds]
-    pooled = {name: _summed([outcomes[name] for outcomes in by_seed]) for name in by_seed[0]}
+    pooled = {name: summed([outcomes[name] for outcomes in by_seed]) for name in by_seed[0]}
     others = [name for name in (*GREEDY, CONTROL_LOGPROB, "majority") if name in pooled]
     return [
         StrategyFinding(
             name,
-            _share(mine),
+            share_of(mine),
             clustered_wilson(list(mine.values())),
-            [_share(outcomes[name]) for outcomes in by_seed],
+            [share_of(outcomes[name]) for outcomes in by_seed],
             {other: difference(pooled[other], mine) for other in others if other != name},
         )
         for name, mine in pooled.items()
@@ -149,7 +149,8 @@ def _outcomes(seed: Seed, strategies: Sequence[str], family: str | None) -> dict
     return by_name
 
 
-def _summed(outcomes: Sequence[Outcomes]) -> Outcomes:
+def summed(outcomes: Sequence[Outcomes]) -> Outcomes:
+    """Return the outcomes of several seeds as one, on the problems that all of them have."""
     shared = [id for id in outcomes[0] if all(id in seed_outcomes for seed_outcomes in outcomes)]
     return {
         id: (
@@ -160,7 +161,8 @@ def _summed(outcomes: Sequence[Outcomes]) -> Outcomes:
     }
 
 
-def _share(outcomes: Outcomes) -> float:
+def share_of(outcomes: Outcomes) -> float:
+    """Return the mean over problems of the share that is right."""
     return sum(right / count for right, count in outcomes.values()) / len(outcomes)
 
 

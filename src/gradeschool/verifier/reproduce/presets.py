@@ -164,11 +164,18 @@ def _problems(preset: Preset) -> Iterator[Stage]:
         *((name, f"problems/{name}.jsonl", split, TEST_SEED, tested)
           for (name, split), tested in zip(SPLITS.items(), preset.tested, strict=True)),
     ]  # fmt: skip
-    families = [word for family in preset.families for word in ("--family", family)]
     for name, path, split, seed, count in sets:
-        numbers = ("--seed", str(seed), "-n", str(count), "--steps", *map(str, preset.steps))
-        command = ("data", "generate", "--split", split, *numbers, *families)
-        yield Stage(f"problems-{name}", command, stdout=path)
+        yield problems_stage(preset, name, split, seed, count, path)
+
+
+def problems_stage(
+    preset: Preset, name: str, split: str, seed: int, count: int, path: str = ""
+) -> Stage:
+    """Return the stage that draws problems of a seed and split; path: its file, if not its own."""
+    families = [word for family in preset.families for word in ("--family", family)]
+    numbers = ("--seed", str(seed), "-n", str(count), "--steps", *map(str, preset.steps))
+    command = ("data", "generate", "--split", split, *numbers, *families)
+    return Stage(f"problems-{name}", command, stdout=path or f"problems/{name}.jsonl")
 
 
 def _training(preset: Preset, seed: int) -> Iterator[Stage]:
