@@ -58,8 +58,8 @@ AFTER_VERB = re.compile(
         r"is(?:\sworth)? are was were be been has have had costs? earn(?:s|ed)? make[s]? made",
         r"pa(?:y|ys|id) needs? needed spen[dt]s? gets? got sold sells? takes? took lasts?",
         "receives? received saves? saved owes? owed buys? bought eats? ate gives? gave weighs?",
-        r"contains? drinks? drove ran runs? will\s\w+ can\s\w+ must\s\w+ should\s\w+ did\s\w+ reads?",
-        "walks? travel(?:s|ed) uses? used keeps?",
+        r"contains? drinks? drove ran runs? will\s\w+ can\s\w+ must\s\w+ should\s\w+ did\s\w+",
+        "reads? walks? travel(?:s|ed) uses? used keeps?",
     )
     + r"(?i:\s(?:now|still|only|exactly|about|approximately|then|also|just|her|him|them|all|over"
     r"|at\sleast|at\smost|up\sto))?[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
