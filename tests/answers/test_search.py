@@ -88,7 +88,7 @@ def test_last_match_is_the_last_that_finditer_lists(text: str, pattern: str) -> 
 
 def test_any_of_reads_what_the_plain_alternatives_read() -> None:
     pieces = (r"is(?:\sworth)? in costs? cost a an and kilo", "éclair once")
-    plain = re.compile("(?i:" + "|".join(" ".join(pieces).split()) + ")")
+    plain = re.compile(r"(?i)\b(?:" + "|".join(" ".join(pieces).split()) + ")")
     quick = re.compile(any_of(*pieces))
     words = (
         "Is\tworth",

@@ -43,8 +43,7 @@ AFTER_EQUALS = re.compile(
     r"|(?:about|approximately|roughly)\s)*$"
 )
 AFTER_RESULT_WORD = re.compile(
-    r"\b"
-    + any_of(
+    any_of(
         r"which\s(?:is|equals|gives|makes|means) equals? equal\sto gives(?:\s\w+)? comes\sto",
         r"total(?:s|ing|ling)?\s(?:of|to|up\sto) a\stotal\s\w+\sof totals that\sis,? results?\sin",
         r"adds\sup\sto amounts\sto leaving(?:\s\w+){0,2} leaves(?:\s\w+){0,2} left\swith",
@@ -53,8 +52,7 @@ AFTER_RESULT_WORD = re.compile(
     + r"[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 AFTER_VERB = re.compile(
-    r"\b"
-    + any_of(
+    any_of(
         r"is(?:\sworth)? are was were be been has have had costs? earn(?:s|ed)? make[s]? made",
         r"pa(?:y|ys|id) needs? needed spen[dt]s? gets? got sold sells? takes? took lasts?",
         "receives? received saves? saved owes? owed buys? bought eats? ate gives? gave weighs?",
@@ -85,8 +83,7 @@ EQUALS_AFTER = re.compile(
     r"(?:\\approx|[=≈])\s?(?P<right>[^\n=]{0,12})"
 )
 SETTING = re.compile(
-    r"\b"
-    + any_of(
+    any_of(
         "after in during within over every each per first last next past all the these those other",
         "on from between than not by at with his her their step equation day week year problem",
         r"part case if when since number original of après nach después\sde",
@@ -122,11 +119,8 @@ LEADING = re.compile(
 # "Because she has 4 schools," and no more of it.
 REASON_ALONE = re.compile(r"(?i)[\s*]{0,6}(?:because|since)\s[^,=:\n]{1,160}[,.]?\s{0,9}")
 PART = re.compile(r"\sof\s(?:which|whom)\b")
-TOTAL_AFTER = re.compile(
-    r"(?:\s\w+){0,3}\s"
-    + any_of(r"left(?:\sover)? remain(?:ing|s)? in\s(?:total|all) altogether total")
-    + r"\b"
-)
+_TOTAL = any_of(r"left(?:\sover)? remain(?:ing|s)? in\s(?:total|all) altogether total")
+TOTAL_AFTER = re.compile(rf"(?:\s\w+){{0,3}}\s{_TOTAL}\b")
 ALTERNATIVE = re.compile(r"(?i)(?:(?<!\\)\(|\bor\b|\bi\.e\.|\bthat\sis\b)[\s~$(,*]{0,4}$")
 APPROXIMATION = re.compile(r"(?:≈|\\approx)\s{0,2}\\?\$?$")
 AFTER_ROUNDING = re.compile(

@@ -14,13 +14,13 @@ CASES = {"s": "sS\u017f", "i": "iI\u0130\u0131", "k": "kK\u212a"}
 
 
 def any_of(*pieces: str) -> str:
-    """Return a pattern of any of these pieces of patterns, in any case.
+    """Return a pattern of any of these pieces of patterns at the start of a word, in any case.
 
     pieces: divided by white space; each begins with a letter. `re` passes over a branch whose first
     character is not there, but not where it ignores case: so here first letters are written in both
     cases and those of several pieces once, which makes a search for many words ten times as quick.
     """
-    return _branches(" ".join(pieces).split())
+    return rf"\b{_branches(' '.join(pieces).split())}"
 
 
 def _branches(pieces: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ _VERB = any_of(
 # Matched at the second letter of "answer".
 ANSWER = re.compile(
     r"(?i)nswers?\b[\"'*_`)\]]{0,4}(?P<words>[^\n.:=?!,;\d\\{}<>]{0,60}?)"
-    rf"(?P<verb>\b{_VERB}"
+    rf"(?P<verb>{_VERB}"
     r"\b(?!\s(?:not|correct|incorrect|wrong|right)\b)"
     r"|(?=[*_\"'`\s:=→-])(?:[*_\"'`]{0,4}\s?(?::-(?=\s)|[:=→](?!=))|->|[*_]{0,3}[ \t]*\n))"
 )
