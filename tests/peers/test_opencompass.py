@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from shutil import copy
 
 import pytest
 
@@ -102,7 +101,16 @@ def test_invented_completions_get_the_same_verdicts(peer: Peer, invented: list[C
 VARIABLES = {
     "math": {"variable": "math_infer_cfg", "column": "problem"},
     "aime2024": {"variable": "aime2024_infer_cfg"},
+    "SVAMP": {"variable": "svamp_infer_cfg"},
+    "gsm_hard": {"variable": "gsmhard_infer_cfg"},
 }
+# The file that we fetch -> its path in the wheel, and what another commit of it says otherwise.
+SHOT_FILES = {
+    "opencompass:shots": ("gsm8k/gsm8k_gen_1d7fe4.py", "", ""),
+    "opencompass:svamp-shots": (
+        "SVAMP/svamp_gen_fb25e4.py", "opencompass/SVAMP", "./data/svamp/test.jsonl"
+    ),
+}  # fmt: skip
 PROTOCOLS = [
     protocol for name, protocol in all_protocols().items() if name.startswith("opencompass/")
 ]
@@ -115,19 +123,25 @@ def test_prompts_are_the_same_to_the_letter(
     """The shots are those of the wheel, whose file has the digest that we fetch."""
     *_, folder, config = protocol.source.removesuffix(".py").split("/")
     shots: Sequence[Problem] = ()
-    if protocol.shots:
-        file = packages("opencompass") / "opencompass" / "configs" / "datasets" / "gsm8k"
+    if protocol.shots in SHOT_FILES:
+        name, here, there = SHOT_FILES[protocol.shots]
+        file = packages("opencompass") / "opencompass" / "configs" / "datasets" / name
         (cache_folder() / "exemplars").mkdir(parents=True)
-        copy(file / "gsm8k_gen_1d7fe4.py", cache_folder() / "exemplars")
+        text = file.read_text("utf-8").replace(here, there) if here else file.read_text("utf-8")
+        (cache_folder() / "exemplars" / file.name).write_text(text, "utf-8")
+    if protocol.shots:
         shots = load_dataset(protocol.shots).problems
-    questions = [problem.question for problem in gsm8k_test]
+    problems = shots if protocol.shots == protocol.dataset else gsm8k_test
+    questions = [problem.question for problem in problems]
     request = {"prompts": config, "questions": questions, "folder": folder}
+    if protocol.shots == protocol.dataset:
+        request["answers"] = [str(float(problem.gold)) for problem in problems]
     request["language"] = protocol.dataset.partition(":")[2]
     request |= VARIABLES.get(folder, {})
     answer = peer.answer(request)
     ours = [
         [[message.role, message.content] for message in prompt.messages]
-        for prompt in protocol.render(gsm8k_test, shots)
+        for prompt in protocol.render(problems, shots)
     ]
     assert ours == answer["prompts"]
     assert answer["options"].get("max_out_len") == protocol.decoding.max_tokens

@@ -8,20 +8,25 @@ the answers of a dataset are few words.
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
 from gradeschool.answers.parse import lowered
-from gradeschool.answers.search import END, GROWTH, last_match, last_match_behind, last_number_start
-from gradeschool.answers.shared import LONGEST_WORD, remembered, shared
+from gradeschool.answers.search import (
+    END,
+    GROWTH,
+    last_match,
+    last_match_behind,
+    last_number_start,
+    numbers_end,
+)
+from gradeschool.answers.shared import LONGEST_WORD, MOST_WORDS, remembered, shared
 from gradeschool.problem import Problem
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Answer
 
-# No pattern of a number matches in words of these alone, unless they hold ".." or "-.".
-PLAIN = "".join(sorted({*string.printable[:95], "\n"} - {*string.digits, ",", "$"}))
 DIGIT = re.compile(r"[0-9]")
 # Applied once from left to right: "1,2,3" becomes "12,3".
 COMMA = re.compile(r"(\d),(\d)")
@@ -57,6 +62,9 @@ class Word(NamedTuple):
     start: int
 
 
+NO_WORD = Word("", 0)
+
+
 class Number(NamedTuple):
     """A number in a word: what the pattern matches, the value that is compared, and its place."""
 
@@ -66,6 +74,7 @@ class Number(NamedTuple):
     end: int
 
 
+@remembered
 def normalized(number: str) -> str:
     """Return a number without commas, trailing periods and zero decimals, by way of a float.
 
@@ -90,10 +99,10 @@ def normalized_gold(problem: Problem) -> str:
 def last_word(text: str) -> Word | None:
     """Return the last word with a digit, if the last match of every pattern of a number is in it.
 
-    None where the word is long or not ASCII, or something behind it might be taken for a number:
-    then the text itself has to be searched. Remembered for all scorers of a text.
+    None where the word is long or not ASCII, or something behind it might be taken for a number
+    (".." or "-."): then the text itself has to be searched. Remembered for all scorers of a text.
     """
-    end = len(text.rstrip(PLAIN))
+    end = numbers_end(text)
     start = max(text.rfind(" ", 0, end), text.rfind("\n", 0, end)) + 1
     words = text[start:].split(None, 1)
     word, rest = (*words, "", "")[:2]
@@ -120,22 +129,22 @@ def last_number(
     where that is no answer after all.
     """
 
-    @remembered
-    def in_word(word: str) -> Number | None:
-        match = last_match(pattern, word)
+    def number_of(match: re.Match[str] | None) -> Number | None:
         return None if match is None else Number(match[0], clean(match[0]), *match.span())
 
+    @lru_cache(MOST_WORDS)
+    def in_word(word: str) -> Number | None:
+        return number_of(last_match(pattern, word))
+
     def extract(text: str, reference: str = "") -> Answer | None:
-        word = last_word(text)
-        number, offset = (None, 0) if word is None else (in_word(word.text), word.start)
+        word, offset = last_word(text) or NO_WORD
+        number = in_word(word)
         if number is None:
-            match, offset = last_match_in_words(pattern, text), 0
-            if match is None:
+            number, offset = number_of(last_match_in_words(pattern, text)), 0
+            if number is None:
                 return None
-            number = Number(match[0], clean(match[0]), *match.span())
-        if number.value is None:
-            return None
-        return Answer(number.text, number.value, (offset + number.start, offset + number.end), how)
+        shown, value, start, end = number
+        return None if value is None else Answer(shown, value, (offset + start, offset + end), how)
 
     return extract
 
@@ -147,14 +156,13 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
     stands in the text with commas alone.
     """
 
-    @remembered
+    @lru_cache(MOST_WORDS)
     def in_word(word: str) -> str | None:
         match = last_match(pattern, COMMA.sub(r"\1\2", word))
         return None if match is None else match[0]
 
     def extract(text: str, reference: str = "") -> Answer | None:
-        word = last_word(text)
-        number = None if word is None else in_word(word.text)
+        number = in_word((last_word(text) or NO_WORD).text)
         if number is None and (number := _without_commas(pattern, text)) is None:
             return None
         start = text.rfind(number)

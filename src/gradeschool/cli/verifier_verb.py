@@ -213,7 +213,7 @@ def bench(
     Example: gradeschool verifier bench processbench --verifier models/verifier --logprob tiny
     """
     from gradeschool.datasets.step_labels import load_step_labels
-    from gradeschool.reports.step_bench import bench_json, print_bench
+    from gradeschool.reports.ranking import bench_json, print_bench
     from gradeschool.verifier.step_bench import BenchSources, prediction_rows, spread
     from gradeschool.verifier.step_bench import bench as measure
 

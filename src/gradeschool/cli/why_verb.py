@@ -97,8 +97,8 @@ def _beside(
     """Return the account of a run beside the run with the expected score."""
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.terminal import quoted
+    from gradeschool.runs.diff.pairs import read_side
     from gradeschool.runs.diff.result import difference
-    from gradeschool.runs.diff.sides import read_side
     from gradeschool.runs.why import account_of_difference
     from gradeschool.scoring.sources import choose_runs
 
