@@ -183,8 +183,7 @@ def _count(value: object) -> int | None:
 
 def _logprob(value: object) -> float | None:
     """Return a log-probability, None for what cannot be one."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and -1e9 < value <= 0 else None
+    return value if isinstance(value, float) and -1e9 < value <= 0 else None
 
 
 def read_completions(path: Path) -> Iterator[tuple[bytes, Completion | None]]:
