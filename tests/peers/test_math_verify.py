@@ -215,3 +215,28 @@ def test_golds_of_math_500_get_the_same_verdicts(peers: Callable[[str], Peer], d
             unequal.append(f"ours {ours}, theirs {theirs}: {case.name}")
     COMPARED["golds of MATH-500: verdicts of lighteval"] += len(cases)
     assert_none(unequal)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "every", "name"),
+    [("math500", 10, "gsm8k"), ("cmath", 10, "gsm8k"), ("mgsm:th", 10, "gsm8k"),
+     ("aime:2024", 1, "aime"), ("aime:2025", 1, "aime")],
+)  # fmt: skip
+def test_golds_of_other_sets_get_the_verdicts_of_evalscope(
+    peers: Callable[[str], Peer], data: Path, dataset: str, every: int, name: str
+) -> None:
+    """A gold in a box, and the next problem's."""
+    problems = load_dataset(dataset).problems[::every]
+    texts = [f"So it is\n\\boxed{{{problem.gold}}}" for problem in problems]
+    cases = [Case(f"{problem.id} {text}", text, problem)
+             for problem, *pair in zip(problems, texts, [*texts[1:], texts[0]], strict=True)
+             for text in pair]  # fmt: skip
+    scorer = get_scorer(f"evalscope/{name}")
+    unequal = [
+        f"ours {ours}, theirs {theirs}: {case.name}"
+        for case, answers in zip(cases, peer_answers(peers("evalscope"), cases), strict=True)
+        if (theirs := peer_view(scorer.name, answers[name]))
+        != (ours := view(scorer, case.completion, case.problem))
+    ]
+    COMPARED["golds of other sets: verdicts of evalscope"] += len(cases)
+    assert_none(unequal)

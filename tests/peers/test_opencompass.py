@@ -88,6 +88,21 @@ def test_math_verify_gives_the_same_verdicts(
     assert_none(unequal)
 
 
+@pytest.mark.parametrize(("dataset", "name"), [("svamp", "gsm8k"), ("gsm-hard", "gsm-hard")])
+def test_golds_of_other_sets_get_the_same_verdicts(
+    peer: Peer, data: Path, dataset: str, name: str
+) -> None:
+    """A gold as it is, as Python writes a float, and the next problem's."""
+    problems = load_dataset(dataset).problems
+    cases = [
+        Case(problem.id, f"So 1 + 1. The answer is {gold}.\n", problem)
+        for problem, other in zip(problems, [*problems[1:], problems[0]], strict=True)
+        for gold in (problem.gold, str(float(problem.gold)), other.gold)
+    ]
+    scorers = {name: f"opencompass/{name}"}
+    assert_none(differences(peer, cases, scorers, "golds of other sets"))
+
+
 def test_adversarial_completions_get_the_same_verdicts(peer: Peer, data: Path) -> None:
     cases = [shared.case for shared in shared_cases(data)]
     assert_none(differences(peer, cases, OPENCOMPASS, "adversarial completions"))

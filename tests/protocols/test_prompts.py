@@ -267,14 +267,14 @@ def test_svamp_of_opencompass_ends_each_example_in_a_sentence_and_a_line_break()
 
 
 @pytest.mark.parametrize(
-    ("body", "question", "asked"),
+    ("body", "question", "sent"),
     [
         ("Ann has 3 nuts", "Ann has 3 nuts How many?", "Ann has 3 nuts. How many?"),
         ("Ann has 3 nuts.", "Ann has 3 nuts. How many?", "Ann has 3 nuts. How many?"),
         ("", "Ann has 3 nuts How many?", "Ann has 3 nuts How many?"),
     ],
 )
-def test_svamp_of_qwen_puts_a_period_behind_the_body(body: str, question: str, asked: str) -> None:
+def test_svamp_of_qwen_puts_a_period_behind_the_body(body: str, question: str, sent: str) -> None:
     problem = Problem.from_row("0", question, "#### 3", {"body": body})
     [prompt] = get_protocol("qwen2.5-math/svamp+chat").render([problem], ())
-    assert prompt.messages[-1].content == asked
+    assert prompt.messages[-1].content == sent
