@@ -59,7 +59,7 @@ def last_marked(text: str, reference: str = "") -> Answer | None:
 
 
 class Run(NamedTuple):
-    """Digits and signs side by side, perhaps with what stands between them, and where they begin."""
+    """Digits and signs side by side, perhaps with others between them, and where they begin."""
 
     text: str
     start: int
@@ -129,8 +129,8 @@ def last_number(
     """Return an extraction of the last match of a pattern.
 
     pattern: matches `SIGNS` alone, looks no further than one character behind them, and every match
-    holds a digit, a comma, a currency sign or two periods. how: its description in an answer. clean: makes the value of a match, None
-    where that is no answer after all.
+    holds a digit, a comma, a currency sign or two periods. how: its description in an answer.
+    clean: makes the value of a match, None where that is no answer after all.
     """
 
     def number_of(match: re.Match[str] | None) -> Number | None:
