@@ -17,7 +17,7 @@ from gradeschool.answers.parse import lowered
 from gradeschool.answers.search import (
     END,
     GROWTH,
-    NO_NUMBER,
+    NO_DIGITS,
     last_match,
     last_match_behind,
     last_number_start,
@@ -29,7 +29,6 @@ from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Answer
 
 SIGNS = "0123456789.,$+-eE"  # all that patterns of numbers match, but for digits of other scripts
-NO_DIGITS = NO_NUMBER + ",$"
 DIGIT = re.compile(r"[0-9]")
 # Applied once from left to right: "1,2,3" becomes "12,3".
 COMMA = re.compile(r"(\d),(\d)")

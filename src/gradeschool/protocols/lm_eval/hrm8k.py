@@ -147,7 +147,7 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
         piece = _behind_equals(TextMatch(text, 0, len(text)))
         value = piece.text.rstrip(".").partition("\\n")[0]
         return TextMatch(value, piece.start, piece.start + len(value)), "behind the last '='"
-    number = last_number_in(text)
+    number = last_number_in(text, "")
     if number is None or number.span is None:
         return None
     return TextMatch(number.text, *number.span), number.how
