@@ -57,14 +57,14 @@ def last_marked(text: str, reference: str = "") -> Answer | None:
     return Answer(number, number.replace(",", ""), match.span(1), "the last '#### N'")
 
 
-class Run(NamedTuple):
+class DigitRun(NamedTuple):
     """Digits and signs side by side, perhaps with others between them, and where they begin."""
 
     text: str
     start: int
 
 
-NO_RUN = Run("", 0)
+NO_RUN = DigitRun("", 0)
 
 
 class Number(NamedTuple):
@@ -98,7 +98,7 @@ def normalized_gold(problem: Problem) -> str:
 
 
 @shared
-def last_run(text: str) -> Run | None:
+def last_run(text: str) -> DigitRun | None:
     """Return the last run of `SIGNS` with a digit, if the last match of every pattern is in it.
 
     It reaches to the word's last comma or currency sign and one character further. None where it is
@@ -119,7 +119,7 @@ def last_run(text: str) -> Run | None:
         or not (text[start - 1 : start] + run).isascii()
     ):
         return None
-    return Run(run, start)
+    return DigitRun(run, start)
 
 
 def last_number(
