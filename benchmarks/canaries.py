@@ -36,8 +36,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from aiohttp import web
 
 from gradeschool import masking
-from gradeschool.models import batch_api, endpoint
-from gradeschool.runs import dispatch
+from gradeschool.models import endpoint
+from gradeschool.runs import batch, dispatch
 from tests.support.fault_server import (
     Behaviour,
     ReceivedRequest,
@@ -251,7 +251,7 @@ def main() -> None:
     parser.add_argument("--unmasked", action="store_true", help="mask nothing")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    dispatch.FIRST_WAIT, endpoint.STARTING_WAITS, batch_api.WAIT_SECONDS = 0.001, (), 0.001
+    dispatch.FIRST_WAIT, endpoint.STARTING_WAITS, batch.WAIT_SECONDS = 0.001, (), 0.001
     if options.unmasked:
         masking.PLACEHOLDERS.update(key.lower() for key in KEYS.values())
     figures = []

@@ -76,7 +76,9 @@ class Completion:
     text: the answer alone: no prompt, no prefix, no stop string. reasoning: thinking that the
     server returned apart from the answer. error: why there is no completion ("" where there is);
     an error is never scored as a wrong answer. run: the name under which results are grouped.
-    requests: how many it took.
+    requests: how many it took. logprob: the sum of the natural log-probabilities of its
+    `usage.completion_tokens` tokens, the end token and those that a calculator forced included,
+    under the model itself: at temperature 1, without top-p. None where it is not known.
     """
 
     key: str
@@ -91,3 +93,4 @@ class Completion:
     run: str = ""
     deviations: tuple[str, ...] = ()
     requests: int = 1
+    logprob: float | None = None

@@ -16,6 +16,7 @@ from gradeschool.answers.extractions import (
     last_number_without_commas,
 )
 from gradeschool.answers.search import END, GROWTH, last_match
+from gradeschool.protocols import deepseek_math as deepseek
 from gradeschool.protocols import (
     helm,
     multi_pattern,
@@ -25,7 +26,6 @@ from gradeschool.protocols import (
     verl,
 )
 from gradeschool.protocols import olmes as tulu
-from gradeschool.protocols.deepseek_math import gsm8k as deepseek
 from gradeschool.protocols.lm_eval import hrm8k
 from gradeschool.protocols.lm_eval import scorers as lm_eval
 from gradeschool.protocols.opencompass import few_shot as opencompass

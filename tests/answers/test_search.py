@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.answers.search import TextMatch, last_box, last_flat_box, last_match
+from gradeschool.answers.search import TextMatch, any_of, last_box, last_flat_box, last_match
 
 FLAT = re.compile(r"\\boxed\{([^}]+)\}")
 PIECES = st.lists(st.sampled_from(["\\boxed{", "\\boxed", "{", "}", " ", "a", "1", "\\"]))
@@ -84,3 +84,26 @@ def test_last_match_is_the_last_that_finditer_lists(text: str, pattern: str) -> 
     matches = list(re.finditer(pattern, text))
     match = last_match(re.compile(pattern), text)
     assert (match.span() if match else None) == (matches[-1].span() if matches else None)
+
+
+def test_any_of_reads_what_the_plain_alternatives_read() -> None:
+    pieces = (r"is(?:\sworth)? in costs? cost a an and kilo", "éclair once")
+    plain = re.compile(r"(?i)\b(?:" + "|".join(" ".join(pieces).split()) + ")")
+    quick = re.compile(any_of(*pieces))
+    words = (
+        "Is\tworth",
+        "İn",
+        "ın",
+        "coſts",
+        "COSTs",
+        "a",
+        "AN",
+        "and",
+        "\u212ailo",
+        "ÉCLAIR",
+        "On",
+    )
+    for word in words:
+        for text in (word, f"{word}s", word.swapcase(), f"x{word}"):
+            match, expected = quick.match(text), plain.match(text)
+            assert (match and match[0]) == (expected and expected[0]), text

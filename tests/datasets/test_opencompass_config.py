@@ -31,6 +31,22 @@ def test_shots_are_read_in_order(tmp_path: Path) -> None:
     assert [row.number for row in config_shots(path)] == [1, 2]
 
 
+def test_a_conclusion_may_stand_in_the_last_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "config.py"
+    path.write_text(
+        CONFIG.replace("\\nThe answer is 1,003\\n", ". The answer is 1,003.\\n"), "utf-8"
+    )
+    [_, second] = config_shots(path)
+    assert (second.fields["rationale"], second.fields["answer"]) == ("Three.", "1,003")
+
+
+def test_an_example_without_a_conclusion_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "config.py"
+    path.write_text(CONFIG.replace("The answer is 1,003", "1,003"), "utf-8")
+    with pytest.raises(DataError, match="example 2 does not end in 'The answer is N'"):
+        config_shots(path)
+
+
 @pytest.mark.parametrize("text", ["", "x = dict(role='BOT', prompt='?')", "dict(role='HUMAN')"])
 def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "config.py"

@@ -86,7 +86,7 @@ def test_svamp_is_one_array_with_the_question_in_two_columns(make: Make) -> None
     row = {"ID": "chal-7", "Body": "He had 3", "Question": "Now?", "Answer": 51.0, "Type": "Sum"}
     [problem] = make("svamp", json.dumps([row], indent=4))
     assert (problem.id, problem.question, problem.gold) == ("chal-7", "He had 3 Now?", "51")
-    assert problem.meta == {"type": "Sum"}
+    assert problem.meta == {"type": "Sum", "body": "He had 3"}
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from gradeschool.cli.export_verb import NAMES
 from gradeschool.formats.export import encoded, storable
-from gradeschool.formats.write import FORMATS
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers
+from gradeschool.reports.exported_run import FORMATS
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.exports import TARGETS, export, samples_of

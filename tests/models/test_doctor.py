@@ -13,9 +13,8 @@ from aiohttp import web
 from click.testing import CliRunner
 
 from gradeschool.cli.doctor_verb import command
-from gradeschool.models.doctor import LONG_WORDS, PENALTIES, examine
+from gradeschool.models.doctor import LONG_WORDS, PENALTIES, examine, obstacles
 from gradeschool.models.probe import FindingState, Probe, ServerFinding
-from gradeschool.models.requirements import obstacles
 from gradeschool.protocols.registry import get_protocol
 from tests.support.llama_server import DEFAULTS, SINGLE, llama_server
 

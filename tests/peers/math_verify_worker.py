@@ -3,6 +3,8 @@
 Reads one JSON object a line, writes one a line, in the same order:
     {"completion", "gold", "solution"}  ->  {scorer: [verdict, extracted string or null], ...}
     {"prompts": n, "data": folder}  ->  {"prompts": [...], ...}, in `lighteval`
+    {"prompts": benchmark, "subset", "rows": [...], "shots": [...]}  ->  {"prompts": [[[role, text],
+        ...], ...], "shot_count": n}, in `evalscope`; rows as the benchmark's dataset has them
     {"seconds": [{"completion", "gold"}, ...]}  ->  seconds that Math-Verify itself takes
 A verdict is true, false or "error". The scorers are those of the package that is installed here.
 """
@@ -110,6 +112,23 @@ def evalscope_scorers() -> dict[str, Scorer]:
     return {"gsm8k": gsm8k, "aime": aime}
 
 
+def evalscope_prompts(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what a benchmark of evalscope sends for rows of its dataset."""
+    from evalscope.api.registry import get_benchmark
+    from evalscope.config import TaskConfig
+
+    benchmark = get_benchmark(row["prompts"], TaskConfig(model="m", datasets=[row["prompts"]]))
+    count = benchmark.few_shot_num
+    shots = [benchmark.record_to_sample(shot) for shot in row["shots"][:count]]
+    benchmark.fewshot_dataset = {row["subset"]: shots}
+    prompts = [
+        benchmark.process_sample_str_input(benchmark.record_to_sample(record), row["subset"])
+        for record in row["rows"]
+    ]
+    turns = [[[turn.role, turn.content] for turn in prompt] for prompt in prompts]
+    return {"prompts": turns, "shot_count": count}
+
+
 def trl_scorers() -> dict[str, Scorer]:
     from trl.rewards import accuracy_reward
 
@@ -210,7 +229,9 @@ def main() -> None:
     for line in sys.stdin:
         row = json.loads(line)
         answer: Any = {}
-        if "prompts" in row:
+        if "prompts" in row and name == "evalscope":
+            answer = evalscope_prompts(row)
+        elif "prompts" in row:
             answer = lighteval_prompts(row["prompts"], row["data"])
         elif "seconds" in row:
             answer = seconds_of_math_verify(row["seconds"])

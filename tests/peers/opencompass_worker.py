@@ -3,7 +3,7 @@
 Reads one JSON object a line, writes one a line, in the same order:
     {"completion", "solution", "scorers"}  ->  {scorer: [verdict, extracted string]}
     {"prompts": configuration, "questions": [...]}  ->  {"prompts": [[[role, text], ...], ...],
-        "options": of the inferencer}
+        "options": of the inferencer}; "answers" too where the rows are examples themselves
 Scorers are those of `oracles.OPENCOMPASS`. The package cannot be imported without torch; the
 functions named below are compiled from its files as they stand there, without their decorators.
 """
@@ -18,6 +18,7 @@ import json
 import re
 import sys
 import typing
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,6 +30,17 @@ MATH = (
     *("last_boxed_only_string", "remove_boxed", "extract_boxed_answer", "normalize_final_answer"),
     *("math_postprocess_v2", "MATHEvaluator"),
 )
+NAMES = {name: getattr(typing, name) for name in
+         ("Dict", "Hashable", "List", "Optional", "Tuple", "Union")}  # fmt: skip
+NAMES |= {
+    "copy": copy,
+    "deepcopy": copy.deepcopy,
+    "warnings": warnings,
+    "abstractmethod": lambda method: method,
+}
+# configs/models/openai: how the roles of a template become turns.
+OPENAI = {"round": [{"role": "HUMAN", "api_role": "HUMAN"},
+                    {"role": "BOT", "api_role": "BOT", "generate": True}]}  # fmt: skip
 # models/openai_api.py: the roles that its messages get.
 ROLES = {"HUMAN": "user", "BOT": "assistant"}
 
@@ -69,17 +81,46 @@ def read_in(shown: str) -> str | None:
     return shown[1:-1] or None
 
 
+def with_own_rows(
+    package: Path, utils: dict[str, Any], chosen: dict[str, Any], row: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the same for a configuration whose examples are rows of the set itself."""
+    names = NAMES | {name: utils[name] for name in ("PromptList", "safe_format")}
+
+    def part(file: str, name: str) -> Any:
+        names[name] = compiled(package / file, (name,), **names)[name]
+        return names[name]
+
+    part("utils/types.py", "_check_type_list")
+    template = part("openicl/icl_prompt_template.py", "PromptTemplate")
+    retriever = part("openicl/icl_retriever/icl_base_retriever.py", "BaseRetriever")
+    parser = part("models/base_api.py", "APITemplateParser")(OPENAI)
+    rows = [
+        {"question": question, "answer": answer}
+        for question, answer in zip(row["questions"], row["answers"], strict=True)
+    ]
+    reader = SimpleNamespace(output_column="answer")
+    state = SimpleNamespace(index_ds=rows, test_ds=rows, dataset_reader=reader)
+    options = {name: value for name, value in chosen["inferencer"].items() if name != "type"}
+    form = template(chosen["ice_template"]["template"], chosen["ice_template"]["ice_token"])
+    examples = retriever.generate_ice(state, chosen["retriever"]["fix_id_list"], form)
+    parsed = [
+        parser.parse_template(
+            retriever.generate_prompt_for_generate_task(state, index, examples, ice_template=form),
+            "gen",
+        )
+        for index in range(len(rows))
+    ]
+    turns = [[[ROLES[turn["role"]], turn["prompt"]] for turn in prompt] for prompt in parsed]
+    return {"prompts": turns, "options": options}
+
+
 def prompts(package: Path, row: dict[str, Any]) -> dict[str, Any]:
     """Return the messages that a configuration makes of questions, and how it decodes."""
-    utils = compiled(
-        package / "utils" / "prompt.py",
-        ("PromptList", "safe_format"),
-        **{name: getattr(typing, name) for name in ("Dict", "List", "Optional", "Union")},
-        deepcopy=copy.deepcopy,
-    )
+    utils = compiled(package / "utils" / "prompt.py", ("PromptList", "safe_format"), **NAMES)
     folder, name = row.get("folder", "gsm8k"), row.get("variable", "gsm8k_infer_cfg")
     config = package / "configs" / "datasets" / folder / f"{row['prompts']}.py"
-    absent = dict.fromkeys(("PromptTemplate", "ZeroRetriever", "GenInferencer"))
+    absent = dict.fromkeys(("PromptTemplate", "ZeroRetriever", "FixKRetriever", "GenInferencer"))
     if folder == "mgsm":  # the configurations are made in a loop over languages
         texts = compiled(config, ("LANG_TO_INSTRUCTIONS",))["LANG_TO_INSTRUCTIONS"]
         turn = {"role": "HUMAN", "prompt": texts[row["language"]]}
@@ -87,6 +128,8 @@ def prompts(package: Path, row: dict[str, Any]) -> dict[str, Any]:
                   "inferencer": {"max_out_len": 512}}  # fmt: skip
     else:
         chosen = compiled(config, (name,), **absent)[name]
+    if "ice_template" in chosen:
+        return with_own_rows(package, utils, chosen, row)
     template = utils["PromptList"](chosen["prompt_template"]["template"]["round"])
     column = row.get("column", "question")
     rendered = [template.format(**{column: question}) for question in row["questions"]]

@@ -14,8 +14,9 @@ import pytest
 
 from gradeschool.datasets.load import load_dataset
 from gradeschool.problem import Problem
+from gradeschool.prompts.mgsm import LANGUAGES
 from gradeschool.prompts.rendering import rationale
-from gradeschool.protocols.registry import get_protocol, get_scorer
+from gradeschool.protocols.registry import all_protocols, get_protocol, get_scorer
 from tests.peers.compare import COMPARED, SHOWN, Case, assert_none, recorded
 from tests.peers.peer import Peer
 from tests.peers.shared_cases import shared_cases
@@ -144,6 +145,50 @@ def test_prompts_of_lighteval_are_the_same_to_the_letter(
     COMPARED["prompts of lighteval"] += 2 * len(texts)
 
 
+# Protocol -> the benchmark of evalscope, its subset and the columns of its dataset.
+BENCHMARKS = {
+    "evalscope/gsm8k": ("gsm8k", "main", "question", "golden"),
+    "evalscope/math-500": ("math_500", "Level 1", "problem", "answer"),
+    "evalscope/aime24": ("aime24", "default", "problem", "answer"),
+    "evalscope/aime25": ("aime25", "default", "problem", "answer"),
+    "evalscope/cmath": ("cmath", "Grade 1", "question", "golden"),
+    **{f"evalscope/mgsm-{code}": ("mgsm", code, "question", "answer_number") for code in LANGUAGES},
+}
+
+
+def evalscope_row(problem: Problem, question: str, gold: str) -> dict[str, object]:
+    """Return a problem in the columns of a benchmark's dataset."""
+    row = {"solution": "", "unique_id": problem.id, "level": 1, "equation_solution": ""}
+    answer = problem.solution if gold == "golden" else rationale(problem)
+    return row | {"answer": answer, question: problem.question, gold: problem.gold}
+
+
+def test_every_prompt_of_evalscope_is_compared() -> None:
+    assert set(BENCHMARKS) == {name for name in all_protocols() if name.startswith("evalscope/")}
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_prompts_of_evalscope_are_the_same_to_the_letter(
+    peers: Callable[[str], Peer], data: Path, name: str
+) -> None:
+    benchmark, subset, question, gold = BENCHMARKS[name]
+    protocol = get_protocol(name)
+    problems = load_dataset(protocol.dataset).problems
+    shots = load_dataset(protocol.shots).problems if protocol.shots else ()
+    rows = [[evalscope_row(problem, question, gold) for problem in group]
+            for group in (problems, shots)]  # fmt: skip
+    answer = peers("evalscope").answer(
+        {"prompts": benchmark, "subset": subset, "rows": rows[0], "shots": rows[1][:9]}
+    )
+    ours = [
+        [[message.role, message.content] for message in prompt.messages]
+        for prompt in protocol.render(problems, shots)
+    ]
+    assert ours == answer["prompts"]
+    assert answer["shot_count"] == protocol.shot_count
+    COMPARED["prompts of evalscope"] += len(ours)
+
+
 def test_golds_of_math_500_get_the_same_verdicts(peers: Callable[[str], Peer], data: Path) -> None:
     """A gold in one form, another problem's in the next, and every third solution as it is."""
     forms = ("The final answer is: $\\boxed{{{}}}$. I hope it is correct", "ANSWER: {}",
@@ -169,4 +214,29 @@ def test_golds_of_math_500_get_the_same_verdicts(peers: Callable[[str], Peer], d
         if theirs != ours:
             unequal.append(f"ours {ours}, theirs {theirs}: {case.name}")
     COMPARED["golds of MATH-500: verdicts of lighteval"] += len(cases)
+    assert_none(unequal)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "every", "name"),
+    [("math500", 10, "gsm8k"), ("cmath", 10, "gsm8k"), ("mgsm:th", 10, "gsm8k"),
+     ("aime:2024", 1, "aime"), ("aime:2025", 1, "aime")],
+)  # fmt: skip
+def test_golds_of_other_sets_get_the_verdicts_of_evalscope(
+    peers: Callable[[str], Peer], data: Path, dataset: str, every: int, name: str
+) -> None:
+    """A gold in a box, and the next problem's."""
+    problems = load_dataset(dataset).problems[::every]
+    texts = [f"So it is\n\\boxed{{{problem.gold}}}" for problem in problems]
+    cases = [Case(f"{problem.id} {text}", text, problem)
+             for problem, *pair in zip(problems, texts, [*texts[1:], texts[0]], strict=True)
+             for text in pair]  # fmt: skip
+    scorer = get_scorer(f"evalscope/{name}")
+    unequal = [
+        f"ours {ours}, theirs {theirs}: {case.name}"
+        for case, answers in zip(cases, peer_answers(peers("evalscope"), cases), strict=True)
+        if (theirs := peer_view(scorer.name, answers[name]))
+        != (ours := view(scorer, case.completion, case.problem))
+    ]
+    COMPARED["golds of other sets: verdicts of evalscope"] += len(cases)
     assert_none(unequal)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from shutil import copy
 
 import pytest
 
@@ -89,6 +88,21 @@ def test_math_verify_gives_the_same_verdicts(
     assert_none(unequal)
 
 
+@pytest.mark.parametrize(("dataset", "name"), [("svamp", "gsm8k"), ("gsm-hard", "gsm-hard")])
+def test_golds_of_other_sets_get_the_same_verdicts(
+    peer: Peer, data: Path, dataset: str, name: str
+) -> None:
+    """A gold as it is, as Python writes a float, and the next problem's."""
+    problems = load_dataset(dataset).problems
+    cases = [
+        Case(problem.id, f"So 1 + 1. The answer is {gold}.\n", problem)
+        for problem, other in zip(problems, [*problems[1:], problems[0]], strict=True)
+        for gold in (problem.gold, str(float(problem.gold)), other.gold)
+    ]
+    scorers = {name: f"opencompass/{name}"}
+    assert_none(differences(peer, cases, scorers, "golds of other sets"))
+
+
 def test_adversarial_completions_get_the_same_verdicts(peer: Peer, data: Path) -> None:
     cases = [shared.case for shared in shared_cases(data)]
     assert_none(differences(peer, cases, OPENCOMPASS, "adversarial completions"))
@@ -102,7 +116,16 @@ def test_invented_completions_get_the_same_verdicts(peer: Peer, invented: list[C
 VARIABLES = {
     "math": {"variable": "math_infer_cfg", "column": "problem"},
     "aime2024": {"variable": "aime2024_infer_cfg"},
+    "SVAMP": {"variable": "svamp_infer_cfg"},
+    "gsm_hard": {"variable": "gsmhard_infer_cfg"},
 }
+# The file that we fetch -> its path in the wheel, and what another commit of it says otherwise.
+SHOT_FILES = {
+    "opencompass:shots": ("gsm8k/gsm8k_gen_1d7fe4.py", "", ""),
+    "opencompass:svamp-shots": (
+        "SVAMP/svamp_gen_fb25e4.py", "opencompass/SVAMP", "./data/svamp/test.jsonl"
+    ),
+}  # fmt: skip
 PROTOCOLS = [
     protocol for name, protocol in all_protocols().items() if name.startswith("opencompass/")
 ]
@@ -115,19 +138,25 @@ def test_prompts_are_the_same_to_the_letter(
     """The shots are those of the wheel, whose file has the digest that we fetch."""
     *_, folder, config = protocol.source.removesuffix(".py").split("/")
     shots: Sequence[Problem] = ()
-    if protocol.shots:
-        file = packages("opencompass") / "opencompass" / "configs" / "datasets" / "gsm8k"
+    if protocol.shots in SHOT_FILES:
+        name, here, there = SHOT_FILES[protocol.shots]
+        file = packages("opencompass") / "opencompass" / "configs" / "datasets" / name
         (cache_folder() / "exemplars").mkdir(parents=True)
-        copy(file / "gsm8k_gen_1d7fe4.py", cache_folder() / "exemplars")
+        text = file.read_text("utf-8").replace(here, there) if here else file.read_text("utf-8")
+        (cache_folder() / "exemplars" / file.name).write_text(text, "utf-8")
+    if protocol.shots:
         shots = load_dataset(protocol.shots).problems
-    questions = [problem.question for problem in gsm8k_test]
+    problems = shots if protocol.shots == protocol.dataset else gsm8k_test
+    questions = [problem.question for problem in problems]
     request = {"prompts": config, "questions": questions, "folder": folder}
+    if protocol.shots == protocol.dataset:
+        request["answers"] = [str(float(problem.gold)) for problem in problems]
     request["language"] = protocol.dataset.partition(":")[2]
     request |= VARIABLES.get(folder, {})
     answer = peer.answer(request)
     ours = [
         [[message.role, message.content] for message in prompt.messages]
-        for prompt in protocol.render(gsm8k_test, shots)
+        for prompt in protocol.render(problems, shots)
     ]
     assert ours == answer["prompts"]
     assert answer["options"].get("max_out_len") == protocol.decoding.max_tokens

@@ -5,17 +5,20 @@ Where it is not, the fault is the published code's, and the package lists the pr
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import pytest
 
 from gradeschool import Problem, all_protocols, all_scorers, get_scorer
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.sources import SOURCES
+from gradeschool.problem import MARKER
 from gradeschool.prompts.mgsm import LANGUAGES
 from gradeschool.prompts.rendering import rationale
 from gradeschool.prompts.shape import shape
 from gradeschool.protocols.card import package_of, source_text
 from gradeschool.protocols.lm_eval.mgsm import TASKS
+from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Outcome
 from tests.conftest import SHARED
 from tests.peers.views import missing_extra
@@ -105,6 +108,8 @@ OTHER_FORMS = {
     "lighteval/gsm-plus": "{reasoning}\nThe answer is {answer}",
     "lm-eval/minerva": "Final Answer: The final answer is ${answer}$. I hope it is correct.",
     "opencompass/aime": BOXED,
+    "opencompass/gsm-hard": "The answer is {float}",
+    "opencompass/svamp": SENTENCE,
     "opencompass/math-500": BOXED,
     "qwen2.5-math/": BOXED,
     "processbench/": BOX,
@@ -171,6 +176,83 @@ def test_the_extractor_reads_the_golds_of_every_set(name: str, form: str, data: 
     assert missed("gradeschool/reader", form, load_dataset(name).problems) == []
 
 
+# Sets of grade-school problems, which people ask under the protocols of GSM8K as well.
+# Of MGSM and MSVAMP one language stands for all: the golds are the same, no row has a solution.
+TRANSLATED = ("mgsm", "msvamp")
+GRADE_SCHOOL = [
+    name for name in SETS
+    if not name.startswith(("aime", "gsm8k:")) and name != "gsm8k" and "exemplars" not in name
+    and (not name.startswith(TRANSLATED) or name.endswith(":en"))
+]  # fmt: skip
+# Scorers of no protocol, and the form that their harness asks for.
+ALONE = {
+    "gradeschool/parse-answer": HASHES,
+    "inspect/match-numeric@0.3.221-0.3.252": LAST_LINE,
+    "inspect/match-numeric@0.3.253-0.3.260": LAST_LINE,
+    "inspect/match-numeric@<=0.3.220": LAST_LINE,
+    "math-verify/boxed-gold": BOX,
+    "math-verify/default": BOX,
+    "multi-pattern": BOX,
+    "numeric-equality": HASHES,
+    "open-instruct/gsm8k": SENTENCE,
+    "openai/example-solutions": "A: {answer}",
+    "pal/gsm-hard": SENTENCE,
+    "trl/accuracy-reward": BOX,
+    "verifiers/math-rubric-lenient": BOX,
+}
+IN_THE_SAME_FORM = re.compile(
+    r"Golds of other sets wrong in the same form: (?P<lists>.+?)\.(?: |$)"
+)
+
+
+@pytest.mark.official
+@pytest.mark.parametrize(("scorer", "form"), [*FORMS, *ALONE.items()])
+def test_golds_of_all_sets_in_the_form_of_a_gsm8k_protocol(
+    scorer: str, form: str, data: object
+) -> None:
+    """Every gold is right, or the package says of how many of which set it is not."""
+    if reason := missing_extra(get_scorer(scorer)):
+        pytest.skip(reason)
+    sets = [load_dataset(name).problems for name in GRADE_SCHOOL]
+    missed = missed_of_sets(scorer, form, sets)
+    counts = {name: len(ids) for name, ids in zip(GRADE_SCHOOL, missed, strict=True) if ids}
+    several = len([form for name, form in FORMS if name == scorer]) > 1
+    assert counts == wrong_of_sets(scorer) or (several and not counts)
+
+
+def wrong_of_sets(scorer: str) -> dict[str, int]:
+    """How many golds of each set a scorer's package says are wrong in the form of GSM8K's."""
+    text = " ".join(source_text(package_of(scorer)).split())
+    parts = [
+        part for match in IN_THE_SAME_FORM.finditer(text) for part in match["lists"].split(";")
+    ]
+    counts = next((part for part in parts if f"`{scorer}`" in part), "").rpartition("`: ")[2]
+    return {
+        dataset: int(count)
+        for name, count in re.findall(r"(\S+) (\d+)", counts)
+        for dataset in GRADE_SCHOOL
+        if dataset == name or f"{dataset.partition(':')[0]}:LANG" == name
+    }
+
+
+@pytest.mark.official
+@pytest.mark.parametrize("family", TRANSLATED)
+def test_the_golds_of_a_translated_set_are_the_same_in_all_languages(
+    family: str, data: object
+) -> None:
+    sets = [load_dataset(name).problems for name in SETS
+            if name.startswith(f"{family}:") and "exemplars" not in name]  # fmt: skip
+    solutions = {tuple(problem.solution for problem in problems) for problems in sets}
+    assert len(sets) >= 10
+    assert len(solutions) == 1
+    assert all(solution.startswith(MARKER) for solution in solutions.pop())
+
+
+def test_every_scorer_of_gsm8k_has_a_form() -> None:
+    of_protocols = {scorer for protocol in all_protocols().values() for scorer in protocol.scorers}
+    assert set(ALONE) == set(all_scorers()) - of_protocols
+
+
 @pytest.mark.parametrize("gold", ["18", "-3", "2,125", "4.33", "1/2", "None", "50%", "12\\%"])
 @pytest.mark.parametrize("form", [HASHES, BOX, SENTENCE])
 def test_the_extractor_reads_made_golds(gold: str, form: str) -> None:
@@ -186,6 +268,8 @@ STAND_INS = {
     "cmath": ("18", "0.5", "1/2", "50%"),
     "math500": ("18", "\\frac{1}{2}", "(1,2)", "x+1", "\\text{Evelyn}", "\\frac43"),
     "mawps": ("18", "0.5"),
+    "gsm-hard": ("18", "-18", "0.5", "4.33"),
+    "svamp": ("18",),
 }
 # Golds that a published scorer misses in its own form.
 MISSED_STAND_INS = {
@@ -219,18 +303,29 @@ def test_made_golds_in_a_protocols_own_form(name: str, scorer: str) -> None:
 
 def written(form: str, problem: Problem) -> str:
     """The reference solution in a form."""
-    return form.replace("{reasoning}", rationale(problem)).replace("{answer}", problem.gold)
+    text = form.replace("{reasoning}", rationale(problem)).replace("{answer}", problem.gold)
+    return text.replace("{float}", str(float(problem.gold))) if "{float}" in form else text
 
 
 def missed(scorer_name: str, form: str, problems: Problems) -> list[str]:
-    """The ids of the problems whose gold a scorer does not call right."""
+    """The ids of the problems whose gold a scorer does not call right, or cannot use."""
+    return missed_of_sets(scorer_name, form, [problems])[0]
+
+
+def missed_of_sets(scorer_name: str, form: str, sets: Sequence[Problems]) -> list[list[str]]:
+    """The same for several sets; what several problems share is judged once."""
     scorer = get_scorer(scorer_name)
-    pairs = [(written(form, problem), scorer.reference(problem)) for problem in problems]
-    outcomes = outcomes_of(scorer, pairs)
+    pairs: list[dict[str, tuple[str, str]]] = [{} for _ in sets]
+    for problems, of_set in zip(sets, pairs, strict=True):
+        for problem in problems:
+            with suppress(ScorerFailure):
+                of_set[problem.id] = (written(form, problem), scorer.reference(problem))
+    distinct = list(dict.fromkeys(pair for of_set in pairs for pair in of_set.values()))
+    outcomes = dict(zip(distinct, outcomes_of(scorer, distinct), strict=True))
+    right = {pair for pair, outcome in outcomes.items() if outcome is Outcome.CORRECT}
     return [
-        problem.id
-        for problem, outcome in zip(problems, outcomes, strict=True)
-        if outcome is not Outcome.CORRECT
+        [problem.id for problem in problems if of_set.get(problem.id) not in right]
+        for problems, of_set in zip(sets, pairs, strict=True)
     ]
 
 

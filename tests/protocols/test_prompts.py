@@ -241,3 +241,40 @@ def test_format_chat_alternates_turns_and_keeps_every_text(
 def test_rationale_is_the_solution_without_its_last_line(text: str, gold: int) -> None:
     problem = Problem("0", "?", str(gold), f"{text}\n#### {gold}")
     assert rationale(problem) == text
+
+
+def test_gsm_hard_of_opencompass_begins_with_its_first_five_rows() -> None:
+    rows = [Problem.from_row(str(row), f"Is {row}?", f"#### {row}") for row in range(9)]
+    rows[2] = Problem.from_row("2", "Is a half?", "#### 0.5")
+    *_, last = get_protocol("opencompass/gsm-hard").render(rows, rows)
+    assert [message.content for message in last.messages[:6]] == [
+        "Question: Is 0?\nAnswer:", "The answer is 0.0",
+        "Question: Is 1?\nAnswer:", "The answer is 1.0",
+        "Question: Is a half?\nAnswer:", "The answer is 0.5",
+    ]  # fmt: skip
+    assert [message.role for message in last.messages] == ["user", "assistant"] * 5 + ["user"]
+    assert last.messages[-1].content == "Question: Is 8?\nAnswer:"
+
+
+def test_svamp_of_opencompass_ends_each_example_in_a_sentence_and_a_line_break() -> None:
+    shot = Problem.from_row("0", "How many?", "1 + 1 = 2.\n#### 2")
+    [prompt] = get_protocol("opencompass/svamp").render([shot], [shot])
+    assert [message.content for message in prompt.messages] == [
+        "Question: How many?\nLet's think step by step\nAnswer:",
+        "1 + 1 = 2. The answer is 2.\n",
+        "Question: How many?\nLet's think step by step\nAnswer:",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "question", "sent"),
+    [
+        ("Ann has 3 nuts", "Ann has 3 nuts How many?", "Ann has 3 nuts. How many?"),
+        ("Ann has 3 nuts.", "Ann has 3 nuts. How many?", "Ann has 3 nuts. How many?"),
+        ("", "Ann has 3 nuts How many?", "Ann has 3 nuts How many?"),
+    ],
+)
+def test_svamp_of_qwen_puts_a_period_behind_the_body(body: str, question: str, sent: str) -> None:
+    problem = Problem.from_row("0", question, "#### 3", {"body": body})
+    [prompt] = get_protocol("qwen2.5-math/svamp+chat").render([problem], ())
+    assert prompt.messages[-1].content == sent

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gradeschool.models.recorded import SAMPLE_FILE
 from gradeschool.reports.page.markup import Html, axis_over, el, text
-from gradeschool.reports.page.payload import KEPT, _kept_span, _units
+from gradeschool.reports.page.write import KEPT, _kept_span, _units
 from gradeschool.reports.printable import printable
 from gradeschool.scoring.statistics import Interval, wilson
 from tests.support.command import Command

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from gradeschool.models import batch_api
 from gradeschool.runs import batch
 from gradeschool.runs.batch import BatchRun
 from tests.runs.test_faults import CANARY, written
@@ -26,7 +25,7 @@ PROBLEMS = 30
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "POLL_SECONDS", 0.01)
-    monkeypatch.setattr(batch_api, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(batch, "WAIT_SECONDS", 0.01)
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
 
 

@@ -16,9 +16,8 @@ from gradeschool.completion import Message, Prompt
 from gradeschool.formats.lm_eval import arguments_of, prompt_of
 from gradeschool.formats.settings import RecordedRequest
 from gradeschool.problem import Problem
-from gradeschool.runs.diff.pairs import paired, prompt_differences
+from gradeschool.runs.diff.pairs import DiffSide, paired, prompt_differences
 from gradeschool.runs.diff.result import RunDifference, difference
-from gradeschool.runs.diff.sides import DiffSide
 from gradeschool.runs.diff.steps import STEPS_OF_TEXTS, cut_at
 from gradeschool.scoring.samples import Run, Sample
 from tests.support.archives import DEFLATED, write_archive

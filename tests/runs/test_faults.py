@@ -20,10 +20,10 @@ from benchmarks.faults import FaultyRun
 from gradeschool.completion import Decoding
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
-from gradeschool.models import batch_api, endpoint, openai_api
+from gradeschool.models import endpoint, openai_api
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs import dispatch
+from gradeschool.runs import batch, dispatch
 from gradeschool.runs.dispatch import FAILING_PROBLEMS, TRIES, TRIES_OF
 from gradeschool.runs.evaluate import Evaluation, RequestOptions, evaluate
 from gradeschool.runs.plan import make_plan
@@ -459,7 +459,7 @@ def test_a_key_that_is_repeated_reaches_no_artefact_of_40_commands(
 ) -> None:
     """`python benchmarks/canaries.py` does the same with twelve shapes."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(batch_api, "WAIT_SECONDS", 0.001)
+    monkeypatch.setattr(batch, "WAIT_SECONDS", 0.001)
     monkeypatch.setattr(sys, "argv", sys.argv)
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GRADESCHOOL_API_KEY"):
         monkeypatch.setenv(name, "")  # set by `play`, restored after the test

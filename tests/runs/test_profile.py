@@ -11,8 +11,7 @@ from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import EvalJob
-from gradeschool.runs.manifest import facts_of, plan_of
-from gradeschool.runs.plan import RunPlan
+from gradeschool.runs.plan import RunPlan, facts_of, plan_of
 from gradeschool.runs.profile import BUILT_IN_SETS, choose_problems, profile_jobs
 
 

@@ -199,6 +199,7 @@ def test_thresholds_decide_the_exit_status(
     [
         (range(3), (), 0, "met: b against a: -7.50 points, p 0.125 that it is no worse"),
         (range(5), (), 1, "MISSED: b against a: -12.50 points, p 0.031 that it is no worse"),
+        (range(12), (), 1, "MISSED: b against a: -30.00 points, p <0.001 that it is no worse"),
         (range(0), (), 0, "met: b against a: +0.00 points"),
         (range(3), (), 0, "a loss of 1 is not excluded"),
         (range(0), ("--margin", "12"), 0, "a loss of 12 is excluded"),

@@ -71,6 +71,19 @@ def test_groups_of_a_set_follow_it_and_p_is_corrected_for_all() -> None:
     assert numbers.is_lower and not words.is_lower
 
 
+def test_a_drop_that_only_the_correction_leaves_open_is_called_so() -> None:
+    """Nine of 40 lost: alone p is 0.004, of 20 lines 0.08."""
+    original = outcomes("gsm8k", [True] * 40)
+    metas = [{"seed": str(index)} for index in range(40)]
+    lost = [outcomes(f"set-{index}", [False] * 9 + [True] * 31, metas) for index in range(20)]
+    alone, (first, *_) = profile(original, lost[:1])[0], profile(original, lost)
+    assert alone.is_lower and not first.is_lower
+    assert first.comparison.ci95.high < 0
+    assert "no significant difference once p is corrected for the number of lines" in sentence(
+        first, "gsm8k"
+    )
+
+
 def test_a_set_of_other_problems_is_compared_without_pairs() -> None:
     original = outcomes("gsm8k", [True, False])
     paired, other = profile(

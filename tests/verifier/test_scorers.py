@@ -16,7 +16,7 @@ import pytest
 from gradeschool import load_dataset
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
-from gradeschool.verifier.examples import QuestionSolution
+from gradeschool.verifier.examples import QuestionSolution, texts_of
 from gradeschool.verifier.reproduce.presets import TINY, stages_of
 from gradeschool.verifier.reproduce.stages import digests
 from gradeschool.verifier.scorers import (
@@ -25,7 +25,6 @@ from gradeschool.verifier.scorers import (
     StepReader,
     StepReduction,
     load_scorer,
-    logprobs,
     score,
 )
 from tests.support.command import Command
@@ -83,8 +82,11 @@ def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
         ]
         assert texts[0] == texts[1]
     assert here.generator is not None and there.generator is not None
-    by_both = zip(logprobs(here.generator, PAIRS), logprobs(there.generator, PAIRS), strict=True)
-    for values, again in by_both:
+    by_both = [
+        reader.logprobs(texts_of(reader.tokenizer, PAIRS))
+        for reader in (here.generator, there.generator)
+    ]
+    for values, again in zip(*by_both, strict=True):
         assert values == pytest.approx(again, abs=1e-3)
 
 
@@ -231,7 +233,8 @@ def test_a_language_model_scores_by_its_log_probability(
     scorer = load_scorer(None, "tiny")
     assert isinstance(scorer.verifier, LogprobReader)
     [scored] = score(scorer.verifier, PAIRS[:1])
-    [by_token] = logprobs(scorer.verifier, PAIRS[:1])
+    texts = texts_of(scorer.verifier.tokenizer, PAIRS[:1])
+    [by_token] = scorer.verifier.logprobs(texts)
     assert scored.score == pytest.approx(math.exp(sum(by_token) / len(by_token)))
     with pytest.raises(InputError, match="give a verifier or a generator"):
         load_scorer(None)

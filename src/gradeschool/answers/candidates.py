@@ -22,6 +22,7 @@ from gradeschool.answers.quantities import (
     word_quantities,
 )
 from gradeschool.answers.question import FILLERS, question_hints, stem
+from gradeschool.answers.search import any_of
 
 MOST_NUMBERS = 60
 UNRESOLVED = ""  # the value of an expression that nothing is said to come to
@@ -42,16 +43,23 @@ AFTER_EQUALS = re.compile(
     r"|(?:about|approximately|roughly)\s)*$"
 )
 AFTER_RESULT_WORD = re.compile(
-    r"(?i)\b(?:which\s(?:is|equals|gives|makes|means)|equals?|equal\sto|gives(?:\s\w+)?|comes\sto"
-    r"|total(?:s|ing|ling)?\s(?:of|to|up\sto)|\ba\stotal\s\w+\sof|totals|that\sis,?|results?\sin|adds\sup\sto|amounts\sto|leaving(?:\s\w+){0,2}"
-    r"|leaves(?:\s\w+){0,2}|(?:left|ends\sup)\swith)[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
+    any_of(
+        r"which\s(?:is|equals|gives|makes|means) equals? equal\sto gives(?:\s\w+)? comes\sto",
+        r"total(?:s|ing|ling)?\s(?:of|to|up\sto) a\stotal\s\w+\sof totals that\sis,? results?\sin",
+        r"adds\sup\sto amounts\sto leaving(?:\s\w+){0,2} leaves(?:\s\w+){0,2} left\swith",
+        r"ends\sup\swith",
+    )
+    + r"[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 AFTER_VERB = re.compile(
-    r"(?i)\b(?:is(?:\sworth)?|are|was|were|be|been|has|have|had|costs?|earn(?:s|ed)?|make[s]?|made|pa(?:y|ys|id)"
-    r"|needs?|needed|spen[dt]s?|gets?|got|sold|sells?|takes?|took|lasts?|receives?|received|saves?"
-    r"|saved|owes?|owed|buys?|bought|eats?|ate|gives?|gave|weighs?|contains?|drinks?|drove|ran|runs?"
-    r"|will\s\w+|can\s\w+|must\s\w+|should\s\w+|did\s\w+|reads?|walks?|travel(?:s|ed)|uses?|used|keeps?)"
-    r"(?:\s(?:now|still|only|exactly|about|approximately|then|also|just|her|him|them|all|over"
+    any_of(
+        r"is(?:\sworth)? are was were be been has have had costs? earn(?:s|ed)? make[s]? made",
+        r"pa(?:y|ys|id) needs? needed spen[dt]s? gets? got sold sells? takes? took lasts?",
+        "receives? received saves? saved owes? owed buys? bought eats? ate gives? gave weighs?",
+        r"contains? drinks? drove ran runs? will\s\w+ can\s\w+ must\s\w+ should\s\w+ did\s\w+",
+        "reads? walks? travel(?:s|ed) uses? used keeps?",
+    )
+    + r"(?i:\s(?:now|still|only|exactly|about|approximately|then|also|just|her|him|them|all|over"
     r"|at\sleast|at\smost|up\sto))?[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
 # Any other word may be a verb too: "covers 300 miles".
@@ -75,11 +83,13 @@ EQUALS_AFTER = re.compile(
     r"(?:\\approx|[=≈])\s?(?P<right>[^\n=]{0,12})"
 )
 SETTING = re.compile(
-    r"(?i)\b(?:after|in|during|within|over|every|each|per|first|last|next|past|all|the|these|those"
-    r"|other|on|from|between|than|not|by|at|with|his|her|their|step|equation|day|week|year|problem"
-    r"|part|case|if|when|since|number|original|of|après|nach|después\sde)"
-    r"(?:\s(?:the|about|only|a|an|his|her|their|all|of))?"
-    r"(?:\s(?:first|last|next|other|remaining))?[\s*(]{0,3}\$?$"
+    any_of(
+        "after in during within over every each per first last next past all the these those other",
+        "on from between than not by at with his her their step equation day week year problem",
+        r"part case if when since number original of après nach después\sde",
+    )
+    + r"(?i:\s(?:the|about|only|a|an|his|her|their|all|of))?"
+    r"(?i:\s(?:first|last|next|other|remaining))?[\s*(]{0,3}\$?$"
 )
 FOR = re.compile(
     r"(?i)\bfor(?:\s(?:the|all|each|every|his|her|their))?(?:\s(?:first|last|next|other))?\s\$?$"
@@ -109,9 +119,8 @@ LEADING = re.compile(
 # "Because she has 4 schools," and no more of it.
 REASON_ALONE = re.compile(r"(?i)[\s*]{0,6}(?:because|since)\s[^,=:\n]{1,160}[,.]?\s{0,9}")
 PART = re.compile(r"\sof\s(?:which|whom)\b")
-TOTAL_AFTER = re.compile(
-    r"(?i)(?:\s\w+){0,3}\s(?:left(?:\sover)?|remain(?:ing|s)?|in\s(?:total|all)|altogether|total)\b"
-)
+_TOTAL = any_of(r"left(?:\sover)? remain(?:ing|s)? in\s(?:total|all) altogether total")
+TOTAL_AFTER = re.compile(rf"(?:\s\w+){{0,3}}\s{_TOTAL}\b")
 ALTERNATIVE = re.compile(r"(?i)(?:(?<!\\)\(|\bor\b|\bi\.e\.|\bthat\sis\b)[\s~$(,*]{0,4}$")
 APPROXIMATION = re.compile(r"(?:≈|\\approx)\s{0,2}\\?\$?$")
 AFTER_ROUNDING = re.compile(

@@ -14,7 +14,14 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from gradeschool.answers.numbers import normalize
-from gradeschool.answers.search import END, GROWTH, last_box, last_match, last_number_start
+from gradeschool.answers.search import (
+    END,
+    GROWTH,
+    last_box,
+    last_match,
+    last_number_start,
+    numbers_end,
+)
 from gradeschool.answers.shared import remembered, shared
 
 # A sign counts where no word, digit or bracket stands before it: "16-18" holds 16 and 18.
@@ -55,14 +62,17 @@ THOUGHT_END = "</think>"
 LONGEST_FRACTION = 40
 
 
-# Letters that Python's (?i) takes for "s", "i" and "k"; one character each, so positions stay.
-FOLDED = str.maketrans("ſİıK", "siik")
+# Letters that Python's (?i) takes for "s" and "i"; one character each, so positions stay.
+FOLDED = (("ſ", "s"), ("İ", "i"), ("ı", "i"))
 
 
 @shared
 def lowered(text: str) -> str:
     """Return a text in lower case, as (?i) compares it, with each character in its position."""
-    return text.lower() if text.isascii() else text.translate(FOLDED).lower()
+    if not text.isascii():
+        for letter, plain in FOLDED:  # a tenth of the time of `translate`
+            text = text.replace(letter, plain)
+    return text.lower()
 
 
 class ParsedAnswer(NamedTuple):
@@ -160,7 +170,8 @@ def _behind(literal: str, marker: re.Pattern[str], text: str, how: str) -> Parse
 
 def _last_marker(literal: str, marker: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the last match of a marker with a number that is no item of a list."""
-    low, index = lowered(text), len(text)
+    low = text if literal == MARK else lowered(text)
+    index = len(text)
     while (index := low.rfind(literal, 0, index)) >= 0:
         match = marker.match(text, index)
         if match is None:
@@ -210,9 +221,10 @@ def _in_bold(text: str) -> ParsedAnswer | None:
 def _last_number(text: str) -> ParsedAnswer | None:
     if DIGIT.search(text) is None:
         return None
+    end = numbers_end(text)
     for start in chain((last_number_start(text),), _ends(text)):
         last = None
-        for last in LOOSE_NUMBER.finditer(text, start):  # noqa: B007
+        for last in LOOSE_NUMBER.finditer(text, start, end):  # noqa: B007
             pass
         # A currency sign before the white space at which the end begins would belong to the number.
         if last is not None and not (

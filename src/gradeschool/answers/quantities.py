@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gradeschool.answers.question import stem
+from gradeschool.answers.search import any_of
 
 CURRENCY = r"(?:\\?[$€£¥₹]|US\$)"
 MINUS = "-−–‒﹣－"
@@ -342,10 +343,10 @@ WORD_SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000
 WORD_VALUES = {word: index for index, word in enumerate(SMALL)} | {
     word: 10 * index for index, word in enumerate(TENS, start=2)
 }
-_WORD = "|".join([*SMALL[::-1], *TENS, "hundred", *WORD_SCALES])
+_WORD = any_of(*SMALL[::-1], *TENS, "hundred", *WORD_SCALES)
 # Only a few words: a longer row of them is no number that anyone writes.
 WORD_NUMBER = re.compile(
-    rf"(?i)(?<![\w-])(?:(?:negative|minus)\s)?(?:{_WORD})(?:(?:[\s-]|\sand\s)(?:{_WORD})){{0,11}}"
+    rf"(?i)(?<![\w-])(?:(?:negative|minus)\s)?{_WORD}(?:(?:[\s-]|\sand\s){_WORD}){{0,11}}"
     r"(?![\w-]|\s(?:halves|thirds|fourths|quarters|fifths|sixths|eighths|tenths|and\sa\shalf)\b)"
 )
 WORD_SPLIT = re.compile(r"[\s-]+")
@@ -440,6 +441,5 @@ def _foreign_words() -> dict[str, int]:
 # Words of other languages too: "six", and "once" and "quince" in English.
 AMBIGUOUS = frozenset(("uno", "un", "once", "quince", "null", "dos", "elf", "as"))
 FOREIGN_WORDS = _foreign_words()
-FOREIGN_NUMBER = re.compile(
-    rf"(?i)(?<![\w-])(?:{'|'.join(sorted(FOREIGN_WORDS, key=len, reverse=True))})(?![\w-])"
-)
+_FOREIGN = any_of(*(word.replace(" ", "\\x20") for word in sorted(FOREIGN_WORDS, key=len)[::-1]))
+FOREIGN_NUMBER = re.compile(rf"(?<![\w-]){_FOREIGN}(?![\w-])")

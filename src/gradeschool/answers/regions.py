@@ -10,6 +10,7 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
+from gradeschool.answers.search import any_of
 from gradeschool.answers.shared import shared
 
 # What reasoning models put their thinking between, and marks that begin the reply proper.
@@ -93,7 +94,7 @@ ROLES = re.compile(
     r"|</s>|<s>|<eos>|<end_of_turn>|<start_of_turn>|\[/?INST\]|<｜end▁of▁sentence｜>|<\|return\|>"
 )
 # A fenced block of one of these holds an answer, not a program.
-PROSE = re.compile(r"(?i)(?:json|markdown|md|latex|tex|math|yaml)[ \t]*\n")
+PROSE = re.compile(any_of("json markdown md latex tex math yaml") + r"[ \t]*\n")
 DIGIT = re.compile(r"\d")
 FENCE = "```"
 # So many words ("Question:", "**Problem", "3:**") stand before a question that is asked again.
@@ -127,20 +128,22 @@ def committed_region(text: str, question: str = "") -> Region:
     marked = "<" in text or "[" in text or "|>" in text or "◁" in text or "｜>" in text
     thinks = marked and any(map(text.__contains__, THOUGHT_SIGNS))
     start, thinking = _first_reply(text) if thinks else (0, False)
-    if start == 0 and PROMPT.match(text) and (reply := REPLY.search(text)):
+    if start == 0 and marked and PROMPT.match(text) and (reply := REPLY.search(text)):
         start = reply.end()
     end = len(text)
     if marked and any(map(text.__contains__, ROLE_SIGNS)) and (role := _first(ROLES, text, start)):
         end = role.start()
-    run_on = _run_on(text, start, end, question)
-    if run_on is not None:
-        end = run_on
-    asked_on = _asks_another(text, start, end, question)
-    if asked_on is not None:
-        end = asked_on
-    answered_on = _answers_another(text, start, end, question)
-    if answered_on is not None:
-        end = answered_on
+    if "\n" in text:
+        run_on = _run_on(text, start, end, question)
+        if run_on is not None:
+            end = run_on
+    if "\n\n" in text:
+        asked_on = _asks_another(text, start, end, question)
+        if asked_on is not None:
+            end = asked_on
+        answered_on = _answers_another(text, start, end, question)
+        if answered_on is not None:
+            end = answered_on
     if thinks:
         for closed in CLOSING.finditer(text, start, end):  # it thought again
             start = closed.end()

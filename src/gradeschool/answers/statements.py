@@ -22,6 +22,7 @@ from gradeschool.answers.quantities import (
     quantity_at,
     word_quantities,
 )
+from gradeschool.answers.search import any_of
 
 # So many occurrences of a marker are tried from the last one back; a text has a handful.
 TRIES = 20
@@ -30,10 +31,13 @@ REACH = 400
 HASHES, BOX, TAG, TAG_END = "####", "boxed", "<answer>", "</answer>"
 # "#### 1. Count the eggs" is a heading, "Answer:\n1. Count the eggs" a list: no answers.
 ITEM = re.compile(r"[.)][ \t*]{1,4}[A-Za-z\d$\\(]")
+_VERB = any_of(
+    r"is are was equals would\sbe should\sbe must\sbe will\sbe comes?\s(?:out\s)?to becomes"
+)
 # Matched at the second letter of "answer".
 ANSWER = re.compile(
     r"(?i)nswers?\b[\"'*_`)\]]{0,4}(?P<words>[^\n.:=?!,;\d\\{}<>]{0,60}?)"
-    r"(?P<verb>\b(?:is|are|was|equals|(?:would|should|must|will)\sbe|comes?\s(?:out\s)?to|becomes)"
+    rf"(?P<verb>{_VERB}"
     r"\b(?!\s(?:not|correct|incorrect|wrong|right)\b)"
     r"|(?=[*_\"'`\s:=→-])(?:[*_\"'`]{0,4}\s?(?::-(?=\s)|[:=→](?!=))|->|[*_]{0,3}[ \t]*\n))"
 )
@@ -63,7 +67,8 @@ SCRIPT_SIGNS = (
     "答", "답", "твет", "উত্তর", "సమాధానం", "జవాబు", "คำตอบ", "éponse", "ésultat", "ösung",
 )  # fmt: skip
 STEP = re.compile(r"\d[^\n=]{0,40}=\s?\$?\s?\d")
-LINE_A = re.compile(r"(?:^|\n)[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
+LINE_A = re.compile(r"\n[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
+FIRST_LINE_A = re.compile(LINE_A.pattern.removeprefix("\\n"))
 LINE_A_SIGNS = ("A:", "A**:", "A :")
 LINE_B = re.compile(r"\n[ \t>*]{0,4}\(?B[*]{0,2}[ \t]?[.:)]")
 OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=])\s?(?=[\d$])", re.I)
@@ -336,6 +341,8 @@ def _behind_pattern(
     cue = None
     if _holds(part, LINE_A_SIGNS):
         cue = _last(LINE_A, text, start, end)
+        if cue is None and start == 0:
+            cue = FIRST_LINE_A.match(text, 0, end)
         if cue is not None and LINE_B.search(text, cue.end(), end):
             return None
     if cue is None and _holds(part, SHORT_SIGNS):

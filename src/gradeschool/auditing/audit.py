@@ -1,25 +1,30 @@
-"""`gradeschool.audit`: find what a scorer gets wrong, with the smallest example of each kind."""
+"""`gradeschool.audit`: find what a scorer gets wrong, with the smallest example of each kind.
+
+An example whose verdict matters is made smaller by smaller golds, and never cut: another text may
+mean another answer. What raises or hangs may be cut anywhere.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from gradeschool.auditing.asking import AuditedScorer, Question, ScorerReply
-from gradeschool.auditing.cases import FORMATS, HASHES, PLAIN
-from gradeschool.auditing.failures import (
-    CaseFailure,
-    failure_of_case,
-    failure_of_hostile,
-    findings,
-    merged,
-    smallest,
-    with_example,
+from gradeschool.auditing.cases import (
+    BARE,
+    BEYOND_FLOATS,
+    BY_SHAPE,
+    FORMATS,
+    HASHES,
+    PLAIN,
+    AuditCase,
 )
-from gradeschool.auditing.hostile import GOLD, LONG, rounds
-from gradeschool.auditing.report import AuditReport, Fault
-from gradeschool.auditing.suite import due, every_kind, suite
+from gradeschool.auditing.hostile import GOLD, LONG, HostileText, rounds
+from gradeschool.auditing.report import AuditFinding, AuditReport, Fault
+from gradeschool.auditing.suite import cases_of, due, every_kind, suite
 from gradeschool.auditing.target import Call, Target, scorer_target, target_of
 from gradeschool.errors import InputError
 from gradeschool.scorer import Scorer
@@ -203,3 +208,277 @@ def _of_hostile_texts(scorer: AuditedScorer, longest: int) -> list[CaseFailure]:
         checked = map(failure_of_hostile, short, questions, replies)
         failures += [failure for failure in checked if failure]
     return failures
+
+
+EXCEPTION = re.compile(r"\b(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*(?:Error|Exception|Exit|Interrupt))\b")
+ON_LONG_TEXTS = " on long texts"
+SHORT_EXAMPLE = 60  # characters
+# Seconds of computing that a text may take: one, and five for a million characters.
+SECONDS, SECONDS_PER_CHARACTER = 1.0, 5e-6
+# Smallest examples
+LADDER = (*map(str, range(1, 13)), "18", "20", "100", "101", "1000", "1001", "10000", "100000")
+LONGEST_CUT = 600  # characters: a longer text is only made of fewer units
+MOST_SHAPES = 6  # of hostile texts that raise alike: each is tried to be the smallest
+
+
+class CaseFailure(NamedTuple):
+    """A question with what is wrong about the reply, and where it comes from.
+
+    case: where it is of the suite; hostile: where it is a hostile text.
+    """
+
+    fault: Fault
+    kind: str
+    why: str
+    question: Question
+    got: str
+    case: AuditCase | None = None
+    hostile: HostileText | None = None
+
+    @property
+    def recipe(self) -> str:
+        """The completion as a Python expression."""
+        return self.hostile.recipe() if self.hostile else repr(self.question.completion)
+
+    @property
+    def size(self) -> tuple[int, bool, str, str]:
+        """What makes an example smaller than another."""
+        return size_of(*self.question)
+
+
+def size_of(completion: str, gold: str) -> tuple[int, bool, str, str]:
+    """Return what examples are ranked by: their length; about zero there are many truths."""
+    return len(completion) + len(gold), gold == "0", completion, gold
+
+
+def failure_of_case(
+    case: AuditCase, reply: ScorerReply, scorer: AuditedScorer
+) -> CaseFailure | None:
+    """Return what is wrong about a reply to a case, None where it is as it should be."""
+    question = Question(case.completion, case.gold)
+    failure = trouble(question, reply)
+    if failure is not None:
+        loose = case.kind.loose and failure.fault in (Fault.CRASH, Fault.ODD_RETURN)
+        return None if loose else failure._replace(case=case)
+    if reply.given_up or scorer.accepts(reply) is case.kind.right:
+        return None
+    fault = Fault.FALSE_REJECT if case.kind.right else Fault.FALSE_ACCEPT
+    return CaseFailure(fault, case.kind.name, case.kind.why, question, reply.shown, case)
+
+
+def failure_of_hostile(
+    text: HostileText, question: Question, reply: ScorerReply
+) -> CaseFailure | None:
+    """Return what is wrong about a reply to a hostile text, whatever the verdict."""
+    failure = trouble(question, reply)
+    if failure is None:
+        return None
+    kind = text.name if failure.fault is Fault.SLOW else failure.kind
+    if failure.fault is Fault.CRASH and text.times > 1:
+        kind += ON_LONG_TEXTS
+    return failure._replace(hostile=text, kind=kind)
+
+
+def trouble(question: Question, reply: ScorerReply) -> CaseFailure | None:
+    """Return what no question may bring about: an exception, a long wait, an odd value."""
+    if reply.given_up:
+        return None
+    length = len(question.completion)
+    if reply.hung or reply.seconds > allowed_seconds(length):
+        return CaseFailure(Fault.SLOW, "hang" if reply.hung else "slow", _slowness(reply, length),
+                       question, _slowness(reply, length))  # fmt: skip
+    if reply.raised:
+        why = "a text must not raise"
+        return CaseFailure(Fault.CRASH, exception(reply.raised), why, question, reply.raised)
+    if reply.score is None:
+        why = "a verdict is True, False or a finite number"
+        return CaseFailure(Fault.ODD_RETURN, reply.shown[:20], why, question, reply.shown)
+    return None
+
+
+def allowed_seconds(length: int) -> float:
+    """Return the seconds of computing that a text of this length may take."""
+    return max(SECONDS, SECONDS_PER_CHARACTER * length)
+
+
+def exception(raised: str) -> str:
+    """Return the name of an exception in its message, or how the process ended."""
+    name = EXCEPTION.search(raised)
+    return name[1] if name else raised[:60]
+
+
+def _slowness(reply: ScorerReply, length: int) -> str:
+    if reply.hung:
+        return f"stopped: {reply.raised} ({length:,} characters)"
+    return f"{reply.seconds:.1f} s of computing for {length:,} characters"
+
+
+def findings(
+    failures: Iterable[CaseFailure], tried: Mapping[str, int], questions: int
+) -> list[tuple[AuditFinding, list[CaseFailure]]]:
+    """Return a finding for each kind of failure, with the failures that it stands for.
+
+    tried: the cases of each kind; of what is no kind of case, all `questions` were tried.
+    """
+    groups: defaultdict[tuple[Fault, str], list[CaseFailure]] = defaultdict(list)
+    for failure in failures:
+        groups[failure.fault, failure.kind].append(failure)
+    order = {fault: rank for rank, fault in enumerate(Fault)}
+    kinds = list(tried)
+    ranked = sorted(
+        groups.items(),
+        key=lambda group: (order[group[0][0]], _place(kinds, group[0][1]), group[0][1]),
+    )
+    return [(_finding(group, tried.get(kind, questions)), group) for (_, kind), group in ranked]
+
+
+def _place(kinds: list[str], kind: str) -> int:
+    return kinds.index(kind) if kind in kinds else len(kinds)
+
+
+def _finding(group: list[CaseFailure], tried: int) -> AuditFinding:
+    example = min(group, key=lambda failure: failure.size)
+    shapes = Counter(failure.case.shape for failure in group if failure.case)
+    return with_example(
+        AuditFinding(example.fault, example.kind, example.why, "", "", "", "", len(group), tried,
+                tuple(shapes)),
+        example,
+    )  # fmt: skip
+
+
+def with_example(finding: AuditFinding, example: CaseFailure) -> AuditFinding:
+    """Return a finding with another, smaller example."""
+    return replace(
+        finding,
+        why=example.why,
+        completion=example.question.completion,
+        recipe=example.recipe,
+        gold=example.question.gold,
+        got=example.got,
+    )
+
+
+def merged(every: Iterable[AuditFinding]) -> tuple[AuditFinding, ...]:
+    """Return findings without "on long texts" where the smallest example turned out to be short."""
+    by_kind: dict[tuple[Fault, str], AuditFinding] = {}
+    for finding in every:
+        kind = finding.kind
+        if len(finding.completion) <= SHORT_EXAMPLE:
+            kind = kind.removesuffix(ON_LONG_TEXTS)
+        first = by_kind.get((finding.fault, kind))
+        failed = finding.failed + (first.failed if first else 0)
+        by_kind[finding.fault, kind] = replace(first or finding, kind=kind, failed=failed)
+    return tuple(by_kind.values())
+
+
+def smallest(
+    failures: Iterable[CaseFailure], scorer: AuditedScorer, read: Iterable[str]
+) -> CaseFailure:
+    """Return a failure of the fault and kind of these that is as small as can be found quickly."""
+    ranked = sorted(failures, key=_size)
+    by_shape = {
+        failure.hostile.name if failure.hostile else "": failure for failure in reversed(ranked)
+    }
+    tried = sorted(by_shape.values(), key=_size)[:MOST_SHAPES]
+    shapes = frozenset(read)
+    return min((_smaller(failure, scorer, shapes) for failure in tried), key=_size)
+
+
+def _size(failure: CaseFailure) -> tuple[int, bool, str, str]:
+    return failure.size
+
+
+def _smaller(failure: CaseFailure, scorer: AuditedScorer, read: frozenset[str]) -> CaseFailure:
+    if failure.fault in (Fault.FALSE_ACCEPT, Fault.FALSE_REJECT):
+        return _smaller_gold(failure, scorer, read)
+    if failure.hostile is not None:
+        failure = _fewer_units(failure, failure.hostile, scorer)
+    if failure.fault is Fault.CRASH and len(failure.question.completion) <= LONGEST_CUT:
+        return _cut(failure, scorer)
+    return failure
+
+
+def _smaller_gold(failure: CaseFailure, scorer: AuditedScorer, read: frozenset[str]) -> CaseFailure:
+    case = failure.case
+    if case is None or not case.gold.lstrip("-").isdigit() or case.gold == BEYOND_FLOATS:
+        return failure
+    forms = dict.fromkeys((BY_SHAPE[case.shape], BARE))
+    usable = [form for form in forms if form.shape in read or not case.kind.right]
+    cases = [
+        smaller
+        for smaller in cases_of(case.kind, usable, LADDER, bool(case.base))
+        if size_of(smaller.completion, smaller.gold) < failure.size
+    ]
+    bases = [Question(smaller.base, smaller.gold) for smaller in cases]
+    sound = [
+        smaller
+        for smaller, reply in zip(cases, scorer.replies(bases), strict=True)
+        if not smaller.base or scorer.accepts(reply)
+    ]
+    replies = scorer.replies([Question(smaller.completion, smaller.gold) for smaller in sound])
+    checked = (failure_of_case(*pair, scorer) for pair in zip(sound, replies, strict=True))
+    same = [other for other in checked if other and _alike(other, failure)]
+    return min([failure, *same], key=_size)
+
+
+def _alike(first: CaseFailure, second: CaseFailure) -> bool:
+    return (first.fault, first.kind) == (second.fault, second.kind)
+
+
+def _fewer_units(failure: CaseFailure, text: HostileText, scorer: AuditedScorer) -> CaseFailure:
+    """Return the failure with fewer units: the fewest that raise, about the fewest that hang."""
+
+    def failing(shorter: HostileText) -> CaseFailure | None:
+        question = Question(shorter.text, failure.question.gold)
+        other = failure_of_hostile(shorter, question, scorer.reply(question))
+        return other if other and other.fault is failure.fault else None
+
+    if failure.fault is Fault.SLOW:  # from few to many: what is not slow costs little
+        counts = (1 << power for power in range(text.times.bit_length()))
+        slow = (failing(text._replace(times=count)) for count in counts if count < text.times)
+        return next((shorter for shorter in slow if shorter), failure)
+    for bare in (text._replace(before="", after=""), text._replace(after="")):
+        shorter = failing(bare)
+        if shorter is not None and _alike(shorter, failure):
+            failure, text = shorter, bare
+            break
+    return _fewest(failure, text, failing)
+
+
+def _fewest(
+    failure: CaseFailure, text: HostileText, failing: Callable[[HostileText], CaseFailure | None]
+) -> CaseFailure:
+    """Halve the distance between a count that fails and one that does not."""
+    low = 0
+    while text.times - low > 1:
+        middle = text._replace(times=(low + text.times) // 2)
+        shorter = failing(middle)
+        if shorter is not None and _alike(shorter, failure):
+            failure, text = shorter, middle
+        else:
+            low = middle.times
+    return failure
+
+
+def _cut(failure: CaseFailure, scorer: AuditedScorer) -> CaseFailure:
+    """Return the failure with every piece of its text left out that is not needed to raise."""
+    raised = failure.kind.removesuffix(ON_LONG_TEXTS)
+    size = len(failure.question.completion)
+    while size:
+        text, gold = failure.question
+        starts = range(0, len(text), size)
+        shorter = dict.fromkeys(text[:start] + text[start + size :] for start in starts)
+        questions = [Question(completion, gold) for completion in shorter]
+        checked = map(trouble, questions, scorer.replies(questions))
+        same = (
+            other
+            for other in checked
+            if other and (other.fault, other.kind) == (failure.fault, raised)
+        )
+        cut = next(same, None)
+        if cut is None:
+            size //= 2
+        else:
+            failure = cut._replace(kind=failure.kind)
+            size = min(size, len(cut.question.completion))
+    return failure

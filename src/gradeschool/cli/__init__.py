@@ -22,11 +22,11 @@ VERBS = {
     "score": "Score sample files under every scorer.",
     "explain": "Show why completions are right or wrong, and where scorers differ.",
     "compare": "Compare runs problem by problem.",
-    "profile": "Show whether a score survives other numbers, words or languages.",
+    "profile": "Measure what a score loses with other numbers, words or languages.",
     "diff": "Explain why two results that should agree do not.",
-    "why": "Show where the points to an expected score are missing.",
+    "why": "Explain why a score is not the expected one.",
     "report": "Write a report of runs as HTML, Markdown, CSV or JUnit.",
-    "view": "Show the runs of a folder in the browser, while they go.",
+    "view": "Show the runs of a folder in the browser, also while they run.",
     "export": "Write a run in the format of another tool.",
     "audit": "Find what a scorer or reward function gets wrong.",
     "doctor": "Test what a server really does with requests.",
@@ -122,8 +122,8 @@ def _status() -> int:
         error.show(usage)
         say(usage.getvalue(), end="", err=True)
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        say("gradeschool: interrupted", err=True)
+    except (click.Abort, KeyboardInterrupt) as error:  # click raises Abort from the latter
+        say(f"gradeschool: {str(error.__cause__ or error) or 'interrupted'}", err=True)
         return 130
     except MemoryError:
         return _report("not enough memory; give a smaller file, or fewer --jobs")

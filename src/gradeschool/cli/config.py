@@ -7,7 +7,6 @@ the command line gives has precedence. Values are checked as options are.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -45,6 +44,8 @@ def _read_config(context: click.Context, _option: click.Parameter, path: Path | 
     """Make the values of a file the defaults of a command's options."""
     if path is None:
         return
+    import tomllib
+
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -72,8 +72,7 @@ def list_command(as_json: bool) -> None:
     table.caption_justify = "left"
     for row in rows:
         shown = (row[name] for name in ("name", "rows", "language", "licence", "where"))
-        golds = "" if row["golds"] == "integers" else f"; golds: {row['golds']}"
-        table.add_row(*map(str, shown), f"{row['summary']}{golds}")
+        table.add_row(*map(str, shown), f"{row['summary']}; golds: {row['golds']}")
     stdout_console().print(table)
 
 
@@ -269,8 +268,8 @@ def label_steps_command(
     """Find the first wrong step of each solution of fresh problems.
 
     RUN is a run folder or a sample file on fresh problems, whose own solutions hold every true
-    value: the labels need no person and no model. Prints a JSON line for each solution, and counts
-    on stderr. --json prints the counts alone.
+    value, so the labels need neither a person nor a model. Prints a JSON line for each solution,
+    and counts on stderr. --json prints only the counts.
 
     Example: gradeschool data label-steps runs/samples --form trl -o steps.jsonl
     """

@@ -23,7 +23,7 @@ from gradeschool.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradeschool.runs.diff.sides import DiffSide
+    from gradeschool.runs.diff.pairs import DiffSide
 
 
 @click.command(cls=FileVerb)
@@ -48,8 +48,8 @@ def command(
     """
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.difference import print_difference
+    from gradeschool.runs.diff.pairs import read_side
     from gradeschool.runs.diff.result import difference
-    from gradeschool.runs.diff.sides import read_side
     from gradeschool.scoring.sources import choose_runs
 
     check_scorers(scorer_a, scorer_b)

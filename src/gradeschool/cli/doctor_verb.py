@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from gradeschool.cli.options import FiniteRange, Verb, json_option, print_json, stdout_console
-from gradeschool.reports.printable import say
+from gradeschool.reports.printable import printable, say
+
+if TYPE_CHECKING:
+    from gradeschool.models.probe import Probe, ServerFinding
 
 
 @click.command(cls=Verb)
@@ -27,11 +32,9 @@ def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) 
     Example: gradeschool doctor http://localhost:8000/v1 -p olmes/gsm8k-tulu
     """
     from gradeschool.models.choose import endpoint_of
-    from gradeschool.models.doctor import examine
-    from gradeschool.models.probe import Probe, ServerFinding
-    from gradeschool.models.requirements import obstacles
+    from gradeschool.models.doctor import examine, obstacles
+    from gradeschool.models.probe import Probe
     from gradeschool.protocols.registry import get_protocol
-    from gradeschool.reports.doctor import print_findings
 
     chosen = None if protocol is None else get_protocol(protocol)
 
@@ -50,10 +53,26 @@ def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) 
             **({} if chosen is None else {"protocol": chosen.name, "obstacles": against}),
         })  # fmt: skip
     else:
-        print_findings(stdout_console(), probe.model, probe.base, probe.requests, findings)
+        _print(probe, findings)
         for line in against:
             say(f"{protocol} cannot be run here: {line}")
         if chosen is not None and not against:
             say(f"{protocol} can be run here")
     if against:
         raise SystemExit(1)
+
+
+def _print(probe: Probe, findings: Sequence[ServerFinding]) -> None:
+    """Print a line for each finding, what deviates in colour."""
+    from rich.table import Table
+    from rich.text import Text
+
+    console = stdout_console()
+    title = Text.assemble((printable(probe.model), "bold"))
+    console.print(title.append(f" at {probe.base}, {probe.requests} requests"))
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    styles = {"fine": "green", "deviates": "bold yellow", "unknown": "dim"}
+    for finding in findings:
+        state = Text(finding.state.value, styles[finding.state])
+        table.add_row(finding.name, state, Text(printable(finding.says)))
+    console.print(table)

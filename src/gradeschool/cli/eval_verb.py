@@ -350,8 +350,8 @@ def _print_leaderboard(finished: Finished, as_json: bool) -> None:
         print_json({"runs": [_result_fields(work, evaluation) for work, evaluation in finished]})
         return
     from gradeschool.formats.own_run import manifest_of
-    from gradeschool.reports.leaderboard import LeaderboardRow, print_leaderboard
     from gradeschool.reports.measured import changes_of
+    from gradeschool.reports.runs import LeaderboardRow, print_leaderboard
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.job import model_label
 

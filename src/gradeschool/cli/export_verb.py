@@ -76,7 +76,7 @@ def command(
     Example: gradeschool export runs/mine --to inspect -o mine.eval
     """  # noqa: D301  (\b keeps click from wrapping)
     from gradeschool.formats.export import require_free, save
-    from gradeschool.formats.write import FORMATS
+    from gradeschool.reports.exported_run import FORMATS
     from gradeschool.reports.hub_upload import check_push, hub_target
 
     form = FORMATS[name]

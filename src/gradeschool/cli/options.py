@@ -48,7 +48,7 @@ class FileVerb(Verb):
             ),
             click.Option(
                 ["--id-base"], type=int, metavar="N",
-                help="Number of the first problem in ids and indexes; by default found out.",
+                help="Number of the first problem in ids and indexes; by default detected.",
             ),
         ]  # fmt: skip
 

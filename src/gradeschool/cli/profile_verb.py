@@ -33,15 +33,15 @@ PAGE = ".html"
 @click.command(cls=FileVerb)
 @click.argument("runs", nargs=-1, metavar="[ORIGINAL RUN...]")
 @click.option("-m", "--model", metavar="PROVIDER/NAME",
-              help="Model to ask, in place of runs; as for `gradeschool eval`.")  # fmt: skip
+              help="Model to run on the sets, instead of RUNs; as for `eval -m`.")  # fmt: skip
 @click.option("-p", "--protocol", default="", metavar="NAME",
               help="Protocol of -m; by default zero-shot/chat, for tiny openai/2021.")  # fmt: skip
 @click.option("-d", "--dataset", "datasets", multiple=True, metavar="NAME",
-              help="With -m: a set to ask, the original first; by default gsm8k, gsm-symbolic, "
+              help="With -m: a set to run, the original first; by default gsm8k, gsm-symbolic, "
                    "gsm-plus:mini, gsm-hard and fresh:1. Repeat it. Without -m: the dataset of "
                    "all runs.")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(min=1),
-              help="Ask at most N problems of each set; those that most sets vary.")  # fmt: skip
+              help="Use at most N problems of each set: those that most sets vary.")  # fmt: skip
 @click.option("-k", "--samples", type=click.IntRange(min=1), default=1, show_default=True,
               help="Completions for each problem.")  # fmt: skip
 @click.option("--runs-in", "parent", metavar="FOLDER",
@@ -66,15 +66,15 @@ def command(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Show whether a score on GSM8K survives other numbers, words or languages.
+    """Measure what a score on GSM8K loses with other numbers, words or languages.
 
     ORIGINAL is the model's run on GSM8K; each further RUN is the same model on a set of variations:
-    gsm-plus, gsm-symbolic, gsm-hard, mgsm:LANG, gsm8k-platinum. With -m the model is asked first;
-    the runs are stored as those of `gradeschool eval`, and the same command continues them.
+    gsm-plus, gsm-symbolic, gsm-hard, mgsm:LANG, gsm8k-platinum. With -m, runs the model on the
+    sets first: the runs are stored as by `gradeschool eval`, and the same command resumes them.
 
-    Every variation is paired with the problem that it varies, intervals are at 95 % and clustered
-    by that problem, and p is corrected for the number of lines (Holm). A set of other problems is
-    compared without pairs. What a loss consists of is counted by the causes of the misses.
+    Pairs every variation with the problem that it varies. Intervals are at 95 % and clustered by
+    that problem; p is corrected for the number of lines (Holm). Compares a set of other problems
+    without pairs. Counts the causes of the errors that make up a loss.
 
     Example: gradeschool profile -m http://localhost:8080/v1 -n 300 -o profile.html
 

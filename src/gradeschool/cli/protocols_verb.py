@@ -121,8 +121,8 @@ def show_command(name: str, dataset: str | None, problem: str | None, as_json: b
     """Show everything about a protocol, a scorer or a vote.
 
     For a protocol: the exact parts of its prompt, the origin of its few-shot examples, decoding,
-    scorers with the completions that they read unlike a careful person, sources, and the prompt of
-    a problem with its SHA-256 (of the text in UTF-8, or of a chat's messages as JSON).
+    scorers with the completions that they read differently from a careful person, sources, and the
+    prompt of a problem with its SHA-256 (of the text in UTF-8, or of a chat's messages as JSON).
     """
     from gradeschool.protocols.card import protocol_json, scorer_card, scorer_json, vote_json
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes

@@ -80,7 +80,7 @@ def verify_command(run: Path, as_json: bool) -> None:
 
     Exit status 1: something does not match. Changes nothing and sends no requests.
     """
-    from gradeschool.runs.verify import verify
+    from gradeschool.runs.folders import verify
 
     findings = verify(run)
     faults = sum(finding.fault for finding in findings)
@@ -110,7 +110,7 @@ def merge_command(runs: tuple[Path, ...], output: Path, as_json: bool) -> None:
     They must have the same model, protocol, dataset and decoding. Keeps each sample once, and
     leaves the folders unchanged.
     """
-    from gradeschool.runs.merge import merge
+    from gradeschool.runs.folders import merge
 
     merged = merge(runs, output)
     if as_json:
@@ -173,7 +173,7 @@ def curve_command(
 def _own_scorer(file: Path) -> str | None:
     """Return the headline scorer of a run folder, or None for another file."""
     from gradeschool.formats.own_run import MANIFEST_FILE, read_json
-    from gradeschool.runs.manifest import plan_of
+    from gradeschool.runs.plan import plan_of
 
     manifest = read_json(file / MANIFEST_FILE) if file.is_dir() else None
     return None if manifest is None else plan_of(manifest).protocol.scorers[0]

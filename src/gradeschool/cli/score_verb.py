@@ -68,10 +68,10 @@ def command(
     """Score sample files under every scorer.
 
     FILES are run folders, tables (JSONL, JSON, CSV, Excel, Parquet, Arrow) or logs of other tools.
-    Columns are guessed by their names, which --columns can say: the text, and the problem by its
-    question, id or index; run and sample if there are several. A quoted pattern
-    ('answers/*.parquet') or a folder of tables is one table; FILE#NAME selects one run of several,
-    - is standard input (JSONL). Counts rows that cannot be used as errors, and exits with 3.
+    Detects the columns by their names: the text, and the problem by its question, id or index; run
+    and sample if there are several. --columns names them. A quoted pattern ('answers/*.parquet') or
+    a folder of tables is one table; FILE#NAME selects one run of several, - is standard input
+    (JSONL). Counts rows that cannot be used as errors, and exits with 3.
 
     Scorers that call a library ("extra" in `gradeschool protocols list`) are about a thousand times
     slower; `--scorer all` adds those that are installed.

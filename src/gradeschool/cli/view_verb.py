@@ -16,11 +16,11 @@ from gradeschool.reports.printable import say
               help="Port on 127.0.0.1; 0 takes a free one.")  # fmt: skip
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 def command(folder: Path, port: int, opens: bool) -> None:
-    """Show the runs of a folder (by default runs) in the browser, while they go.
+    """Show the runs of a folder (by default runs) in the browser, also while they run.
 
-    Prints an address of this machine, which holds a secret, and serves until Ctrl-C: a leaderboard,
-    the report of each run with every prompt and completion, and several runs side by side. Pages
-    follow runs that are still going. Asks no other machine, and changes nothing.
+    Prints an address of this machine, which contains a secret, and serves until Ctrl-C: a
+    leaderboard, the report of each run with every prompt and completion, and several runs side by
+    side. Pages of unfinished runs are updated. Contacts no other machine, and changes nothing.
 
     Example: gradeschool view runs
     """

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--expected", type=FiniteRange(0, 100), metavar="PERCENT",
               help="Accuracy that was expected: 54.6.")  # fmt: skip
 @click.option("--expected-run", metavar="FILE",
-              help="Run folder or sample file with the expected score; tells more than a "
+              help="Run folder or sample file with the expected score; explains more than a "
                    "number.")  # fmt: skip
 @scorer_option("Scorer; by default that of the run, else gradeschool/reader.")
 @dataset_option
@@ -45,10 +45,10 @@ def command(
     dataset: str | None,
     as_json: bool,
 ) -> None:
-    """Show where the points to an expected score are missing.
+    """Explain why a score is not the expected one.
 
     RUN is a run folder or a sample file; FILE#NAME selects one run of several. Lists the causes
-    with the points that each accounts for, the evidence, and the command that tests or mends it.
+    with the points that each accounts for, the evidence, and the command that tests or fixes it.
     Says whether the gap is within chance.
 
     Example: gradeschool why runs/mine --expected 54.6
@@ -97,8 +97,8 @@ def _beside(
     """Return the account of a run beside the run with the expected score."""
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.terminal import quoted
+    from gradeschool.runs.diff.pairs import read_side
     from gradeschool.runs.diff.result import difference
-    from gradeschool.runs.diff.sides import read_side
     from gradeschool.runs.why import account_of_difference
     from gradeschool.scoring.sources import choose_runs
 

@@ -94,11 +94,12 @@ def fetch(source: DatasetSource) -> Path:
     from http.client import HTTPException
     from urllib.request import Request, build_opener
 
+    place = f"${DATA_VARIABLE}/{source.path}"
     for variable in OFFLINE_VARIABLES:
         if os.environ.get(variable, "").strip().lower() in {"1", "true", "yes", "on"}:
             raise DataError(
                 f"the dataset {source.name!r} is not on this machine and {variable} forbids to "
-                f"fetch it; put it at ${DATA_VARIABLE}/{source.path} or unset {variable}"
+                f"fetch it; put it at {place} or unset {variable}"
             )
     target = cache_folder() / source.path
     try:
@@ -110,8 +111,12 @@ def fetch(source: DatasetSource) -> Path:
         reason = getattr(error, "reason", error) or type(error).__name__
         raise DataError(
             f"cannot fetch the dataset {source.name!r} from {source.url}: {reason}; "
-            f"put it at ${DATA_VARIABLE}/{source.path}, or fetch it where there is a network"
+            f"put it at {place}, or fetch it where there is a network"
         ) from error
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"fetching the dataset {source.name!r} was interrupted; nothing was kept: run it again"
+        ) from None
     if length and length.isdecimal() and len(body) < min(int(length), LARGEST_BYTES):
         raise DataError(
             f"{source.url} broke off after {len(body):,} of {int(length):,} bytes; nothing was "
@@ -120,14 +125,14 @@ def fetch(source: DatasetSource) -> Path:
     digest, expected = hashlib.sha256(body).hexdigest(), source.sha256 or _recorded(target)
     if expected and digest != expected:
         raise DataError(
-            f"{source.url} gave {len(body)} bytes with SHA-256 {digest}, expected {expected}; "
-            "nothing was kept"
+            f"{source.url} gave {len(body):,} bytes with SHA-256 {digest}, expected {expected}; "
+            f"nothing was kept: fetch it again, or put the published file at {place}"
         )
     if not expected:
         if (rows := len(body.splitlines())) != source.rows:
             raise DataError(
                 f"{source.url} gave {rows:,} lines, not the {source.rows:,} of the dataset "
-                f"{source.name!r}; nothing was kept"
+                f"{source.name!r}; nothing was kept: put the published file at {place}"
             )
         _write_whole(_record(target), f"{digest}\n".encode())
     _write_whole(target, body)

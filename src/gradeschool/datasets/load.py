@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -160,8 +161,7 @@ def _row(dataset: str, default_id: str, row: Row) -> Problem:
         answer = f"{MARKER} {answer.strip()}"
     id = row.fields.get("id")
     id = default_id if id is None or id == "" else str(id)
-    written = ((name, row.fields.get(name)) for name in META_COLUMNS)
-    meta = {name: value for name, value in written if isinstance(value, str)}
+    meta = {name: value for name in META_COLUMNS if isinstance(value := row.fields.get(name), str)}
     try:
         return Problem.from_row(id, question, answer, meta)
     except InputError as error:
@@ -261,7 +261,7 @@ def _listed_samples(path: Path) -> list[Row]:
 
 
 ASKS, THINKS = "Question: ", "\nLet's think step by step\nAnswer:"
-CONCLUDES = "\nThe answer is "
+CONCLUSION = re.compile(r"\sThe answer is (\S+?)\.?\s*\Z")
 
 
 def config_shots(path: Path) -> list[Row]:
@@ -276,9 +276,17 @@ def config_shots(path: Path) -> list[Row]:
     rows = []
     for number, place in enumerate(range(0, len(turns) - 1, 2), start=1):
         question = turns[place][1].removeprefix(ASKS).removesuffix(THINKS)
-        rationale, _, answer = turns[place + 1][1].rpartition(CONCLUDES)
-        fields = {"question": question, "rationale": rationale, "answer": answer.strip()}
-        rows.append(Row(number, fields))
+        answer = turns[place + 1][1]
+        conclusion = CONCLUSION.search(answer)
+        if conclusion is None:
+            raise DataError(
+                f"{str(path)!r}: example {number} does not end in 'The answer is N'; "
+                "give the published file"
+            )
+        rationale = answer[: conclusion.start()]
+        rows.append(
+            Row(number, {"question": question, "rationale": rationale, "answer": conclusion[1]})
+        )
     return rows
 
 

@@ -340,6 +340,19 @@ SOURCES = {
             layout="opencompass-config",
         ),
         DatasetSource(
+            name="opencompass:svamp-shots",
+            summary="the 4 examples of OpenCompass's svamp_gen_fb25e4",
+            path="exemplars/svamp_gen_fb25e4.py",
+            sha256="fbc3b0981f8dc87f8fe357d88488659b505a33a65dcef0f33368341112001fe9",
+            rows=4,
+            url=(
+                f"{RAW}/open-compass/opencompass/46cc7894e1cf05d80b7d34b35a07355433d8fce5/"
+                "opencompass/configs/datasets/SVAMP/svamp_gen_fb25e4.py"
+            ),
+            licence="Apache-2.0",
+            layout="opencompass-config",
+        ),
+        DatasetSource(
             name="minerva:shots",
             summary="the 4 examples for MATH of Lewkowycz et al. 2022, as lm-eval has them",
             path="exemplars/minerva_math.py",
@@ -362,7 +375,10 @@ SOURCES = {
             licence="MIT",
             layout="columns",
             columns=Columns(
-                question=("Body", "Question"), gold="Answer", id="ID", meta={"type": "Type"}
+                question=("Body", "Question"),
+                gold="Answer",
+                id="ID",
+                meta={"type": "Type", "body": "Body"},
             ),
         ),
         DatasetSource(

@@ -131,6 +131,7 @@ def to_line(completion: Completion, question: str) -> bytes:
         "prompt_tokens": completion.usage.prompt_tokens,
         "completion_tokens": completion.usage.completion_tokens,
         **({} if completion.requests == 1 else {"requests": completion.requests}),
+        **({} if completion.logprob is None else {"logprob": round(completion.logprob, 6)}),
         "error": completion.error,
         "deviations": list(completion.deviations),
     }
@@ -171,12 +172,18 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
         run=str(fields.get("run") or ""),
         deviations=tuple(map(str, deviations)) if isinstance(deviations, list) else (),
         requests=requests if isinstance(requests, int) and requests > 0 else 1,
+        logprob=_logprob(fields.get("logprob")),
     )
 
 
 def _count(value: object) -> int | None:
     """Return a number of tokens, None for what cannot be one."""
     return value if type(value) is int and 0 <= value < 2**31 else None
+
+
+def _logprob(value: object) -> float | None:
+    """Return a log-probability, None for what cannot be one."""
+    return value if isinstance(value, float) and -1e9 < value <= 0 else None
 
 
 def read_completions(path: Path) -> Iterator[tuple[bytes, Completion | None]]:

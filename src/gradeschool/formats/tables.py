@@ -19,7 +19,6 @@ from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
-from xml.etree import ElementTree
 
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.scorer import clip
@@ -72,9 +71,9 @@ TableBatch = LineBatch | CellBatch | ParsedBatch
 BATCH_ROWS = 1024
 SEPARATORS = ",;\t|"  # of CSV, by their number in the header
 ARROW_FILE = b"ARROW1"  # what an Arrow file begins with, and a stream does not
-# What a damaged Excel file raises in openpyxl, zipfile and the parser of XML.
+# What a damaged Excel file raises in openpyxl, zipfile and the parser of XML (a SyntaxError).
 EXCEL_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, IndexError,
-                TypeError, AttributeError, RuntimeError, ElementTree.ParseError)  # fmt: skip
+                TypeError, AttributeError, RuntimeError, SyntaxError)  # fmt: skip
 BATCH_BYTES = 4 * 2**20  # JSONL: a batch ends with the line that reaches this
 CSV = (".csv", ".tsv", ".tab")
 ARROW = (".arrow", ".feather")

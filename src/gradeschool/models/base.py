@@ -27,7 +27,7 @@ class Reply:
     """What came back: the completion's text and the facts about it.
 
     deviations: what the server did otherwise than asked, in short words, mended where possible.
-    requests: how many it took.
+    requests: how many it took. logprob: see `Completion`.
     """
 
     text: str
@@ -37,6 +37,7 @@ class Reply:
     model: str = ""
     deviations: tuple[str, ...] = ()
     requests: int = 1
+    logprob: float | None = None
 
 
 class Model(Protocol):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 from gradeschool.errors import InputError, close_names
 from gradeschool.masking import shown_address
 from gradeschool.models.base import Model
-from gradeschool.models.recorded import RecordedModel
 from gradeschool.problem import Problem
 
 if TYPE_CHECKING:
@@ -78,6 +77,8 @@ def choose_model(
     if provider == "recorded" and name:
         if calculator:
             raise InputError("a recorded model writes nothing new; leave out --calculator")
+        from gradeschool.models.recorded import RecordedModel
+
         return RecordedModel(name, problems, dataset)
     if provider == "transformers" and name:
         from gradeschool.models.transformers_model import TransformersModel

@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from gradeschool.errors import ModelError
+from gradeschool.errors import FatalModelError, ModelError, TransientError
+from gradeschool.models.base import Model
 from gradeschool.models.endpoint import LOCAL_HOSTS, Endpoint
 from gradeschool.models.openai_api import NEUTRAL
 from gradeschool.models.probe import (
@@ -29,6 +30,7 @@ from gradeschool.models.probe import (
     ServerFinding,
     first_choice,
 )
+from gradeschool.protocol import Protocol
 
 NO_SUCH_MODEL = "gradeschool-no-such-model"
 # A beginning that no model gives of its own accord.
@@ -451,3 +453,41 @@ PROBES: Mapping[str, Callable[[Probe, FormAnswers], Awaitable[ServerFinding | No
     "model name": _model_name,
     "context limit": _context,
 }
+
+
+async def check_server(model: Model, protocol: Protocol) -> dict[str, str]:
+    """Check that a server continues the answer that a protocol's prompts begin.
+
+    One that takes the field and begins a new turn gives answers to another prompt. Returns the
+    finding by its name, {} for a model that is no server. Raises FatalModelError for a server that
+    does not continue it. A server that fails now is asked nothing more here: the run will tell.
+    """
+    if not isinstance(model, Endpoint):
+        return {}
+    try:
+        finding = await continues_prefix(model)
+    except TransientError as error:
+        return {"prefix": f"not known: {error}"}
+    if finding.refuses:
+        raise FatalModelError(
+            "no assistant prefix",
+            f"{protocol.name} begins the assistant's answer, and this server does not continue it: "
+            f"{finding.says}; use another server or protocol",
+        )
+    return {finding.name: finding.says}
+
+
+def obstacles(protocol: Protocol, findings: Sequence[ServerFinding]) -> list[str]:
+    """Return why a protocol cannot be run as it is defined on a server, nothing where it can."""
+    prompt = protocol.example_prompt()
+    by_name = {finding.name: finding for finding in findings}
+    form = "chat" if prompt.is_chat else "completions"
+    wrong = []
+    if f"{form} is refused" in by_name["forms"].says:
+        wrong.append(by_name["forms"].says)
+    prefix = by_name.get("prefix")
+    if prompt.prefix is not None and prefix is not None and prefix.refuses:
+        wrong.append(prefix.says)
+    if protocol.decoding.temperature and by_name["temperature"].state is FindingState.DEVIATES:
+        wrong.append(by_name["temperature"].says)
+    return wrong

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from gradeschool.errors import ModelError
 from gradeschool.formats.settings import UNKNOWN
 from gradeschool.models.base import Model
 from gradeschool.models.local import LocalModel, precision_on, weights_of
-from gradeschool.models.native import NativeModel
 
 SECONDS = 5.0  # to wait for what a server says of itself
 LONGEST = 100  # characters of a fact that a server gives
@@ -31,14 +29,14 @@ async def engine_facts(model: Model) -> dict[str, str]:
     """
     if isinstance(model, LocalModel):
         return _local_facts(model)
-    if isinstance(model, NativeModel):
-        return {"engine": "any-llm", **_versions("any-llm-sdk", *model.provider.distributions)}
-    if not hasattr(model, "call"):  # no endpoint
-        return {}
     from gradeschool.models.endpoint import Endpoint
     from gradeschool.models.llama_cpp import FLASH_ATTENTION, KV_CACHE, LlamaCppModel
+    from gradeschool.models.native import NativeModel
 
-    assert isinstance(model, Endpoint)  # noqa: S101
+    if isinstance(model, NativeModel):
+        return {"engine": "any-llm", **_versions("any-llm-sdk", *model.provider.distributions)}
+    if not isinstance(model, Endpoint):
+        return {}
     facts: dict[str, str] = {}
     with suppress(ModelError, TimeoutError, KeyError, TypeError, ValueError, IndexError):
         async with asyncio.timeout(SECONDS):
@@ -75,6 +73,8 @@ def _local_facts(model: LocalModel) -> dict[str, str]:
 
 
 def _versions(*packages: str) -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
     versions = []
     for package in packages:
         with suppress(PackageNotFoundError):

@@ -127,7 +127,12 @@ class LoadedGenerator:
         ids = row.ids[:-1] if row.ids and row.ids[-1] in self.ends else row.ids
         text = str(self.tokenizer.decode(ids, skip_special_tokens=True))
         end = min((start for word in stop if (start := text.find(word)) >= 0), default=len(text))
-        return WrittenText(row.prompt, text[:end], len(row.ids), row.finished)
+        logprobs = getattr(row, "logprobs", None)  # the loop of transformers gives none
+        whole = end == len(text) and (
+            not row.finished or row.ids[-1] == self.tokenizer.eos_token_id
+        )
+        total = sum(logprobs) if logprobs and whole else None
+        return WrittenText(row.prompt, text[:end], len(row.ids), row.finished, total)
 
 
 def _free_memory() -> int:

@@ -34,12 +34,16 @@ class SampleTask(NamedTuple):
 
 
 class WrittenText(NamedTuple):
-    """The text written for the task of that prompt index. tokens: with the end token."""
+    """The text written for the task of that prompt index.
+
+    tokens: with the end token. logprob: of all of them, see `Completion`.
+    """
 
     prompt: int
     text: str
     tokens: int
     finished: bool
+    logprob: float | None = None
 
 
 class GenerationSettings(NamedTuple):

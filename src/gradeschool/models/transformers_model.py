@@ -88,4 +88,4 @@ class TransformersEngine:
     def _result(self, request: Request, row: WrittenText, tokens: Any) -> tuple[Request, Reply]:
         finish = Finish.STOP if row.finished else Finish.LENGTH
         usage = Usage(len(tokens[request.prompt]), row.tokens)
-        return request, Reply(row.text, finish, usage)
+        return request, Reply(row.text, finish, usage, logprob=row.logprob)

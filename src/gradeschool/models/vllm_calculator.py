@@ -1,8 +1,10 @@
 """The calculator as a logits processor of vLLM: where a result is due, no other token can be drawn.
 
 `LLM(model=..., logits_processors=["gradeschool.models.vllm_calculator:Calculator"])`, or
-`vllm serve --logits-processors gradeschool.models.vllm_calculator:Calculator`. Written against vLLM
-0.32. A processor sees a token once it is chosen and cannot take it back: a token that
+`vllm serve --logits-processors gradeschool.models.vllm_calculator:Calculator`. The class serves
+both of vLLM's model runners, whose interfaces differ (vllm/v1/sample/logits_processor and
+vllm/v1/worker/gpu/sample/logits_processor of vLLM 0.32): each takes only processors of its own.
+A processor sees a token once it is chosen and cannot take it back: a token that
 continues after "=" with another result than the calculator's ("=7") stays, and forces nothing.
 vLLM's log-probabilities of forced tokens are of the model before it was forced.
 """
@@ -10,26 +12,44 @@ vLLM's log-probabilities of forced tokens are of the model before it was forced.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from vllm.v1.sample.logits_processor import LogitsProcessor, MoveDirectionality
+
+try:
+    from vllm.v1.worker.gpu.sample.logits_processor import LogitsProcessor as SlotProcessor
+except ImportError:  # a vLLM without the second runner
+    SlotProcessor = object
 
 from gradeschool.models.local import load_tokenizer
 from gradeschool.models.tokens.annotations import Annotations
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
+    from vllm.sampling_params import SamplingParams
     from vllm.v1.sample.logits_processor import BatchUpdate
 
 
-class Calculator(LogitsProcessor):  # type: ignore[misc]
-    """Computes the annotations of every request of an engine."""
+class Calculator(LogitsProcessor, SlotProcessor):  # type: ignore[misc]
+    """Computes the annotations of every request of an engine.
 
-    def __init__(self, vllm_config: VllmConfig, device: torch.device, is_pin_memory: bool) -> None:
+    The first runner names a request by its row of the batch and moves rows (`update_state`); the
+    second by a slot that the request keeps, whose tokens are in buffers on the device.
+    """
+
+    def __init__(self, vllm_config: VllmConfig, state: Any, is_pin_memory: bool = False) -> None:
+        """Prepare an engine's calculator. state: the first runner's device, or the second's slots.
+
+        Raises ValueError for speculative decoding, whose drafts are chosen without a processor.
+        """
+        if getattr(vllm_config, "speculative_config", None) is not None:
+            raise ValueError("the calculator cannot force tokens that a draft model has chosen")
         config = vllm_config.model_config
         tokenizer = load_tokenizer(config.tokenizer)
         self.annotations = Annotations(tokenizer, config.get_vocab_size())
+        self.state = state
         self.rows: dict[int, _Row] = {}
 
     def is_argmax_invariant(self) -> bool:
@@ -37,7 +57,7 @@ class Calculator(LogitsProcessor):  # type: ignore[misc]
         return False
 
     def update_state(self, batch_update: BatchUpdate | None) -> None:
-        """Follow the requests to their places in the batch."""
+        """Follow the requests to their rows in the first runner's batch."""
         if batch_update is None:
             return
         for index in batch_update.removed:
@@ -51,9 +71,15 @@ class Calculator(LogitsProcessor):  # type: ignore[misc]
             if second is not None and direction == MoveDirectionality.SWAP:
                 self.rows[source] = second
 
-    def apply(self, logits: torch.Tensor) -> torch.Tensor:
-        """Leave one token to each row where a result is due."""
-        due = [(index, token) for index, row in self.rows.items()
+    def add_request(self, req_idx: int, sampling_params: SamplingParams) -> bool:
+        """Begin a request in a slot of the second runner, or resume one that it set aside."""
+        self.rows[req_idx] = _Row([])
+        return True
+
+    def apply(self, logits: torch.Tensor, ctx: Any = None) -> torch.Tensor:
+        """Leave one token to each row where a result is due. ctx: the second runner's batch."""
+        rows = self.rows.items() if ctx is None else self._in_slots(ctx)
+        due = [(index, token) for index, row in rows
                if (token := row.due(self.annotations)) is not None]  # fmt: skip
         if due:
             places, tokens = (
@@ -63,9 +89,31 @@ class Calculator(LogitsProcessor):  # type: ignore[misc]
             logits[places, tokens] = 0.0
         return logits
 
+    def _in_slots(self, ctx: Any) -> Iterator[tuple[int, _Row]]:
+        """Yield the rows of a batch of the second runner, with what their requests have written.
+
+        A step adds the one token that it was fed; a request that was resumed has its tokens read
+        again. A row inside the prompt draws no token and is left out.
+        """
+        fed: Sequence[int] = ctx.input_ids.tolist()
+        positions: Sequence[int] = ctx.pos.tolist()
+        prompts = self.state.prompt_len.np
+        for index, slot in enumerate(ctx.idx_mapping_np.tolist()):
+            row = self.rows[slot]
+            prompt = int(prompts[slot])
+            count = positions[index] + 1 - prompt
+            if count < 0:
+                continue
+            if count == len(row.written) + 1:
+                row.written.append(fed[index])
+            elif count != len(row.written):
+                tokens = self.state.all_token_ids.gpu[slot, prompt : prompt + count]
+                row = self.rows[slot] = _Row(tokens.tolist())
+            yield index, row
+
 
 class _Row:
-    """One request. written: its tokens so far, a list that the engine makes longer."""
+    """One request. written: its tokens so far, a list that grows from outside."""
 
     def __init__(self, written: list[int]) -> None:
         self.written = written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ from gradeschool.formats.samples import finish_of
 from gradeschool.models.base import Reply, Request, Results
 from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, fits, tokens_of, too_long
 
-# vLLM schedules by itself; so many requests keep a GPU busy, and their answers come together.
-ROWS = 512
+# vLLM batches by itself, and takes a new request when another ends; so many wait in its queue.
+AHEAD = 4096
 # By name: the engine runs in a process of its own.
 CALCULATOR = "gradeschool.models.vllm_calculator:Calculator"
 
@@ -56,40 +57,55 @@ class VllmEngine:
         self.positions = int(engine.llm_engine.model_config.max_model_len)
 
     def write(self, requests: Sequence[Request]) -> Generator[Results, None, None]:
-        """Yield the results of some hundred requests at a time."""
-        for start in range(0, len(requests), ROWS):
-            chunk = requests[start : start + ROWS]
-            yield list(zip(chunk, self._generate(chunk), strict=True))
+        """Yield results as requests end; the engine always has `AHEAD` requests where there are."""
+        engine = self.engine.llm_engine
+        ahead = iter(enumerate(requests))
+        running: dict[str, tuple[Request, int]] = {}  # with the number of tokens of the prompt
+        try:
+            while True:
+                refused: Results = []
+                for number, request in islice(ahead, AHEAD - len(running)):
+                    result = self._begin(f"{id(requests)}-{number}", request)
+                    if isinstance(result, int):
+                        running[f"{id(requests)}-{number}"] = (request, result)
+                    else:
+                        refused.append((request, result))
+                if refused:
+                    yield refused
+                elif not running:
+                    return
+                ended = [output for output in engine.step() if output.finished] if running else []
+                if ended:
+                    yield [_result(*running.pop(output.request_id), output) for output in ended]
+        finally:
+            if running:
+                engine.abort_request(list(running))
 
-    def _generate(self, requests: Sequence[Request]) -> list[Reply | ModelError]:
-        """Return the reply to each request, or why there is none."""
-        results: list[Reply | ModelError] = []
-        fitting = []
-        for index, request in enumerate(requests):
-            limit = request.decoding.max_tokens or DEFAULT_TOKENS
-            try:
-                ids = tokens_of(self.tokenizer, request.prompt)
-            except ModelError as error:
-                results.append(error)
-                continue
-            results.append(too_long(len(ids), limit, self.positions))
-            if fits(len(ids), limit, self.positions):
-                tokens = min(limit, self.positions - len(ids))
-                fitting.append((index, ids, parameters(request.decoding, request.sample, tokens)))
-        if fitting:
-            prompts = [{"prompt_token_ids": ids} for _, ids, _ in fitting]
-            settings = [sampling for *_, sampling in fitting]
-            outputs = self.engine.generate(prompts, settings, use_tqdm=False)
-            for (index, ids, _), output in zip(fitting, outputs, strict=True):
-                written = output.outputs[0]
-                usage = Usage(len(ids), len(written.token_ids))
-                results[index] = Reply(written.text, finish_of(written.finish_reason), usage)
-        return results
+    def _begin(self, name: str, request: Request) -> int | Reply | ModelError:
+        """Give a request to the engine; return its prompt's tokens, or why there is no reply."""
+        limit = request.decoding.max_tokens or DEFAULT_TOKENS
+        try:
+            ids = tokens_of(self.tokenizer, request.prompt)
+        except ModelError as error:
+            return error
+        if not fits(len(ids), limit, self.positions):
+            return too_long(len(ids), limit, self.positions)
+        tokens = min(limit, self.positions - len(ids))
+        sampling = parameters(request.decoding, request.sample, tokens)
+        self.engine.llm_engine.add_request(name, {"prompt_token_ids": ids}, sampling)
+        return len(ids)
+
+
+def _result(request: Request, prompt_tokens: int, output: Any) -> tuple[Request, Reply]:
+    written = output.outputs[0]
+    usage = Usage(prompt_tokens, len(written.token_ids))
+    return request, Reply(written.text, finish_of(written.finish_reason), usage)
 
 
 def parameters(decoding: Decoding, sample: int, limit: int) -> Any:
     """Return vLLM's sampling parameters; what the protocol does not set is neutral."""
     from vllm import SamplingParams
+    from vllm.sampling_params import RequestOutputKind
 
     return SamplingParams(
         temperature=1.0 if decoding.temperature is None else decoding.temperature,
@@ -100,4 +116,5 @@ def parameters(decoding: Decoding, sample: int, limit: int) -> Any:
         max_tokens=limit,
         stop=list(decoding.stop) or None,
         seed=None if decoding.seed is None else decoding.seed + sample,
+        output_kind=RequestOutputKind.FINAL_ONLY,
     )

@@ -12,9 +12,8 @@ from rich.table import Table
 from gradeschool.reports.comparison import name, percent
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import folded
-from gradeschool.runs.diff.fields import DIFFERS, SAME, UNKNOWN, SettingDifference
 from gradeschool.runs.diff.pairs import PromptDifference
-from gradeschool.runs.diff.result import RunDifference
+from gradeschool.runs.diff.result import DIFFERS, SAME, UNKNOWN, RunDifference, SettingDifference
 from gradeschool.runs.diff.steps import PROMPTS, SET, TEXTS, UNPROMPTED
 from gradeschool.scorer import clip
 

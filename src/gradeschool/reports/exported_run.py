@@ -1,28 +1,50 @@
-"""Make a run ready for export: its prompts, verdicts, scores and dates."""
+"""A run as `gradeschool export` writes it: the formats, and what is filled into them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from math import sqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion, Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.sources import ALIASES, SOURCES
 from gradeschool.errors import InputError
-from gradeschool.formats.export import ExportedRun, ExportedSample, ExportedScore
+from gradeschool.formats.every_eval_ever import every_eval_ever_files
+from gradeschool.formats.export import ExportedFile, ExportedRun, ExportedSample, ExportedScore
+from gradeschool.formats.hub import eval_results_files, model_index_files
+from gradeschool.formats.inspect_log import inspect_files
+from gradeschool.formats.lm_eval import lm_eval_files
 from gradeschool.formats.own_run import COMPLETIONS_FILE, from_fields
+from gradeschool.formats.parquet import parquet_files
 from gradeschool.formats.tables import read_rows
 from gradeschool.reports.page.gather import PageRun, gather
 from gradeschool.reports.page.verdicts import share_of_clusters
-from gradeschool.runs.manifest import plan_of
+from gradeschool.runs.plan import plan_of
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import ExplainedSample, explained_samples, label_changes
 from gradeschool.scoring.samples import OWN_PROBLEMS, Warn
 from gradeschool.scoring.table import OUTCOMES, scored_table, tally_by_problem
 from gradeschool.verdict import Outcome
+
+
+class ExportFormat(NamedTuple):
+    """A format: the function that makes its files; its ending, "" for files in a folder."""
+
+    files: Callable[[ExportedRun], list[ExportedFile]]
+    ending: str
+
+
+FORMATS = {
+    "lm-eval": ExportFormat(lm_eval_files, ""),
+    "inspect": ExportFormat(inspect_files, ".eval"),
+    "eval-results": ExportFormat(eval_results_files, ".yaml"),
+    "model-index": ExportFormat(model_index_files, ".md"),
+    "every-eval-ever": ExportFormat(every_eval_ever_files, ""),
+    "parquet": ExportFormat(parquet_files, ".parquet"),
+}
 
 
 def one_run(spec: str, dataset: str | None, warn: Warn) -> PageRun:

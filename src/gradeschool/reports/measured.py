@@ -1,6 +1,6 @@
 """What a result measured, in words: model, engine, protocol, dataset, overrides; and what to do.
 
-Read from run.json (`runs/manifest.py`), so that a terminal, a page and a leaderboard say the same.
+Read from run.json (`runs/plan.py`), so that a terminal, a page and a leaderboard say the same.
 """
 
 from __future__ import annotations

@@ -166,11 +166,11 @@ def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path
             axes.plot([low, high], [row, row], color=colour, linewidth=1.0)
             marker = "o" if pair.n else "s"
             axes.plot([100 * pair.difference], [row], marker=marker, color=colour, markersize=3.6)
-        labels = [
-            f"   {plain(entry.group, 40)}" if entry.group else plain(entry.run, 40)
-            for entry in entries
-        ]
+        labels = [plain(entry.group or entry.run, 40) for entry in entries]
         axes.set_yticks(range(len(entries)), labels)
+        for label, entry in zip(axes.get_yticklabels(), entries, strict=True):
+            if entry.group:
+                label.set(color=SOFT, style="italic")
         axes.invert_yaxis()
         axes.set_xlabel(
             f"points from {plain(original.run, 30)} ({100 * original.accuracy:.1f} %), 95 %"

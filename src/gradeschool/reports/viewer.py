@@ -1,4 +1,4 @@
-"""`gradeschool view`: the runs of a folder as local pages that follow runs while they go.
+"""`gradeschool view`: the runs of a folder as local pages that are updated while runs go on.
 
 Only this machine can reach the server, and only with the token in its address. It reads run folders
 and writes nothing. The pages are those of `gradeschool report`; a leaderboard leads to them.

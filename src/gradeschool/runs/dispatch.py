@@ -344,6 +344,7 @@ def completed(request: Request, reply: Reply, run: str) -> Completion:
         run=run,
         deviations=reply.deviations,
         requests=reply.requests,
+        logprob=reply.logprob,
     )
 
 

@@ -15,11 +15,9 @@ from gradeschool.errors import FatalModelError
 from gradeschool.formats.own_run import MANIFEST_FILE
 from gradeschool.models.base import BulkModel, Model, Request
 from gradeschool.models.engine_facts import engine_facts
-from gradeschool.models.requirements import check
 from gradeschool.runs.cost import Budget, Price, estimate
 from gradeschool.runs.dispatch import ConcurrencyLimiter, Dispatcher
-from gradeschool.runs.manifest import make_manifest
-from gradeschool.runs.plan import RunPlan, missing
+from gradeschool.runs.plan import RunPlan, make_manifest, missing
 from gradeschool.runs.progress import EndedSample, RunProgress
 from gradeschool.runs.results import scorers_of, write_results
 from gradeschool.runs.store import Answered, GroupWriter, RunStore
@@ -103,8 +101,11 @@ async def evaluate(
             store.write_json(MANIFEST_FILE, fields)
             with on_interrupt(session.interrupt):
                 try:
-                    if session.todo and not options.batch:
-                        server = await check(model, plan.protocol)
+                    prefix = plan.protocol.example_prompt().prefix
+                    if session.todo and not options.batch and prefix is not None:
+                        from gradeschool.models.doctor import check_server
+
+                        server = await check_server(model, plan.protocol)
                         if server:
                             store.write_json(MANIFEST_FILE, {**fields, "server": server})
                     await session.request_missing()

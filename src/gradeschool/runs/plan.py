@@ -1,18 +1,26 @@
-"""What a run requests: every sample of every problem, in order, each under its key."""
+"""The plan of a run: every sample of every problem, in order, each under its key; and run.json.
+
+run.json holds the settings, so that a later command can tell whether it is the same run.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import platform
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import Dataset, load_dataset
-from gradeschool.errors import InputError
-from gradeschool.models.base import Request
+from gradeschool.errors import InputError, StoreError
+from gradeschool.models.base import Model, Request
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
+from gradeschool.protocols.registry import get_protocol
 
 RequestGroup = Sequence[Request]
 
@@ -124,3 +132,126 @@ def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) 
         sample,
     ]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+SCHEMA = 1
+# These never change in a run; the number of problems and of samples may grow.
+FIXED = ("model", "protocol", "dataset", "shots", "decoding")
+
+
+def make_manifest(
+    plan: RunPlan,
+    model: Model,
+    version: str,
+    earlier: Mapping[str, Any] | None,
+    folder: Path,
+    repairs: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return the fields of run.json; they hold no API key, and no path but the dataset's.
+
+    repairs: what this session mended in the folder; all of them stay in run.json. Raises StoreError
+    where `earlier`, the present run.json of `folder`, is of another run.
+    """
+    schema = (earlier or {}).get("schema", SCHEMA)
+    if schema != SCHEMA:
+        raise StoreError(
+            f"the run folder has the schema {schema!r}, this version knows {SCHEMA}; "
+            "use the version that wrote it, or give another folder with -o"
+        )
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    fields = {
+        "schema": SCHEMA,
+        "gradeschool": version,
+        "python": platform.python_version(),
+        "created": earlier.get("created", now) if earlier else now,
+        "updated": now,
+        "model": model.identity,
+        **facts_of(plan),
+        "problems": len(plan.problems),
+        "samples": plan.samples,
+    }
+    if not plan.is_prefix:
+        fields["problem_ids"] = [problem.id for problem in plan.problems]
+    if earlier is not None:
+        difference = differing(earlier, fields)
+        if difference is not None:
+            name, before, now_value = difference
+            raise StoreError(
+                f"{str(folder)!r} holds another run: its {name} is {before}, not {now_value}; "
+                "give another folder with -o"
+            )
+    stored = (earlier or {}).get("repairs")
+    listed = [*(stored if isinstance(stored, list) else ())]
+    listed += [{"time": now, "what": text} for text in repairs]
+    return {**fields, "repairs": listed} if listed else fields
+
+
+def facts_of(plan: RunPlan) -> dict[str, Any]:
+    """Return protocol, dataset, shots and decoding as run.json holds them."""
+    return {
+        "protocol": {
+            "name": plan.protocol.name,
+            "digest": plan.protocol.digest(),
+            "scorers": list(plan.protocol.scorers),
+            "source": plan.protocol.source,
+        },
+        "dataset": {"name": plan.dataset.name, "sha256": plan.dataset.sha256},
+        "shots": {"name": plan.shots.name, "sha256": plan.shots.sha256} if plan.shots else None,
+        "decoding": {**asdict(plan.decoding), "stop": list(plan.decoding.stop)},
+    }
+
+
+class ChangedSetting(NamedTuple):
+    """A setting by which two runs differ, and its value in each, in words."""
+
+    name: str
+    first: str
+    second: str
+
+
+def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> ChangedSetting | None:
+    """Return the first setting that makes two run.json those of different runs, or None.
+
+    Of a setting of several fields, such as decoding, the field alone that differs.
+    """
+    for name in FIXED:
+        before, after = first.get(name), second.get(name)
+        if before == after:
+            continue
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+            inner = "" if name == "decoding" else f"{name} "
+            key = "" if keys[0] == "name" else keys[0].replace("_", " ")
+            words = f"{inner}{key}".strip()
+            return ChangedSetting(words, _words(before.get(keys[0])), _words(after.get(keys[0])))
+        return ChangedSetting(name, _words(before), _words(after))
+    return None
+
+
+def _words(value: object) -> str:
+    return "none" if value in (None, [], "") else repr(value)
+
+
+def plan_of(fields: Mapping[str, Any]) -> RunPlan:
+    """Return the plan of a run.json, with today's protocol and dataset of these names.
+
+    Raises StoreError where the fields are not those of a run.json, UnknownNameError, DataError.
+    """
+    try:
+        protocol = get_protocol(fields["protocol"]["name"])
+        dataset = load_dataset(fields["dataset"]["name"])
+        decoding = {**fields["decoding"], "stop": tuple(fields["decoding"]["stop"])}
+        shots = load_dataset(fields["shots"]["name"]) if fields["shots"] else None
+        problems = dataset.problems[: fields["problems"]]
+        if "problem_ids" in fields:
+            by_id = {problem.id: problem for problem in dataset.problems}
+            problems = tuple(by_id[id] for id in fields["problem_ids"])
+        samples = int(fields["samples"])
+        return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples)
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise StoreError(
+            f"run.json is not as gradeschool wrote it ({error!s} is missing or of another kind); "
+            "restore it, or run the evaluation again"
+        ) from error

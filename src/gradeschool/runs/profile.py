@@ -13,7 +13,7 @@ from gradeschool.formats.own_run import manifest_of
 from gradeschool.models.base import Model
 from gradeschool.problem import Problem
 from gradeschool.runs.job import BUILT_IN, EvalJob, PreparedJob, prepare
-from gradeschool.runs.manifest import plan_of
+from gradeschool.runs.plan import plan_of
 from gradeschool.scoring.profile import SeedIndex
 
 SETS = ("gsm8k", "gsm-symbolic", "gsm-plus:mini", "gsm-hard", "fresh:1")

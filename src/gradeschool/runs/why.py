@@ -20,8 +20,7 @@ from gradeschool.formats import settings as names
 from gradeschool.problem import MARKER
 from gradeschool.protocol import Protocol
 from gradeschool.runs.diff import steps as diff_steps
-from gradeschool.runs.diff.fields import DIFFERS, SPECIAL
-from gradeschool.runs.diff.result import RunDifference
+from gradeschool.runs.diff.result import DIFFERS, SPECIAL, RunDifference
 from gradeschool.runs.job import overrides
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import LabelChanges, Side, explained_samples, label_changes

@@ -405,7 +405,8 @@ def gate(
         is_accepted = failed <= failures
         thresholds.append(Threshold(run.run, is_accepted, f"{run.run}: {counts} is accepted"))
         p = other.p_holm / 2 if other.difference < 0 else 1 - other.p_holm / 2
-        shown = f"{100 * other.difference:+.2f} points, p {p:.3f} that it is no worse"
+        p_text = f"{p:.3f}" if p >= 0.001 else "<0.001"
+        shown = f"{100 * other.difference:+.2f} points, p {p_text} that it is no worse"
         is_excluded = 100 * other.ci95.low > -margin
         needed = "" if is_excluded else _needed_for(other, margin)
         loss = f"a loss of {margin:g} is {'excluded' if is_excluded else 'not excluded'}{needed}"

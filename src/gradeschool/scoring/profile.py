@@ -124,8 +124,10 @@ def sentence(entry: ProfileEntry, original: str) -> str:
     elif pair.p_holm < LEVEL:
         outcome = "significantly higher"
     else:
-        outcome = f"no significant difference; a drop of {max(0.0, -100 * pair.ci95.low):.1f} or "
-        outcome += "more is excluded"
+        excludes_zero = pair.ci95.low > 0 or pair.ci95.high < 0
+        corrected = " once p is corrected for the number of lines" if excludes_zero else ""
+        most = max(0.0, -100 * pair.ci95.low)
+        outcome = f"no significant difference{corrected}; a drop of {most:.1f} or more is excluded"
     return (
         f"{original} {100 * pair.accuracy_a:.1f} %; {same} {entry.name} "
         f"{100 * pair.accuracy_b:.1f} % ({points(pair.difference, pair.ci95)}): {outcome}"

@@ -24,6 +24,10 @@ OUTCOMES = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR)
 CORRECT, WRONG, NO_ANSWER, ERROR = range(len(OUTCOMES))
 MOST_TEXTS = 10_000  # outcomes remembered; then all are forgotten
 Pair = tuple[str, Problem]
+Extract = Callable[[str, str], Answer | None]
+Compare = Callable[[str, str], bool]
+Extracted = Answer | ScorerFailure | None  # of a text, or why its answer cannot be extracted
+UNREADABLE = ScorerFailure("the gold cannot be read")
 
 
 class AnswerComparison(NamedTuple):
@@ -33,14 +37,14 @@ class AnswerComparison(NamedTuple):
     """
 
     reference: int
-    compare: Callable[[str, str], bool]
+    compare: Compare
     scorers: list[int]
 
 
 class Extraction(NamedTuple):
     """An extract function, and what is done with its answers."""
 
-    extract: Callable[[str, str], Answer | None]
+    extract: Extract
     comparisons: list[AnswerComparison]
 
 
@@ -70,7 +74,7 @@ class ScorerSet:
         self._outcomes: dict[tuple[int, str], bytes] = {}  # by number of the problem, and text
 
     def _shared_extractions(self) -> list[Extraction]:
-        extractions: dict[Callable[[str, str], Answer | None], dict[object, AnswerComparison]] = {}
+        extractions: dict[Extract, dict[object, AnswerComparison]] = {}
         for index, scorer in enumerate(self.scorers):
             reference = self._reference_functions.index(scorer.reference)
             comparisons = extractions.setdefault(scorer.extract, {})
@@ -108,26 +112,20 @@ class ScorerSet:
         """
         if self.calls_library and len(pairs) > 1:
             return call_at_once(lambda *pair: self._score([pair])[0], pairs)
-        rows = [(text, self._references_of(problem).references) for text, problem in pairs]
-        columns = [bytearray([NO_ANSWER]) * len(rows) for _ in self.scorers]
-        for extract, comparisons in self._extractions:
-            for row, (text, references) in enumerate(rows):
-                answer = answered = None
-                for index, compare, scorers in comparisons:
-                    reference = references[index]
-                    try:
-                        if reference is None:
-                            raise ScorerFailure("the gold cannot be read")
-                        if reference != answered:
-                            answer = extract(text, reference)
-                            answered = reference
-                        if answer is None:
-                            continue
-                        outcome = CORRECT if compare(answer.value, reference) else WRONG
-                    except ScorerFailure:
-                        outcome = ERROR
-                    for scorer in scorers:
-                        columns[scorer][row] = outcome
+        texts = [text for text, _ in pairs]
+        rows = [self._references_of(problem).references for _, problem in pairs]
+        references = list(zip(*rows, strict=True))
+        columns = [b""] * len(self.scorers)
+        for extract, comparisons in self._extractions if pairs else ():
+            answers: list[Extracted] = []
+            extracted_with: Sequence[str | None] = ()
+            for index, compare, scorers in comparisons:
+                if extracted_with != references[index]:
+                    extracted_with = references[index]
+                    answers = _extract_all(extract, texts, extracted_with)
+                outcomes = _compare_all(compare, answers, extracted_with)
+                for scorer in scorers:
+                    columns[scorer] = outcomes
         return list(map(bytes, zip(*columns, strict=True)))
 
     def _references_of(self, problem: Problem) -> ProblemReferences:
@@ -150,6 +148,35 @@ class ScorerSet:
         if self.calls_library and len(pairs) > 1:
             return call_at_once(self.verdicts, pairs)
         return [self.verdicts(text, problem) for text, problem in pairs]
+
+
+def _extract_all(
+    extract: Extract, texts: Sequence[str], references: Sequence[str | None]
+) -> list[Extracted]:
+    answers: list[Extracted] = []
+    for text, reference in zip(texts, references, strict=True):
+        try:
+            answers.append(UNREADABLE if reference is None else extract(text, reference))
+        except ScorerFailure as failure:
+            answers.append(failure)
+    return answers
+
+
+def _compare_all(
+    compare: Compare, answers: Sequence[Extracted], references: Sequence[str | None]
+) -> bytes:
+    outcomes = bytearray()
+    for answer, reference in zip(answers, references, strict=True):
+        if answer is None:
+            outcomes.append(NO_ANSWER)
+        elif reference is None or isinstance(answer, ScorerFailure):
+            outcomes.append(ERROR)
+        else:
+            try:
+                outcomes.append(CORRECT if compare(answer.value, reference) else WRONG)
+            except ScorerFailure:
+                outcomes.append(ERROR)
+    return bytes(outcomes)
 
 
 def _reference(function: Callable[[Problem], str], problem: Problem) -> str | None:
@@ -184,6 +211,11 @@ class ScoredTable:
     def outcomes(self) -> list[bytes]:
         """The outcomes of each sample, a byte for each scorer."""
         return self.scorers.outcomes_of(self._pairs)
+
+    def each_outcomes(self) -> Iterator[bytes]:
+        """Yield the same, a batch when its first is needed: what its texts share is at hand."""
+        for start in range(0, len(self._pairs), BATCH):
+            yield from self.scorers.outcomes_of(self._pairs[start : start + BATCH])
 
     @cached_property
     def verdicts(self) -> list[tuple[Verdict, ...]]:

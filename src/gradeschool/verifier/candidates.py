@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +27,8 @@ Warn = Callable[[str], None]
 class Candidate(NamedTuple):
     """One completion: its key, its number among the problem's, and what the scorer makes of it.
 
-    finished: it ended before the token limit; True where a file does not say.
+    finished: it ended before the token limit; True where a file does not say. logprob: of its
+    `tokens` tokens under the model that wrote it, see `Completion`.
     """
 
     key: str
@@ -35,6 +37,8 @@ class Candidate(NamedTuple):
     finished: bool
     answer: str | None
     right: bool
+    logprob: float | None = None
+    tokens: int = 0
 
 
 class ProblemCandidates(NamedTuple):
@@ -68,6 +72,8 @@ class _Raw(NamedTuple):
     sample: int
     text: str
     finished: bool
+    logprob: float | None = None
+    tokens: int = 0
 
 
 def candidates_of(
@@ -102,6 +108,25 @@ def text_key(question: str, text: str) -> str:
     return f"text-{hashlib.sha256(facts).hexdigest()[:32]}"
 
 
+# What run.json calls a model that ran on this machine: its engine, name and fingerprint.
+SAMPLER = re.compile(r"(?:transformers|vllm)/(.+) ([0-9a-f]{16})(?: |\Z)")
+# Its prompt is the text that a verifier and a language model read before a solution.
+PLAIN_PROTOCOL = "openai/2021"
+
+
+class LocalSampler(NamedTuple):
+    """The model that wrote a run on this machine: its name and the fingerprint of its files."""
+
+    name: str
+    fingerprint: str
+
+
+def sampler_of(manifest: Mapping[str, Any]) -> LocalSampler | None:
+    """Return the model of a run that was sampled on this machine, None for others."""
+    match = SAMPLER.match(str(manifest.get("model") or ""))
+    return LocalSampler(match[1], match[2]) if match else None
+
+
 def _is_own(folder: Path, manifest: dict[str, Any]) -> bool:
     has_name = isinstance(manifest.get("dataset"), dict) and "name" in manifest["dataset"]
     return has_name and (folder / COMPLETIONS_FILE).is_file()
@@ -132,6 +157,8 @@ def _of_own_run(folder: Path, dataset: Dataset) -> tuple[str, list[_Raw], int]:
             completion.sample,
             completion.text,
             finished,
+            completion.logprob,
+            completion.usage.completion_tokens or 0,
         )
     return name or folder.name, list(raw.values()), len(failed - raw.keys())
 
@@ -194,6 +221,8 @@ def _read(scorers: ScorerSet, rows: list[_Raw]) -> list[Candidate]:
                 completion.finished,
                 verdict.answer.value if verdict.answer else None,
                 verdict.correct,
+                completion.logprob,
+                completion.tokens,
             )
         )
     return candidates

@@ -83,19 +83,12 @@ class SolutionScore(NamedTuple):
     """A verifier's scores of a solution.
 
     values: at each of its tokens, the end token included where it finished. score: the solution's,
-    the last of them or what the ends of its steps come to. tokens: their ids. logprobs: of the
-    solution's tokens by the generator, in its own tokens; None without a generator.
+    the last of them or what the ends of its steps come to. tokens: their ids.
     """
 
     values: list[float]
     score: float
     tokens: list[int]
-    logprobs: list[float] | None = None
-
-    @property
-    def logprob(self) -> float | None:
-        """Return the mean log-probability of the solution's tokens by the generator."""
-        return sum(self.logprobs) / len(self.logprobs) if self.logprobs else None
 
 
 class SolutionTokens(NamedTuple):

@@ -117,11 +117,6 @@ def _by_steps(
     return SolutionScore(values, reduction.of(values), [])
 
 
-def logprobs(reader: SolutionReader, pairs: Sequence[QuestionSolution]) -> list[list[float]]:
-    """Return the log-probability (nats) of each token of each solution."""
-    return reader.logprobs(texts_of(reader.tokenizer, pairs))
-
-
 class CandidateScorer(NamedTuple):
     """A verifier, a generator for log-probabilities or None, and how steps make a score."""
 
@@ -226,12 +221,13 @@ class FolderReader:
     def __init__(self, folder: Path, verifies: bool) -> None:
         import torch
 
-        from gradeschool.models.local import load_tokenizer, name_of
+        from gradeschool.models.local import fingerprint, load_tokenizer, name_of
         from gradeschool.verifier.head import VERIFIER_FILE, Verifier, load_reader
 
         device = "cuda" if torch.cuda.is_available() else "cpu"
         load = Verifier.load if verifies else load_reader
         self.name = name_of(folder, VERIFIER_FILE)
+        self.fingerprint = fingerprint(folder)
         self._model: Any = load(folder, device)
         self.tokenizer = load_tokenizer(folder)
         config = getattr(self._model, "model", self._model).config

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import isfinite
+from math import exp, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.tables import parse_line
-from gradeschool.verifier.candidates import CandidateRun, ProblemCandidates
-from gradeschool.verifier.examples import QuestionSolution
-from gradeschool.verifier.scorers import CandidateScorer, StepReader, logprobs, score
+from gradeschool.verifier.candidates import (
+    PLAIN_PROTOCOL,
+    Candidate,
+    CandidateRun,
+    ProblemCandidates,
+    sampler_of,
+)
+from gradeschool.verifier.examples import QuestionSolution, texts_of
+from gradeschool.verifier.scorers import (
+    CandidateScorer,
+    LogprobReader,
+    SolutionReader,
+    StepReader,
+    StepReduction,
+    score,
+)
 
 SCORES_FILE = "verifier-scores.jsonl"
 
@@ -164,8 +177,9 @@ def score_held(
         candidate.key in scored for problem in sampled.answered for candidate in problem.candidates
     )
     finished = before
+    stored = stores_logprobs(sampled, scorer)
     for chunk in _chunks(sampled.answered, scored):
-        append_scores(target, _rows(chunk, scorer, tokens))
+        append_scores(target, _rows(chunk, scorer, tokens, stored))
         finished += sum(len(candidate.candidates) for candidate in chunk)
         if tell is not None:
             tell(ScoringProgress(finished, of, before))
@@ -191,6 +205,36 @@ def _chunks(
         yield chunk
 
 
+class SolutionLogprob(NamedTuple):
+    """The summed log-probability (nats) of a solution's tokens."""
+
+    total: float
+    tokens: int
+
+
+def _logprobs(
+    reader: SolutionReader,
+    candidates: Sequence[Candidate],
+    pairs: Sequence[QuestionSolution],
+    stored: bool,
+) -> list[SolutionLogprob]:
+    """Return log-probabilities: those that sampling stored, and of the rest by reading it.
+
+    A sample whose text has another number of tokens than were drawn is read: the model could have
+    written the same text in other tokens.
+    """
+    texts = texts_of(reader.tokenizer, pairs)
+    results = [
+        SolutionLogprob(candidate.logprob, candidate.tokens)
+        if stored and candidate.logprob is not None and candidate.tokens == len(text.solution)
+        else None
+        for candidate, text in zip(candidates, texts, strict=True)
+    ]
+    missing = [text for text, result in zip(texts, results, strict=True) if result is None]
+    read = iter(reader.logprobs(missing) if missing else [])
+    return [result or SolutionLogprob(sum(values := next(read)), len(values)) for result in results]
+
+
 def _decoder(scorer: CandidateScorer) -> Callable[[int], str]:
     """Return what gives the text of a token of the verifier's."""
     reader = scorer.verifier
@@ -200,26 +244,47 @@ def _decoder(scorer: CandidateScorer) -> Callable[[int], str]:
     return lambda token: str(decode([token]))
 
 
+def stores_logprobs(sampled: CandidateRun, scorer: CandidateScorer) -> bool:
+    """Tell whether samples hold their log-probabilities under the scorer's generator.
+
+    They do where that model wrote them on this machine, after the question alone.
+    """
+    reader = scorer.generator or getattr(scorer.verifier, "generator", None)
+    sampler = sampler_of(sampled.manifest)
+    protocol = sampled.manifest.get("protocol")
+    plain = isinstance(protocol, Mapping) and protocol.get("name") == PLAIN_PROTOCOL
+    return (
+        plain
+        and sampler is not None
+        and reader is not None
+        and (sampler.fingerprint == getattr(reader, "fingerprint", None))
+    )
+
+
 def _rows(
-    chunk: Sequence[ProblemCandidates], scorer: CandidateScorer, tokens: bool
+    chunk: Sequence[ProblemCandidates], scorer: CandidateScorer, tokens: bool, stored: bool
 ) -> list[ScoreRow]:
     name = scorer.name
     decode = _decoder(scorer) if tokens else None
-    keys = [candidate.key for answered in chunk for candidate in answered.candidates]
+    candidates = [candidate for answered in chunk for candidate in answered.candidates]
     pairs = [
         QuestionSolution(answered.problem.question, candidate.text, candidate.finished)
         for answered in chunk
         for candidate in answered.candidates
     ]
-    results = score(scorer.verifier, pairs, scorer.reduction)
-    if scorer.generator is not None:
-        by_generator = logprobs(scorer.generator, pairs)
-        results = [
-            candidate._replace(logprobs=values)
-            for candidate, values in zip(results, by_generator, strict=True)
+    alone = scorer.reduction is StepReduction.LAST and not tokens
+    if alone and isinstance(scorer.verifier, LogprobReader):
+        by_model = _logprobs(scorer.verifier.generator, candidates, pairs, stored)
+        return [
+            ScoreRow(candidate.key, name, exp(each.total / each.tokens), each.tokens)
+            for candidate, each in zip(candidates, by_model, strict=True)
         ]
+    results = score(scorer.verifier, pairs, scorer.reduction)
+    by_generator: Sequence[SolutionLogprob | None] = [None] * len(pairs)
+    if scorer.generator is not None:
+        by_generator = _logprobs(scorer.generator, candidates, pairs, stored)
     rows = []
-    for key, scored in zip(keys, results, strict=True):
+    for candidate, scored, logprob in zip(candidates, results, by_generator, strict=True):
         if not isfinite(scored.score):
             raise InputError(
                 f"the verifier {name!r} gives a completion the score {scored.score!r}; "
@@ -229,11 +294,11 @@ def _rows(
         values = [round(value, 6) for value in scored.values] if tokens else None
         rows.append(
             ScoreRow(
-                key=key,
+                key=candidate.key,
                 verifier=name,
                 score=scored.score,
-                length=len(scored.logprobs or scored.tokens),
-                logprob=scored.logprob,
+                length=logprob.tokens if logprob else len(scored.tokens),
+                logprob=logprob and logprob.total / logprob.tokens,
                 generator=scorer.generator.name if scorer.generator else None,
                 values=values,
                 tokens=texts,

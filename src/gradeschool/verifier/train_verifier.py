@@ -10,7 +10,6 @@ V-STaR (arXiv 2402.06457).
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -30,7 +29,12 @@ from gradeschool.formats.own_run import fingerprint
 from gradeschool.models.local import fingerprint as digest_of_folder
 from gradeschool.verifier.adapters import ADAPTER, add_lora, take_lora
 from gradeschool.verifier.base_model import drop_residuals, identity_of, load_folder, save_folder
-from gradeschool.verifier.candidates import CandidateRun, candidates_of
+from gradeschool.verifier.candidates import (
+    CandidateRun,
+    LocalSampler,
+    candidates_of,
+    sampler_of,
+)
 from gradeschool.verifier.head import (
     VERIFIER_FILE,
     LikelihoodVerifier,
@@ -156,20 +160,16 @@ def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
             f"give one: {settings.samples}#{runs[0].run}"
         )
     sampled = runs[0]
-    _check_sampler(str(sampled.manifest.get("model") or ""), settings)
+    _check_sampler(sampler_of(sampled.manifest), settings)
     return sampled._replace(answered=sampled.answered[: settings.limit])
 
 
-# What run.json calls a model that ran on this machine: its engine, name and fingerprint.
-SAMPLER = re.compile(r"(?:transformers|vllm)/(.+) ([0-9a-f]{16})(?: |\Z)")
-
-
-def _check_sampler(model: str, settings: VerifierTraining) -> None:
+def _check_sampler(sampler: LocalSampler | None, settings: VerifierTraining) -> None:
     """Raise InputError where run.json names another model than the generator."""
-    match = SAMPLER.match(model)
-    if match and match[2] != digest_of_folder(Path(settings.generator)):
+    if sampler and sampler.fingerprint != digest_of_folder(Path(settings.generator)):
         raise InputError(
-            f"the samples in {settings.samples!r} were written by {match[1]!r} ({match[2]}), not "
+            f"the samples in {settings.samples!r} were written by {sampler.name!r} "
+            f"({sampler.fingerprint}), not "
             f"by the model in {settings.generator!r}; give that model with --generator, and with "
             "--init the one to start from"
         )

@@ -1,12 +1,247 @@
-"""DeepSeek-Math: its evaluation of GSM8K, zero-shot for instruction models, few-shot for base."""
+"""DeepSeek-Math: its evaluation of GSM8K, zero-shot for instruction models, few-shot for base.
 
-from gradeschool.protocols.deepseek_math.gsm8k import (
-    FEW_SHOT_COT,
-    FEW_SHOT_SCORER,
-    ZERO_SHOT,
-    ZERO_SHOT_CHAT,
-    ZERO_SHOT_SCORER,
+The prompts of DeepSeek-Math's evaluation of GSM8K: instruction form and eight shots.
+
+https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/infer/run_cot_eval.py
+https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/few_shot_prompts/cot_gsm_8_shot.py
+
+`deepseek-math/zero-shot` and `deepseek-math/few-shot-cot`: DeepSeek-Math's evaluation of GSM8K.
+
+https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/data_processing/answer_extraction.py
+https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/eval/eval_script.py
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+from gradeschool.answers.extractions import last_match_in_words, last_number, last_run
+from gradeschool.answers.search import TextMatch, last_match
+from gradeschool.answers.shared import remembered
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.problem import Problem
+from gradeschool.prompts.rendering import rationale, shots_as_text
+from gradeschool.protocol import Protocol
+from gradeschool.protocols.deepseek_math.latex_reader import number_in, stripped
+from gradeschool.scorer import Scorer
+from gradeschool.verdict import Answer
+
+SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
+# A prompt that defines the protocol, to the letter.
+INSTRUCTION = "\nPlease reason step by step, and put your final answer within \\boxed{}."
+# The end-of-text token of DeepSeek's tokenizer; upstream stops at the tokenizer's own.
+EOS = "<｜end▁of▁sentence｜>"
+MAX_TOKENS = 1024
+
+
+def zero_shot_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the dialogue text that the instruction models were trained on."""
+    for problem in problems:
+        request = f"{problem.question}{INSTRUCTION}".strip()
+        yield Prompt(text=f"User: {request}\n\nAssistant:")
+
+
+def zero_shot_chat(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the user message; the tokenizer's chat template adds "User:" and "Assistant:"."""
+    for problem in problems:
+        yield Prompt(messages=(Message("user", f"{problem.question}{INSTRUCTION}".strip()),))
+
+
+def few_shot_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the 8 exemplars of Wei et al. 2022, two blank lines between them."""
+    examples = [
+        (f"Q: {shot.question}\nA:", f"{rationale(shot)} The answer is {shot.gold}.")
+        for shot in shots
+    ]
+    for problem in problems:
+        text = shots_as_text(examples, f"Q: {problem.question}\nA:", joiner="\n\n\n")
+        yield Prompt(text=text)
+
+
+ZERO_SHOT = Protocol(
+    name="deepseek-math/zero-shot",
+    summary="for the instruction models: User/Assistant text, a box is asked for, greedy",
+    source=f"{SOURCE}/infer/run_cot_eval.py, prompt_format sft",
+    render=zero_shot_prompts,
+    decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=MAX_TOKENS, stop=(EOS,)),
+    scorers=("deepseek-math/zero-shot",),
 )
+
+ZERO_SHOT_CHAT = Protocol(
+    name="deepseek-math/zero-shot+chat",
+    summary="the question and the request for a box as one user message, greedy",
+    source=f"{SOURCE}/infer/run_cot_eval.py, prompt_format sft",
+    render=zero_shot_chat,
+    decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=MAX_TOKENS),
+    scorers=("deepseek-math/zero-shot",),
+    is_chat=True,
+)
+
+FEW_SHOT_COT = Protocol(
+    name="deepseek-math/few-shot-cot",
+    summary="for base models: the 8 exemplars of Wei et al., Q/A, greedy, 1024 tokens",
+    source=f"{SOURCE}/few_shot_prompts/cot_gsm_8_shot.py",
+    render=few_shot_prompts,
+    decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=MAX_TOKENS, stop=(EOS, "\nQ:")),
+    scorers=("deepseek-math/few-shot-cot",),
+    shots="wei2022",
+    shot_count=8,
+)
+
+
+HOPE = ("final answer is $", "$. I hope")
+BOX = "boxed{"
+ANNOUNCED = "he answer is"
+OUTPUT, FENCE = "```output", "```"
+NUMBER = re.compile(r"-?\d*\.?\d+")
+FEW_SHOT_NUMBER = re.compile(r"-?\d+\.?\d*")
+NEXT_QUESTION = "Q: "
+last_number_in = last_number(FEW_SHOT_NUMBER, "the last number before 'Q: '")
+BRACE = re.compile(r"[{}]")
+TOLERANCE = 1e-3
+
+
+def find_answer(text: str) -> tuple[TextMatch, str] | None:
+    """Return the piece of text that upstream takes for the answer, and how it was found."""
+    start, stop = HOPE
+    if start in text and stop in text:
+        inside = text.index(start) + len(start)
+        end = text.find(stop, inside)
+        return _piece(text, inside, len(text) if end < 0 else end), f"behind {start!r}"
+    if "boxed" in text:
+        box = _last_closed_box(text)
+        return None if box is None else (box, "the last closed box")
+    place = text.rfind(ANNOUNCED)
+    if place >= 0:
+        return _piece(text, place + len(ANNOUNCED), len(text)), f"behind the last {ANNOUNCED!r}"
+    place = text.rfind(OUTPUT)
+    if place >= 0:
+        inside = place + len(OUTPUT)
+        end = text.find(FENCE, inside)
+        output = _piece(text, inside, len(text) if end < 0 else end)
+        if output.text.strip():
+            return output, "the last program output"
+    run = last_run(text)
+    number = None if run is None else _number_in_run(run.text)
+    if number is None and (match := last_match_in_words(NUMBER, text.replace(",", ""))):
+        number = match[0]
+    if number is None:
+        return None
+    place = text.rfind(number)  # with a comma inside it does not stand there literally
+    return TextMatch(number, place, place + len(number)), "the last number, commas removed"
+
+
+@remembered
+def _number_in_run(run: str) -> str | None:
+    match = last_match(NUMBER, run.replace(",", ""))
+    return None if match is None else match[0]
+
+
+def _piece(text: str, start: int, end: int) -> TextMatch:
+    return TextMatch(text[start:end], start, end)
+
+
+def _last_closed_box(text: str) -> TextMatch | None:
+    r"""Return the last `boxed{...}` that closes before the next begins; a "%" behind it counts.
+
+    With the "%" upstream keeps the closing brace and loses the "%".
+    """
+    limit = len(text)
+    while (start := text.rfind(BOX, 0, limit)) >= 0:
+        depth = 1
+        for brace in BRACE.finditer(text, start + len(BOX), limit):
+            depth += 1 if brace.group() == "{" else -1
+            if depth == 0:
+                percent = text.startswith("%", brace.end(), limit)
+                return _piece(text, start + len(BOX), brace.end() if percent else brace.start())
+        limit = start
+    return None
+
+
+def extract_zero_shot(text: str, reference: str) -> Answer | None:
+    """Extract "final answer is $..$. I hope", a box, "he answer is", output, or the last number."""
+    answer = find_answer(text)
+    if answer is None:
+        return None
+    match, how = answer
+    line = match.text.strip().partition("\n")[0].lstrip(":").rstrip(".").rstrip("/")
+    value = _stripped(line)
+    if not value:
+        return None
+    return Answer(match.text, value, None if match.start < 0 else (match.start, match.end), how)
+
+
+_stripped = remembered(stripped)
+
+
+def extract_few_shot(text: str, reference: str) -> Answer | None:
+    """Extract the last number before a further "Q: "; a thousands comma splits a number."""
+    end = text.find(NEXT_QUESTION)
+    return last_number_in(text if end < 0 else text[:end], reference)
+
+
+def reference(problem: Problem) -> str:
+    """Return the gold without thousands commas."""
+    return problem.gold.replace(",", "")
+
+
+def compare(value: str, reference: str) -> bool:
+    """Compare within 1e-3, also with a hundredth and the hundredfold of the gold.
+
+    Upstream asks sympy where one of the two is no plain number; see `number_in`.
+    """
+    if value == reference:
+        return True
+    answer, gold = _plain_number(value), _plain_number(reference)
+    if answer is not None and gold is not None:
+        return _close(gold, answer) or _close(gold / 100, answer) or _close(gold * 100, answer)
+    name, equals, rest = value.partition("=")
+    if equals and "=" not in rest + reference and len(name.strip()) <= 2:
+        return compare(rest, reference)
+    answer, gold = number_in(value), number_in(reference)
+    return answer is not None and gold is not None and _close(answer, gold)
+
+
+def _close(first: float, second: float) -> bool:
+    return math.isclose(first, second, abs_tol=TOLERANCE)
+
+
+@remembered
+def _plain_number(text: str) -> float | None:
+    """Return the float that a text spells without its commas; a "%" at the end is a hundredth."""
+    text = text.replace(",", "")
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    if not text.endswith("%"):
+        return None
+    try:
+        return float(text[:-1].removesuffix("\\")) / 100
+    except ValueError:
+        return None
+
+
+ZERO_SHOT_SCORER = Scorer(
+    name="deepseek-math/zero-shot",
+    summary="the last box, else behind 'he answer is', else the last number; gold*100 counts too",
+    source=f"{SOURCE}: extract_last_single_answer, eval_last_single_answer",
+    reference=reference,
+    extract=extract_zero_shot,
+    compare=compare,
+)
+
+FEW_SHOT_SCORER = Scorer(
+    name="deepseek-math/few-shot-cot",
+    summary="the last number before 'Q: ' (a comma splits it); gold*100 counts too",
+    source=f"{SOURCE}: extract_gsm_few_shot_cot_answer, eval_last_single_answer",
+    reference=reference,
+    extract=extract_few_shot,
+    compare=compare,
+)
+
 
 SCORERS = (ZERO_SHOT_SCORER, FEW_SHOT_SCORER)
 PROTOCOLS = (ZERO_SHOT, ZERO_SHOT_CHAT, FEW_SHOT_COT)

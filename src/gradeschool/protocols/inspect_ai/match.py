@@ -21,7 +21,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from gradeschool.answers.extractions import last_word
+from gradeschool.answers.search import NO_DIGITS
 from gradeschool.answers.shared import remembered, shared
 from gradeschool.protocols.inspect_ai.unicode_numbers import (
     LONG,
@@ -53,24 +53,34 @@ class NumericWord(NamedTuple):
     value: str
 
 
-def last_numeric_word(text: str, value_of: Callable[[str], str | None]) -> NumericWord | None:
-    """Return the last word that has a value under one version of inspect_ai."""
+def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> Answer | None:
+    """Extract the last word that has a value under one version of inspect_ai."""
     word = last_possible_number(text)
     if word is None:
         return None
     value = value_of(word.text)
     if value is None:
-        return last_word_with(text, lambda word: None if is_no_number(word) else value_of(word))
-    return NumericWord(word.text, word.start, value)
+        word = last_word_with(text, lambda word: None if is_no_number(word) else value_of(word))
+        if word is None:
+            return None
+        value = word.value
+    return Answer(word.text, value, (word.start, word.start + len(word.text)), how)
 
 
 @shared
 def last_possible_number(text: str) -> NumericWord | None:
     """Return the last word that may be a number in some version, without its value."""
-    word = last_word(text)
-    if word is not None and not NO_NUMBER.search(word.text):
-        return NumericWord(word.text, word.start, "")
-    return last_word_with(text, lambda word: None if is_no_number(word) else "")
+    if not text.isascii():
+        return last_word_with(text, lambda word: None if is_no_number(word) else "")
+    start = len(text)
+    while end := len(text[:start].rstrip(NO_DIGITS)):
+        start = max(text.rfind(" ", 0, end), text.rfind("\n", 0, end)) + 1
+        word = text[start:].split(None, 1)[0]
+        if not text.startswith(word, start) or len(word) < end - start:  # with other white space
+            return last_word_with(text, lambda word: None if is_no_number(word) else "")
+        if not NO_NUMBER.search(word):
+            return NumericWord(word, start, "")
+    return None
 
 
 def is_no_number(word: str) -> bool:
@@ -159,10 +169,7 @@ def extract_0_3_253(text: str, gold: str) -> Answer | None:
     """Extract the last word that is a number."""
     if _target_0_3_253(gold) is None:
         return _whole_text(text)
-    word = last_numeric_word(text, _value_0_3_253)
-    if word is None:
-        return None
-    return Answer(word.text, word.value, (word.start, word.start + len(word.text)), LAST_NUMBER)
+    return last_number(text, _value_0_3_253, LAST_NUMBER)
 
 
 def compare_0_3_253(value: str, gold: str) -> bool:
@@ -208,13 +215,14 @@ def extract_0_3_220(text: str, gold: str) -> Answer | None:
     """Extract the last word of digits, else the last word; golds with "-" or "," match as text."""
     if _target_0_3_220(gold) is None:
         return _whole_text(text)
-    word, how = last_numeric_word(text, _value_0_3_220), WORD_OF_DIGITS
-    if word is None:
-        how = "no word of digits: the last word, by its end"
-        word = last_word_with(text, lambda word: without_punctuation(word.casefold()))
+    answer = last_number(text, _value_0_3_220, WORD_OF_DIGITS)
+    if answer is not None:
+        return answer
+    word = last_word_with(text, lambda word: without_punctuation(word.casefold()))
     if word is None:
         return None
-    return Answer(word.text, word.value, (word.start, word.start + len(word.text)), how)
+    span = (word.start, word.start + len(word.text))
+    return Answer(word.text, word.value, span, "no word of digits: the last word, by its end")
 
 
 def compare_0_3_220(value: str, gold: str) -> bool:
@@ -284,10 +292,7 @@ def _scorer_0_3_221(versions: str, prepare: Callable[[str], str]) -> Scorer:
         if not _target(gold, prepare)[1]:
             value = text.strip().casefold().strip(PUNCTUATION)
             return Answer(text, value, (0, len(text)), "the whole text, by its end")
-        word = last_numeric_word(text, value_of)
-        if word is None:
-            return None
-        return Answer(word.text, word.value, (word.start, word.start + len(word.text)), LAST_NUMBER)
+        return last_number(text, value_of, LAST_NUMBER)
 
     def compare(value: str, gold: str) -> bool:
         """Compare 5 significant digits; other golds match at the end of the text."""

@@ -1,6 +1,6 @@
 """OpenCompass: the evaluators of its gsm8k configurations, its prompts, and sets beside it."""
 
-from gradeschool.protocols.opencompass.few_shot import FEW_SHOT, FEW_SHOT_STOP, GSM8K
+from gradeschool.protocols.opencompass.few_shot import FEW_SHOT, FEW_SHOT_STOP, GSM8K, SVAMP
 from gradeschool.protocols.opencompass.other_sets import OTHER_PROTOCOLS, OTHER_SCORERS
 from gradeschool.protocols.opencompass.zero_shot import (
     V2_SCORER,
@@ -14,6 +14,7 @@ SCORERS = (GSM8K, V2_SCORER, *OTHER_SCORERS)
 PROTOCOLS = (
     FEW_SHOT,
     FEW_SHOT_STOP,
+    SVAMP,
     ZERO_SHOT,
     ZERO_SHOT_V2,
     ZERO_SHOT_V2_LONG,

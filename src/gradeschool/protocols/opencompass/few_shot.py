@@ -1,6 +1,7 @@
-"""`opencompass/gsm8k`: four fixed examples as turns, the default gsm8k_gen.
+"""`opencompass/gsm8k` and `opencompass/svamp`: four fixed examples as turns, the defaults.
 
 https://github.com/open-compass/opencompass/tree/a5acc4bb/opencompass/configs/datasets/gsm8k
+https://github.com/open-compass/opencompass/tree/a5acc4bb/opencompass/configs/datasets/SVAMP
 
 Scored by Gsm8kEvaluator with gsm8k_postprocess:
 https://github.com/open-compass/opencompass/blob/a5acc4bb/opencompass/datasets/gsm8k.py
@@ -10,12 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gradeschool.answers.extractions import last_number
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_turns
-from gradeschool.protocol import Protocol
+from gradeschool.protocol import Protocol, Render
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Answer
 
@@ -54,38 +56,50 @@ GSM8K = Scorer(
 )
 
 
-CONFIGS = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4), opencompass/configs/datasets/gsm8k"
+CONFIGS = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4), opencompass/configs/datasets"
 
 
 def _with_request(problem: Problem) -> str:
     return f"Question: {problem.question}\nLet's think step by step\nAnswer:"
 
 
-def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    """Render the examples, each answer with its line break at the end, and the question."""
-    examples = [
-        (_with_request(shot), f"{rationale(shot)}\nThe answer is {shot.gold}\n") for shot in shots
-    ]
-    for problem in problems:
-        yield Prompt(messages=shots_as_turns(examples, _with_request(problem)))
+def _turns(conclusion: str) -> Render:
+    """Return what renders examples as turns, their answers ended with a conclusion."""
+
+    def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+        examples = [
+            (_with_request(shot), rationale(shot) + conclusion.format(shot.gold)) for shot in shots
+        ]
+        for problem in problems:
+            yield Prompt(messages=shots_as_turns(examples, _with_request(problem)))
+
+    return prompts
 
 
-def _protocol(name: str, summary: str, config: str, stop: tuple[str, ...]) -> Protocol:
-    return Protocol(
-        name=name,
-        summary=f"4 fixed shots as turns, {summary}, greedy, 512 tokens",
-        source=f"{CONFIGS}/{config}.py",
-        render=prompts,
-        # Greedy is the default of OpenCompass's local backends; the task sets the rest.
-        decoding=Decoding(temperature=0.0, max_tokens=512, stop=stop),
-        scorers=(GSM8K.name,),
-        shots="opencompass:shots",
-        shot_count=4,
-        is_chat=True,
-    )
-
-
-FEW_SHOT = _protocol("opencompass/gsm8k", "no stop string", "gsm8k_gen_1d7fe4", ())
-FEW_SHOT_STOP = _protocol(
-    "opencompass/gsm8k-17d0dc", "stops at 'Question'", "gsm8k_gen_17d0dc", ("Question",)
+FEW_SHOT = Protocol(
+    name="opencompass/gsm8k",
+    summary="4 fixed shots as turns, no stop string, greedy, 512 tokens",
+    source=f"{CONFIGS}/gsm8k/gsm8k_gen_1d7fe4.py",
+    render=_turns("\nThe answer is {}\n"),
+    # Greedy is the default of OpenCompass's local backends; the task sets the rest.
+    decoding=Decoding(temperature=0.0, max_tokens=512),
+    scorers=(GSM8K.name,),
+    shots="opencompass:shots",
+    shot_count=4,
+    is_chat=True,
+)
+FEW_SHOT_STOP = replace(
+    FEW_SHOT,
+    name="opencompass/gsm8k-17d0dc",
+    summary="4 fixed shots as turns, stops at 'Question', greedy, 512 tokens",
+    source=f"{CONFIGS}/gsm8k/gsm8k_gen_17d0dc.py",
+    decoding=replace(FEW_SHOT.decoding, stop=("Question",)),
+)
+SVAMP = replace(
+    FEW_SHOT,
+    name="opencompass/svamp",
+    source=f"{CONFIGS}/SVAMP/svamp_gen_fb25e4.py",
+    render=_turns(" The answer is {}.\n"),
+    shots="opencompass:svamp-shots",
+    dataset="svamp",
 )

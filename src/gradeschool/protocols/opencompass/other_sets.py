@@ -1,4 +1,4 @@
-r"""OpenCompass' MGSM, MATH-500, AIME 2024 and the scorer of its GSM-Hard.
+r"""OpenCompass' MGSM, MATH-500, AIME 2024 and GSM-Hard.
 
 `opencompass/mgsm-LANG`: the last number behind the last label, equal to the gold as a string.
 `opencompass/gsm-hard`: the first number behind "The answer is", else the last one, equal as a
@@ -22,7 +22,7 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
 from gradeschool.prompts.mgsm import LANGUAGES, instructed
-from gradeschool.prompts.rendering import rationale
+from gradeschool.prompts.rendering import rationale, shots_as_turns
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.opencompass.zero_shot import REASON, SOURCE, V2_SCORER, last_box
 from gradeschool.scorer import Scorer, ScorerFailure, verbatim
@@ -33,6 +33,7 @@ NUMBER = re.compile(r"-?\d*\.?/?\d+|\d+")
 DIGITS_OF_MGSM = re.compile(r"\d+\.?\d*")
 COMMA = re.compile(r"(\d),(\d)")
 MARK = "The answer is"
+FIRST_ROWS = 5  # of GSM-Hard itself, which are asked too
 BOXED = "{question}\nRemember to put your final answer within \\boxed{}."
 
 
@@ -57,6 +58,24 @@ def float_gold(problem: Problem) -> str:
         raise ScorerFailure(f"no number: {problem.gold[:60]!r}") from None
 
 
+def gsm_hard_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the first five rows as turns, an answer as Python writes a float, and the question."""
+    form = "Question: {}\nAnswer:"
+    examples = [
+        (form.format(shot.question), f"{MARK} {_as_float(shot.gold)}")
+        for shot in shots[:FIRST_ROWS]
+    ]
+    for problem in problems:
+        yield Prompt(messages=shots_as_turns(examples, form.format(problem.question)))
+
+
+def _as_float(gold: str) -> str:
+    try:
+        return str(float(gold))
+    except ValueError:
+        return gold
+
+
 def boxed_gold(problem: Problem) -> str:
     """Return the last box of the reference solution, else the gold."""
     box = last_box(rationale(problem))
@@ -79,6 +98,20 @@ MATH_VERIFY_SCORER = library_scorer(
     function=f"{__package__}.library:math_verify",
     how="Math-Verify's reading of LaTeX",
     reference=boxed_gold,
+)
+
+
+GSM_HARD = Protocol(
+    name="opencompass/gsm-hard",
+    summary="the first 5 rows as turns, with answers alone, greedy, 512 tokens",
+    source=f"{CONFIGS}/gsm_hard/gsmhard_gen_8a1400.py",
+    render=gsm_hard_prompts,
+    decoding=Decoding(temperature=0.0, max_tokens=512),
+    scorers=(GSM_HARD_SCORER.name,),
+    shots="gsm-hard",
+    shot_count=FIRST_ROWS,
+    is_chat=True,
+    dataset="gsm-hard",
 )
 
 
@@ -129,6 +162,7 @@ def _zero_shot(name: str, config: str, template: str, scorer: str, dataset: str)
 OTHER_SCORERS = (*map(_mgsm_scorer, LANGUAGES), GSM_HARD_SCORER, MATH_VERIFY_SCORER)
 OTHER_PROTOCOLS = (
     *map(_mgsm, LANGUAGES),
+    GSM_HARD,
     _zero_shot("math-500", "math/math_500_gen", REASON, MATH_VERIFY_SCORER.name, "math500"),
     _zero_shot("aime2024", "aime2024/aime2024_0shot_nocot_gen_5e9f4f", BOXED, V2_SCORER.name,
                "aime:2024"),

@@ -2,20 +2,251 @@
 
 https://github.com/QwenLM/Qwen2.5-Math/blob/a45202bd/evaluation/parser.py, lines 397-560 and 700-716
 (run_execute, which strips a second time), and evaluation/grader.py, lines 85-215.
+
+`strip_string`: how Qwen2.5-Math cleans an answer before it compares it.
+
+https://github.com/QwenLM/Qwen2.5-Math/blob/a45202bd/evaluation/parser.py, lines 83-330. The regexes
+of upstream that are quadratic are linear scans here, with the same result.
+
+Numbers written in words, as word2number 1.1 reads them: `word_to_num`.
+
+https://pypi.org/project/word2number/1.1/, word2number/w2n.py lines 126-240. Words that are no
+numbers are passed over, so that "she has eighteen dollars" is 18.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from math import isclose
 
 from gradeschool.answers.search import last_match
 from gradeschool.library_scorer import MATH_VERIFY, call_library
 from gradeschool.problem import MARKER, Problem
-from gradeschool.protocols.qwen2_5_math.cleaning import strip_string
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.verdict import Answer
+
+WORD_NUMBERS_UNITS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    "nineteen",
+)
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+SCALES = {"billion": 10**9, "million": 10**6, "thousand": 1000}
+POINT = "point"
+VALUES = {
+    **{word: value for value, word in enumerate(WORD_NUMBERS_UNITS)},
+    **{word: 10 * value for value, word in enumerate(TENS, 2)},
+    "hundred": 100,
+    **SCALES,
+}
+DIGITS = WORD_NUMBERS_UNITS[:10]
+
+
+def word_number(text: str) -> str:
+    """Return the number that a text spells, as Python writes it; the text itself for none."""
+    words = text.replace("-", " ").lower()
+    if words.isdigit():
+        try:
+            return str(int(words))
+        except ValueError:  # superscripts, or more than 4,300 digits
+            return text
+    spoken = [word for word in words.split() if word in VALUES or word == POINT]
+    value = _value(spoken)
+    return text if value is None else str(value)
+
+
+def _value(words: list[str]) -> float | None:
+    if not words or any(words.count(word) > 1 for word in (*SCALES, POINT)):
+        return None
+    before, after = words, list[str]()
+    if POINT in words:
+        place = words.index(POINT)
+        before, after = words[:place], words[place + 1 :]
+    total = _whole(before)
+    if total is None:
+        return None
+    return total + _decimals(after) if after else total
+
+
+def _whole(words: list[str]) -> int | None:
+    if len(words) < 2:
+        return VALUES[words[0]] if words else 0
+    places = [words.index(scale) for scale in SCALES if scale in words]
+    if places != sorted(places):
+        return None
+    total, start = 0, 0
+    for place in places:
+        multiplier = _group(words[start:place])
+        if multiplier is None:
+            return None
+        total += multiplier * VALUES[words[place]]
+        start = place + 1
+    # A scale at the very end is not seen as such here: "two million three thousand" is 2,004,003,
+    # with the last three thousand counted again as 3 + 1000.
+    starts = [place + 1 for place in places if place + 1 < len(words)] if places else [0]
+    if not starts:
+        return total
+    rest = _group(words[starts[-1] :])
+    return None if rest is None else total + rest
+
+
+def _group(words: list[str]) -> int | None:
+    """Return the value of the words between two scales; from five words on, only the first."""
+    values = [VALUES[word] for word in words]
+    if len(values) == 4:
+        return values[0] * values[1] + values[2] + values[3]
+    if len(values) == 3:
+        return values[0] * values[1] + values[2]
+    if len(values) == 2:
+        return values[0] * values[1] if 100 in values else values[0] + values[1]
+    return values[0] if values else None
+
+
+def _decimals(words: list[str]) -> float:
+    if any(word not in DIGITS for word in words):
+        return 0
+    return float("0." + "".join(str(VALUES[word]) for word in words))
+
+
+# In the order of upstream, each also with an "s" behind it; a period stands for any character.
+CLEANING_UNITS = (
+    *("east", "degree", "mph", "kmph", "ft", "m sqaure", " m east", "sq m", "deg", "mile", "q ."),
+    *("monkey", "prime", "ratio", "profit of rs", "rd", "o", "gm", "p . m", "lb", "tile", "per"),
+    *("dm", "lt", "gain", "ab", "way", "west", "a .", "b .", "c .", "d .", "e .", "f .", "g ."),
+    *("h .", "t", "a", "h", "no change", "men", "soldier", "pie", "bc", "excess", "st", "inches"),
+    *("noon", "percent", "by", "gal", "kmh", "c", "acre", "rise", "a . m", "th", "π r 2", "sq"),
+    *("mark", "l", "toy", "coin", "sq . m", "gallon", "° f", "profit", "minw", "yr", "women"),
+    *("feet", "am", "pm", "hr", "cu cm", "square", "v â € ™", "are", "rupee", "rounds", "cubic"),
+    *("cc", "mtr", "s", "ohm", "number", "kmph", "day", "hour", "minute", "min", "second", "man"),
+    *("woman", "sec", "cube", "mt", "sq inch", "mp", "∏ cm ³", "hectare", "more", "sec", "unit"),
+    *("cu . m", "cm 2", "rs .", "rs", "kg", "g", "month", "km", "m", "cm", "mm", "apple", "liter"),
+    *("loss", "yard", "pure", "year", "increase", "decrease", "d", "less", "Surface", "litre"),
+    *("pi sq m", "s .", "metre", "meter", "inch"),
+)
+LETTER = re.compile(r"[^\W\d_]")
+# What is replaced, in order, before units are taken out and after.
+BEFORE_UNITS = (
+    *(("bmatrix", "pmatrix"), ("tfrac", "frac"), ("dfrac", "frac"), ("\\neq", "\\ne")),
+    *(("\\leq", "\\le"), ("\\geq", "\\ge"), ("\\left", ""), ("\\right", ""), ("\\{", "{")),
+    ("\\}", "}"),
+)
+SIGNS = (("^{\\circ}", ""), ("^\\circ", ""), ("\\$", ""), ("$", ""), ("\\(", ""), ("\\)", ""))
+AFTER_UNITS = (
+    *(("x=", ""), ("y=", ""), ("z=", ""), ("x\\in", ""), ("y\\in", ""), ("z\\in", "")),
+    *(("x\\to", ""), ("y\\to", ""), ("z\\to", ""), ("\\emptyset", "{}")),
+    *(("(-\\infty,\\infty)", "\\mathbb{R}"), ("\\%", ""), ("%", ""), (" .", " 0."), ("{.", "{0.")),
+)
+# The digits before are not part of the match here: upstream begins with (\d+), which is quadratic.
+ZERO_DECIMALS = re.compile(r"(?<=\d)\.0*([^\d])")
+ZERO_DECIMALS_AT_THE_END = re.compile(r"(?<=\d)\.0*$")
+SQUARE_ROOT = re.compile(r"\\sqrt(\w+)")
+FRACTION = "\\frac"
+
+
+def strip_string(string: str) -> str:
+    """Return an answer without units, signs, spaces and LaTeX that changes nothing."""
+    text = string.strip().replace("\n", "").rstrip(".").replace("\\!", "")
+    text = _cut(text, "\\begin{array}{", "\\begin{pmatrix}")
+    text = text.replace("\\end{array}", "\\end{pmatrix}")
+    text = _without_units(_without_last_text(_replaced(text, BEFORE_UNITS)))
+    text = word_number(_replaced(text, SIGNS))
+    text = _cut(text, "\\text{", None)
+    text = _replaced(text, AFTER_UNITS)
+    text = text.replace("infinity", "\\infty")
+    if "\\infty" not in text:
+        text = text.replace("inf", "\\infty")
+    text = _replaced(text, (("+\\inity", "\\infty"), ("and", ""), ("\\mathbf", "")))
+    text = _cut(text, "\\mbox{", "")
+    if "j" in text and "i" not in text:
+        text = text.replace("j", "i")
+    text = ZERO_DECIMALS_AT_THE_END.sub("", ZERO_DECIMALS.sub(r"\1", text))
+    if not text:
+        return text
+    if text[0] == ".":
+        text = f"0{text}"
+    sides = text.split("=")
+    if len(sides) == 2 and len(sides[0]) <= 2:
+        text = sides[1]
+    text = SQUARE_ROOT.sub(r"\\sqrt{\1}", text).replace(" ", "")
+    return _slash_as_fraction(_braced_fractions(text))
+
+
+def _replaced(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
+    for old, new in pairs:
+        text = text.replace(old, new)
+    return text
+
+
+def _cut(text: str, opening: str, instead: str | None) -> str:
+    """Put `instead` for `opening` up to the next "}"; None keeps what stands between the two."""
+    pieces: list[str] = []
+    place = 0
+    while True:
+        start = text.find(opening, place)
+        end = text.find("}", start + len(opening)) if start >= 0 else -1
+        if end < 0:
+            return "".join((*pieces, text[place:]))
+        inside = text[start + len(opening) : end]
+        pieces += (text[place:start], inside if instead is None else instead)
+        place = end + 1
+
+
+def _without_last_text(text: str) -> str:
+    r"""Take out everything from the first `\text{` on if the last character closes a brace."""
+    start = text.find("\\text{") if text.endswith("}") else -1
+    return (text if start < 0 else text[:start]).strip() or text
+
+
+def _without_units(text: str) -> str:
+    if LETTER.search(text) is None:  # every unit holds a letter
+        return text
+    for _ in range(2):
+        for literal, pattern in _unit_patterns():
+            if literal in text:
+                text = pattern.sub(r"\1\2", text) or text
+    return text
+
+
+@cache
+def _unit_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return each unit's pattern with a piece of text without which it cannot match."""
+    units = (*CLEANING_UNITS, *(f"{unit}s" for unit in CLEANING_UNITS))
+    return tuple((unit.split(".")[0], re.compile(rf"(^|\W){unit}($|\W)")) for unit in units)
+
+
+def _braced_fractions(text: str) -> str:
+    r"""Turn `\frac12` and `\frac1{2}` into `\frac{1}{2}`; gives up where less than two follow."""
+    head, *pieces = text.split(FRACTION)
+    fixed = [head]
+    for piece in pieces:
+        if piece.startswith("{"):
+            fixed.append(piece)
+        elif len(piece) < 2:
+            return text
+        elif piece[1] == "{":
+            fixed.append(f"{{{piece[0]}}}{piece[1:]}")
+        else:
+            fixed.append(f"{{{piece[0]}}}{{{piece[1]}}}{piece[2:]}")
+    return FRACTION.join(fixed)
+
+
+def _slash_as_fraction(text: str) -> str:
+    """Turn "1/2" into a fraction; both sides must be plain integers, or hold a square root."""
+    sides = text.split("/")
+    if len(sides) != 2:
+        return text
+    for side in sides:
+        if "sqrt" in side:
+            continue
+        try:
+            if str(int(side)) != side:
+                return text
+        except ValueError:
+            return text
+    return f"{FRACTION}{{{sides[0]}}}{{{sides[1]}}}"
+
 
 NUMBER = re.compile(r"-?\d*\.?\d+")
 LINE_BREAK = re.compile(r"\n\s*")

@@ -13,7 +13,7 @@ from typing import Any
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts.rendering import rationale, shots_as_text
-from gradeschool.protocol import Protocol
+from gradeschool.protocol import Protocol, Render
 
 SOURCE = "QwenLM/Qwen2.5-Math @ a45202bd, evaluation/utils.py"
 # Prompts that define the protocols, to the letter.
@@ -126,6 +126,25 @@ COT = Protocol(
 )
 
 
+def _with_sentences(render: Render) -> Render:
+    """Return what renders SVAMP's questions with a period behind each body, as upstream does.
+
+    evaluation/parser.py, parse_question. Problems of other files stay as they are.
+    """
+
+    def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+        return render([replace(problem, question=_sentences(problem)) for problem in problems], ())
+
+    return prompts
+
+
+def _sentences(problem: Problem) -> str:
+    body = problem.meta.get("body", "").strip()
+    if not body or body.endswith(".") or not problem.question.startswith(body):
+        return problem.question
+    return f"{body}.{problem.question.removeprefix(body)}"
+
+
 def _of(name: str, dataset: str) -> tuple[Protocol, Protocol]:
     """Return the two forms of qwen25-math-cot on another set."""
     changes: dict[str, Any] = {"dataset": dataset, "scorers": ("qwen2.5-math/numbers",)}
@@ -133,7 +152,6 @@ def _of(name: str, dataset: str) -> tuple[Protocol, Protocol]:
     return text, replace(QWEN25_CHAT, name=f"qwen2.5-math/{name}+chat", **changes)
 
 
-# SVAMP is left out: upstream puts a period behind a body, and the rows here hold body and question.
 OTHER_PROTOCOLS = tuple(
     protocol
     for name, dataset in (
@@ -143,4 +161,7 @@ OTHER_PROTOCOLS = tuple(
         ("cmath", "cmath"),
     )
     for protocol in _of(name, dataset)
+)
+OTHER_PROTOCOLS += tuple(
+    replace(protocol, render=_with_sentences(protocol.render)) for protocol in _of("svamp", "svamp")
 )

@@ -1,12 +1,100 @@
-"""verifiers: MathRubric with its two parsers, and the GSM8K environment of version 1."""
+"""verifiers: MathRubric with its two parsers, and the GSM8K environment of version 1.
 
-from gradeschool.protocols.verifiers.gsm8k import (
-    GSM8K_V1,
-    LEGACY,
-    MATH_RUBRIC,
-    MATH_RUBRIC_LENIENT,
-    V1,
+The prompts of verifiers' two GSM8K environments.
+
+https://github.com/PrimeIntellect-ai/verifiers: a60a606e, environments/gsm8k/gsm8k/taskset.py; PyPI
+0.3.0, verifiers/utils/data_utils.py (BOXED_SYSTEM_PROMPT). Both leave the decoding to the caller.
+
+`verifiers/math-rubric`, `-lenient` and `verifiers/gsm8k-v1`.
+
+https://github.com/PrimeIntellect-ai/verifiers: PyPI 0.3.0, verifiers/rubrics/math_rubric.py lines
+19-135, utils/data_utils.py lines 21-59, parsers/maybe_think_parser.py; git a60a606e,
+environments/gsm8k/gsm8k/taskset.py and verify.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gradeschool.completion import Decoding, Message, Prompt
+from gradeschool.library_scorer import library_scorer
+from gradeschool.problem import MARKER, Problem
+from gradeschool.protocol import Protocol
+
+# Prompts that define the protocols, to the letter.
+INSTRUCTION = (
+    "Solve the grade-school math problem. Reason step by step, then give the final "
+    "answer as a single number on the last line, prefixed with '#### ' (e.g. '#### 42')."
 )
+BOXED_SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
+SERVERS_OWN = Decoding(temperature=None, top_p=None, max_tokens=None)
+
+
+def v1_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the instruction and the question as one user message."""
+    for problem in problems:
+        yield Prompt(messages=(Message("user", f"{INSTRUCTION}\n\n{problem.question}"),))
+
+
+def legacy_prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
+    """Render the system message that asks for a box, and the question."""
+    for problem in problems:
+        yield Prompt(messages=(Message("system", BOXED_SYSTEM), Message("user", problem.question)))
+
+
+V1 = Protocol(
+    name="verifiers/gsm8k-v1",
+    summary="zero-shot, one user message asks for '#### N' on the last line",
+    source="PrimeIntellect-ai/verifiers @ a60a606e, environments/gsm8k/gsm8k/taskset.py",
+    render=v1_prompts,
+    decoding=SERVERS_OWN,
+    scorers=("verifiers/gsm8k-v1",),
+    is_chat=True,
+)
+
+LEGACY = Protocol(
+    name="verifiers/gsm8k@<=0.3.0",
+    summary="zero-shot, a system message asks for a box",
+    source="verifiers 0.3.0, environment gsm8k; verifiers/utils/data_utils.py",
+    render=legacy_prompts,
+    decoding=SERVERS_OWN,
+    scorers=("verifiers/math-rubric",),
+    is_chat=True,
+)
+
+
+def first_hash_answer(problem: Problem) -> str:
+    """Return what stands between the first two "####" of the solution: `extract_hash_answer`."""
+    parts = problem.solution.split(MARKER)
+    return parts[1].strip() if len(parts) > 1 else problem.gold
+
+
+RUBRIC_SOURCE = "verifiers 0.3.0, verifiers/rubrics/math_rubric.py, MathRubric"
+
+MATH_RUBRIC = library_scorer(
+    "verifiers/math-rubric",
+    summary="the last \\boxed{} behind </think>, compared by Math-Verify; no box, no answer",
+    source=RUBRIC_SOURCE,
+    function=f"{__package__}.library:math_rubric",
+    how="the last \\boxed{}",
+    reference=first_hash_answer,
+)
+MATH_RUBRIC_LENIENT = library_scorer(
+    "verifiers/math-rubric-lenient",
+    summary="the last \\boxed{} behind </think>, else all of it, compared by Math-Verify",
+    source=RUBRIC_SOURCE,
+    function=f"{__package__}.library:math_rubric_lenient",
+    how="the last \\boxed{}, else the whole reply",
+    reference=first_hash_answer,
+)
+GSM8K_V1 = library_scorer(
+    "verifiers/gsm8k-v1",
+    summary="the line behind the last '####', else the whole reply, compared by Math-Verify",
+    source="PrimeIntellect-ai/verifiers @ a60a606e, environments/gsm8k/gsm8k/verify.py",
+    function=f"{__package__}.library:gsm8k_v1",
+    how="the line behind the last '####', else the whole reply",
+)
+
 
 SCORERS = (MATH_RUBRIC, MATH_RUBRIC_LENIENT, GSM8K_V1)
 PROTOCOLS = (LEGACY, V1)

@@ -16,7 +16,7 @@ from gradeschool.formats.own_run import from_fields, results_of
 from gradeschool.formats.read import COMPLETIONS_FILE, read_samples
 from gradeschool.formats.tables import read_rows
 from gradeschool.problem import Problem
-from gradeschool.runs.manifest import plan_of
+from gradeschool.runs.plan import plan_of
 from gradeschool.scoring.samples import OWN_PROBLEMS, Run
 from gradeschool.scoring.sources import SourceRun, choose_runs
 from gradeschool.verifier.candidates import text_key

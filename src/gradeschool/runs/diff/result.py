@@ -1,26 +1,265 @@
-"""The difference of two results as a whole."""
+"""The difference of two results: each recorded setting, what it explains, and the whole."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gradeschool.completion import Finish
 from gradeschool.errors import InputError
 from gradeschool.formats import settings as names
-from gradeschool.runs.diff.fields import (
-    DIFFERS,
-    UNKNOWN,
-    PairCounts,
-    SettingDifference,
-    counts_of,
-    fields_of,
-    special_tokens,
+from gradeschool.formats.settings import RecordedRequest
+from gradeschool.runs.diff.pairs import (
+    DiffSide,
+    PairedSamples,
+    PromptDifference,
+    SamplePair,
+    paired,
+    prompt_differences,
 )
-from gradeschool.runs.diff.pairs import PromptDifference, paired, prompt_differences
-from gradeschool.runs.diff.sides import DiffSide
-from gradeschool.runs.diff.steps import TEXTS, UNPROMPTED, DiffAccount, account_of
+from gradeschool.runs.diff.steps import (
+    STEPS_OF_TEXTS,
+    TEXTS,
+    UNPROMPTED,
+    DiffAccount,
+    account_of,
+    cut_at,
+)
 from gradeschool.scorer import Scorer
+
+SAME, DIFFERS, UNKNOWN = "same", "differs", "not recorded"
+# What a tokenizer adds and no completion should hold.
+SPECIAL = re.compile(r"<\|[a-z_0-9]{1,24}\|>|</?s>|<(?:bos|eos|pad|end_of_turn|start_of_turn)>")
+
+
+@dataclass(frozen=True, slots=True)
+class SettingDifference:
+    """One setting with its value on either side, None where it is not recorded.
+
+    state: "same", "differs" or "not recorded". explains: completions on which it acts, of `of`
+    pairs; None where the texts do not show it. words: what they are.
+    """
+
+    name: str
+    a: Any
+    b: Any
+    state: str
+    explains: int | None
+    of: int
+    words: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """What the pairs come to: texts and prompts that are equal, texts that are cut or hold marks.
+
+    special: completions of A alone, and of B alone, that hold a special token of a tokenizer.
+    """
+
+    pairs: int
+    equal_texts: int
+    prompts_equal: int
+    prompts_differ: int
+    other_texts_same_prompts: int
+
+    def as_json(self) -> dict[str, int]:
+        """Return the fields as JSON values."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def counts_of(pairs: Sequence[SamplePair]) -> PairCounts:
+    """Count pairs by what is equal in them."""
+    states = Counter((pair.prompts_equal, pair.texts_equal) for pair in pairs)
+    return PairCounts(
+        pairs=len(pairs),
+        equal_texts=sum(pair.texts_equal for pair in pairs),
+        prompts_equal=states[True, True] + states[True, False],
+        prompts_differ=states[False, True] + states[False, False],
+        other_texts_same_prompts=states[True, False],
+    )
+
+
+# Completions that a difference explains, None where the texts do not show it; and what they are.
+Explanation = tuple[int | None, str]
+Explain = Callable[[DiffSide, DiffSide, PairedSamples, DiffAccount], Explanation]
+
+
+def fields_of(
+    a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount, scorers: tuple[str, str]
+) -> list[SettingDifference]:
+    """Return every setting that a side records, in the order of SETTINGS, then what texts show."""
+    fields = []
+    for name in names.SETTINGS:
+        value_a, value_b = _values(name, a, b, paired, scorers)
+        if value_a is None and value_b is None:
+            continue
+        is_known = value_a is not None and value_b is not None
+        state = UNKNOWN if not is_known else SAME if value_a == value_b else DIFFERS
+        explains, words = None, ""
+        if state != SAME or name in (names.STOP, names.LIMIT, names.LABELS):
+            explains, words = EXPLAIN.get(name, _everywhere)(a, b, paired, account)
+        fields.append(
+            SettingDifference(name, value_a, value_b, state, explains, len(paired.pairs), words)
+        )
+    return fields
+
+
+def _values(
+    name: str, a: DiffSide, b: DiffSide, paired: PairedSamples, scorers: tuple[str, str]
+) -> tuple[Any, Any]:
+    pairs = paired.pairs
+    if name == names.SCORER:
+        return scorers
+    if name == names.PROMPT:
+        counts = [sum(request.prompt is not None for request in side) for side in _requests(pairs)]
+        unlike = sum(pair.prompts_equal is False for pair in pairs)
+        words = [f"{n} recorded" if n else None for n in counts]
+        return words[0], f"{words[1]}, {unlike} differ" if unlike else words[1]
+    if name == names.PROMPT_TOKENS:
+        return tuple(_tokens(requests) for requests in _requests(pairs))  # type: ignore[return-value]
+    if name == names.LABELS:
+        differing = _relabelled(pairs)
+        return "of its problems", "of its problems" if not differing else "other golds"
+    return a.settings.get(name), b.settings.get(name)
+
+
+def _requests(pairs: Sequence[SamplePair]) -> tuple[list[RecordedRequest], list[RecordedRequest]]:
+    return [pair.request_a for pair in pairs], [pair.request_b for pair in pairs]
+
+
+def _tokens(requests: Sequence[RecordedRequest]) -> str | None:
+    counts = (request.prompt_tokens for request in requests)
+    counted = [count for count in counts if count is not None]
+    return f"{sum(counted) / len(counted):.1f} each" if counted else None
+
+
+def _everywhere(
+    a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount
+) -> Explanation:
+    """Explain a setting that leaves no trace: at most the texts that nothing else explains."""
+    texts = sum(step.texts for step in account.steps if step.name in STEPS_OF_TEXTS)
+    return texts, "at most; no text tells" if texts else "all texts are equal"
+
+
+def _nothing(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
+    return None, ""
+
+
+def _prompt(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
+    counts = counts_of(paired.pairs)
+    compared = counts.prompts_equal + counts.prompts_differ
+    if not compared:
+        return None, "the prompts cannot be compared"
+    same = sum(pair.texts_equal for pair in paired.pairs if pair.prompts_equal is False)
+    return counts.prompts_differ, f"asked with other bytes; {same} of them answered alike"
+
+
+def _part(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
+    """Explain what is part of the prompt."""
+    explains, _ = _prompt(a, b, paired, account)
+    return explains, "" if explains is None else "prompts that differ"
+
+
+def _system(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
+    def opening(request: RecordedRequest) -> str | None:
+        turns = request.prompt.messages[:1] if request.prompt else ()
+        return turns[0].content if turns and turns[0].role == "system" else None
+
+    compared = [pair for pair in paired.pairs if pair.request_a.prompt and pair.request_b.prompt]
+    if not compared:
+        return None, "the prompts cannot be compared"
+    return sum(
+        opening(pair.request_a) != opening(pair.request_b) for pair in compared
+    ), "asked with it"
+
+
+def _prompt_tokens(
+    a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount
+) -> Explanation:
+    """Explain counts that differ where the prompts do not: a BOS token, another template."""
+    steps = [pair.more_tokens for pair in paired.pairs]
+    unlike = Counter(step for step in steps if step)
+    if not unlike:
+        comparable = any(step == 0 for step in steps)
+        return (0, "of equal prompts") if comparable else (None, "the prompts differ")
+    step, often = unlike.most_common(1)[0]
+    hint = "; a BOS token, or the template" if abs(step) <= 8 else ""
+    return unlike.total(), f"equal prompts, {step:+d} tokens on {often}{hint}"
+
+
+def _stops(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
+    cut_a = sum(cut_at(pair.a.text, b.stops) != pair.a.text for pair in paired.pairs)
+    cut_b = sum(cut_at(pair.b.text, a.stops) != pair.b.text for pair in paired.pairs)
+    return cut_a + cut_b, f"B's would cut {cut_a} of A's texts, A's {cut_b} of B's"
+
+
+def _limit(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
+    ended = Counter(
+        (pair.a.finish == Finish.LENGTH, pair.b.finish == Finish.LENGTH) for pair in paired.pairs
+    )
+    starts = Counter(pair.cut for pair in paired.pairs)
+    words = f"reached in A alone {ended[True, False]}, in B alone {ended[False, True]}"
+    if starts["a"] or starts["b"]:
+        words += f"; A's text is the start of B's {starts['a']}, B's of A's {starts['b']}"
+    return starts["a"] + starts["b"], words
+
+
+def _set(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
+    lone = paired.problems_a + paired.problems_b
+    return lone, f"problems in A alone {paired.problems_a}, in B alone {paired.problems_b}"
+
+
+def _samples(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
+    lone = paired.samples_a + paired.samples_b
+    return lone, f"samples in A alone {paired.samples_a}, in B alone {paired.samples_b}"
+
+
+def _relabelled(pairs: Sequence[SamplePair]) -> int:
+    return sum(pair.problem_a.gold != pair.problem_b.gold for pair in pairs)
+
+
+def _labels(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
+    differing = _relabelled(paired.pairs)
+    return differing, "judged by another gold" if differing else ""
+
+
+def _scorer(a: DiffSide, b: DiffSide, paired: PairedSamples, account: DiffAccount) -> Explanation:
+    (gained, lost), (other_gained, other_lost) = account.turned
+    words = f"A's completions under B's scorer: +{gained} -{lost}; B's under A's: "
+    return gained + lost, f"{words}+{other_gained} -{other_lost}"
+
+
+EXPLAIN: dict[str, Explain] = {
+    names.PROTOCOL: _nothing,
+    names.ANSWERED_BY: _everywhere,
+    names.FORM: _part,
+    names.SYSTEM: _system,
+    names.PROMPT: _prompt,
+    names.SHOTS: _part,
+    names.SHOT_COUNT: _part,
+    names.PROMPT_TOKENS: _prompt_tokens,
+    names.STOP: _stops,
+    names.LIMIT: _limit,
+    names.SAMPLES: _samples,
+    names.DATASET: _set,
+    names.DIGEST: _set,
+    names.LABELS: _labels,
+    names.SCORER: _scorer,
+}
+
+
+def special_tokens(pairs: Sequence[SamplePair]) -> tuple[int, int]:
+    """Return the completions of A, and of B, that hold a tokenizer's special token as text."""
+    in_a = sum(SPECIAL.search(pair.a.text) is not None for pair in pairs)
+    return in_a, sum(SPECIAL.search(pair.b.text) is not None for pair in pairs)
+
 
 MOST_KINDS = 5
 

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.formats.settings import LIMIT
 from gradeschool.problem import Problem
-from gradeschool.runs.diff.pairs import PairedSamples, SamplePair
-from gradeschool.runs.diff.sides import DiffSide
+from gradeschool.runs.diff.pairs import DiffSide, PairedSamples, SamplePair
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.table import CORRECT, ERROR, ScorerSet
 

@@ -14,6 +14,8 @@ TRAIN, LABELLED = "problems/train.jsonl", "problems/labelled.jsonl"
 GREEDY = ("generator", "control")
 # Of the vote among the verifier's top ones; chosen on a development split, like the settings.
 VOTING = 3
+# Problems whose samples the layers are probed on.
+PROBED = 150
 # Seeds of the problems; the generator's and the training seeds are the preset's own.
 LABELLED_SEED, TEST_SEED = 2, 3
 
@@ -235,6 +237,19 @@ def _testing(preset: Preset, seed: int, split: str) -> Iterator[Stage]:
         (*by_control, "-d", problems, "-o", control_scores(split, seed)),
         (f"{split}-{seed}", f"control-{seed}"),
     )
+    if preset.model:
+        probed = ("verifier", "probe", run, "--generator", folder("generator", seed), "--json")
+        yield Stage(
+            f"layers-{split}-{seed}",
+            (*probed, "-d", problems, "-n", str(PROBED)),
+            (f"{split}-{seed}",),
+            layer_results(split, seed),
+        )
+
+
+def layer_results(split: str, seed: int) -> str:
+    """Return the file of the linear probes of the generator's layers."""
+    return f"results/{split}-layers-{seed}.json"
 
 
 def second_results(split: str, seed: int) -> str:
