@@ -120,6 +120,7 @@ def test_data_list(gradeschool: Command, data: Path) -> None:
     result = gradeschool("data", "list")
     assert result.status == 0
     assert all(f" {name} " in result.out for name in SOURCES)
+    assert " ".join(result.out.split()).count("golds:") == len(SOURCES)
     results = gradeschool("data", "list", "--json").json()["datasets"]
     assert [item["name"] for item in results] == list(SOURCES)
     where = {item["name"]: item["where"] for item in results}

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from http.client import HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from gradeschool import Problem, get_scorer, load_dataset, load_gsm8k, parse_gsm
 from gradeschool.datasets import files, load
 from gradeschool.datasets.sources import ALIASES, LANGUAGES, SOURCES, DatasetSource
 from gradeschool.errors import DataError, InputError, UnknownNameError
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
 
 BODY = b'{"question": "1 + 1?", "answer": "1 + 1 = 2\\n#### 2"}\n'
 SAMPLE = Path(files.__file__).parent / "sample"
@@ -260,6 +263,21 @@ def test_a_body_that_breaks_off_is_an_error_and_nothing_is_kept(
     origin.body = BODY[:20]
     with pytest.raises(DataError, match=r"broke off after 20 of \d+ bytes; nothing was kept"):
         load_dataset("tiny")
+    assert cached() == []
+
+
+def test_an_interrupted_fetch_says_so_and_keeps_nothing(
+    tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch, gradeschool: Command
+) -> None:
+    def interrupted(reply: HTTPResponse, amount: int) -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(HTTPResponse, "read", interrupted)
+    result = gradeschool("data", "fetch", "tiny")
+    assert result.status == 130
+    assert result.err.strip() == (
+        "gradeschool: fetching the dataset 'tiny' was interrupted; nothing was kept: run it again"
+    )
     assert cached() == []
 
 

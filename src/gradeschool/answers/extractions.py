@@ -1,8 +1,8 @@
 """Extractions that several harnesses share: "#### N", and the last number of a text.
 
-Patterns of numbers match no space and no line break, so their last match stands in one word. That
-word is looked for once for all scorers of a text, and what a pattern matches in it is remembered:
-the answers of a dataset are few words.
+Patterns of numbers match digits and a few signs, so their last match stands in one run of these.
+That run is looked for once for all scorers of a text, and what a pattern matches in it is
+remembered: the answers of a dataset are few.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from gradeschool.answers.parse import lowered
 from gradeschool.answers.search import (
     END,
     GROWTH,
+    NO_DIGITS,
     last_match,
     last_match_behind,
     last_number_start,
@@ -27,6 +28,7 @@ from gradeschool.problem import Problem
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Answer
 
+SIGNS = "0123456789.,$+-eE"  # all that patterns of numbers match, but for digits of other scripts
 DIGIT = re.compile(r"[0-9]")
 # Applied once from left to right: "1,2,3" becomes "12,3".
 COMMA = re.compile(r"(\d),(\d)")
@@ -55,18 +57,18 @@ def last_marked(text: str, reference: str = "") -> Answer | None:
     return Answer(number, number.replace(",", ""), match.span(1), "the last '#### N'")
 
 
-class Word(NamedTuple):
-    """A word of a text, and where it begins."""
+class DigitRun(NamedTuple):
+    """Digits and signs side by side, perhaps with others between them, and where they begin."""
 
     text: str
     start: int
 
 
-NO_WORD = Word("", 0)
+NO_RUN = DigitRun("", 0)
 
 
 class Number(NamedTuple):
-    """A number in a word: what the pattern matches, the value that is compared, and its place."""
+    """A number in a run: what the pattern matches, the value that is compared, and its place."""
 
     text: str
     value: str | None
@@ -96,27 +98,28 @@ def normalized_gold(problem: Problem) -> str:
 
 
 @shared
-def last_word(text: str) -> Word | None:
-    """Return the last word with a digit, if the last match of every pattern of a number is in it.
+def last_run(text: str) -> DigitRun | None:
+    """Return the last run of `SIGNS` with a digit, if the last match of every pattern is in it.
 
-    None where the word is long or not ASCII, or something behind it might be taken for a number
-    (".." or "-."): then the text itself has to be searched. Remembered for all scorers of a text.
+    It reaches to the word's last comma or currency sign and one character further. None where it is
+    long, stands beside another script, or something behind it might be taken for a number (".." or
+    "-."): then the text itself has to be searched. Shared by all scorers of a text.
     """
     end = numbers_end(text)
-    start = max(text.rfind(" ", 0, end), text.rfind("\n", 0, end)) + 1
-    words = text[start:].split(None, 1)
-    word, rest = (*words, "", "")[:2]
+    rest = text[end:].lstrip(".+-")
+    stop = len(text) - len(rest) + 1
+    start = len(text[: len(text[:end].rstrip(NO_DIGITS))].rstrip(SIGNS))
+    run = text[start:stop]
     if (
-        start + len(word) < end  # other white space is in it
-        or not text.startswith(word, start)
-        or len(word) > LONGEST_WORD
-        or not word.isascii()
-        or DIGIT.search(word) is None
+        len(run) > LONGEST_WORD
+        or DIGIT.search(run) is None
+        or len(run.split()) > 1
         or ".." in rest
         or "-." in rest
+        or not (text[start - 1 : start] + run).isascii()
     ):
         return None
-    return Word(word, start)
+    return DigitRun(run, start)
 
 
 def last_number(
@@ -124,21 +127,21 @@ def last_number(
 ) -> Extract:
     """Return an extraction of the last match of a pattern.
 
-    pattern: matches no space and no line break, and every match holds a digit, a comma, a currency
-    sign or two periods. how: its description in an answer. clean: makes the value of a match, None
-    where that is no answer after all.
+    pattern: matches `SIGNS` alone, looks no further than one character behind them, and every match
+    holds a digit, a comma, a currency sign or two periods. how: its description in an answer.
+    clean: makes the value of a match, None where that is no answer after all.
     """
 
     def number_of(match: re.Match[str] | None) -> Number | None:
         return None if match is None else Number(match[0], clean(match[0]), *match.span())
 
     @lru_cache(MOST_WORDS)
-    def in_word(word: str) -> Number | None:
-        return number_of(last_match(pattern, word))
+    def in_run(run: str) -> Number | None:
+        return number_of(last_match(pattern, run))
 
     def extract(text: str, reference: str = "") -> Answer | None:
-        word, offset = last_word(text) or NO_WORD
-        number = in_word(word)
+        run, offset = last_run(text) or NO_RUN
+        number = in_run(run)
         if number is None:
             number, offset = number_of(last_match_in_words(pattern, text)), 0
             if number is None:
@@ -157,12 +160,12 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
     """
 
     @lru_cache(MOST_WORDS)
-    def in_word(word: str) -> str | None:
-        match = last_match(pattern, COMMA.sub(r"\1\2", word))
+    def in_run(run: str) -> str | None:
+        match = last_match(pattern, COMMA.sub(r"\1\2", run))
         return None if match is None else match[0]
 
     def extract(text: str, reference: str = "") -> Answer | None:
-        number = in_word((last_word(text) or NO_WORD).text)
+        number = in_run((last_run(text) or NO_RUN).text)
         if number is None and (number := _without_commas(pattern, text)) is None:
             return None
         start = text.rfind(number)

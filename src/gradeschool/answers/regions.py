@@ -133,15 +133,17 @@ def committed_region(text: str, question: str = "") -> Region:
     end = len(text)
     if marked and any(map(text.__contains__, ROLE_SIGNS)) and (role := _first(ROLES, text, start)):
         end = role.start()
-    run_on = _run_on(text, start, end, question)
-    if run_on is not None:
-        end = run_on
-    asked_on = _asks_another(text, start, end, question)
-    if asked_on is not None:
-        end = asked_on
-    answered_on = _answers_another(text, start, end, question)
-    if answered_on is not None:
-        end = answered_on
+    if "\n" in text:
+        run_on = _run_on(text, start, end, question)
+        if run_on is not None:
+            end = run_on
+    if "\n\n" in text:
+        asked_on = _asks_another(text, start, end, question)
+        if asked_on is not None:
+            end = asked_on
+        answered_on = _answers_another(text, start, end, question)
+        if answered_on is not None:
+            end = answered_on
     if thinks:
         for closed in CLOSING.finditer(text, start, end):  # it thought again
             start = closed.end()

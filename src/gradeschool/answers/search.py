@@ -58,6 +58,8 @@ def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 # ASCII that is in no number. Commas, periods behind others of them and currency signs may be.
 NO_NUMBER = "".join(sorted({*string.printable[:95], "\n"} - {*string.digits, ",", "$"}))
 
+NO_DIGITS = "".join(map(chr, range(ord("0")))) + "".join(map(chr, range(ord("9") + 1, 128)))
+
 
 @shared
 def numbers_end(text: str) -> int:
@@ -72,7 +74,9 @@ def last_number_start(text: str) -> int:
     Words end at spaces and line breaks. What a pattern that matches neither finds from there on, it
     finds in the whole text.
     """
-    digit = max(map(text.rfind, "0123456789"))
+    digit = len(text.rstrip(NO_DIGITS)) - 1
+    if digit < 0 or text[digit] not in string.digits:  # another script stands behind it
+        digit = max(map(text.rfind, string.digits))
     if digit < 0:
         return len(text)
     return max(text.rfind(" ", 0, digit), text.rfind("\n", 0, digit)) + 1

@@ -122,8 +122,8 @@ def _status() -> int:
         error.show(usage)
         say(usage.getvalue(), end="", err=True)
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        say("gradeschool: interrupted", err=True)
+    except (click.Abort, KeyboardInterrupt) as error:  # click raises Abort from the latter
+        say(f"gradeschool: {str(error.__cause__ or error) or 'interrupted'}", err=True)
         return 130
     except MemoryError:
         return _report("not enough memory; give a smaller file, or fewer --jobs")

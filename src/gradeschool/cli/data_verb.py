@@ -72,8 +72,7 @@ def list_command(as_json: bool) -> None:
     table.caption_justify = "left"
     for row in rows:
         shown = (row[name] for name in ("name", "rows", "language", "licence", "where"))
-        golds = "" if row["golds"] == "integers" else f"; golds: {row['golds']}"
-        table.add_row(*map(str, shown), f"{row['summary']}{golds}")
+        table.add_row(*map(str, shown), f"{row['summary']}; golds: {row['golds']}")
     stdout_console().print(table)
 
 

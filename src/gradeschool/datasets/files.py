@@ -113,6 +113,10 @@ def fetch(source: DatasetSource) -> Path:
             f"cannot fetch the dataset {source.name!r} from {source.url}: {reason}; "
             f"put it at {place}, or fetch it where there is a network"
         ) from error
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"fetching the dataset {source.name!r} was interrupted; nothing was kept: run it again"
+        ) from None
     if length and length.isdecimal() and len(body) < min(int(length), LARGEST_BYTES):
         raise DataError(
             f"{source.url} broke off after {len(body):,} of {int(length):,} bytes; nothing was "

@@ -161,8 +161,7 @@ def _row(dataset: str, default_id: str, row: Row) -> Problem:
         answer = f"{MARKER} {answer.strip()}"
     id = row.fields.get("id")
     id = default_id if id is None or id == "" else str(id)
-    written = ((name, row.fields.get(name)) for name in META_COLUMNS)
-    meta = {name: value for name, value in written if isinstance(value, str)}
+    meta = {name: value for name in META_COLUMNS if isinstance(value := row.fields.get(name), str)}
     try:
         return Problem.from_row(id, question, answer, meta)
     except InputError as error:

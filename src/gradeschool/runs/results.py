@@ -16,12 +16,11 @@ from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.runs.cost import Budget
 from gradeschool.runs.plan import RunPlan
 from gradeschool.runs.store import RunStore
-from gradeschool.scorer import Scorer
 from gradeschool.scoring.at_k import AtK, ballots_of, curve
-from gradeschool.scoring.causes import count_causes, explained_samples, label_changes
+from gradeschool.scoring.causes import count_headline_causes, label_changes
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.score import RunScore, score_table
-from gradeschool.scoring.table import ScoredTable, ScorerSet, scored_table
+from gradeschool.scoring.table import ScoredTable, ScorerSet
 
 
 class WrittenResults(NamedTuple):
@@ -96,6 +95,7 @@ def summarise(
     score = score_table(table)
     several = any(request.sample for request in requests)
     at_k = curve(ballots_of(table)) if several else []
+    changes = label_changes(run, disputed(dataset, run.problems()))
     rows = [completions[request.key] for request in requests if request.key in completions]
     answers = [completion for completion in rows if not completion.error]
     fields = {
@@ -106,7 +106,7 @@ def summarise(
         "missing": len(requests) - len(rows),
         "truncated": sum(completion.finish is Finish.LENGTH for completion in rows),
         "empty": sum(not completion.text.strip() for completion in answers),
-        "failures": _failures(run, scorers.scorers[0], dataset),
+        "failures": count_headline_causes(table, changes),
         "errors": dict(Counter(_cause(completion) for completion in rows if completion.error)),
         "answered_by": dict(Counter(answer.model for answer in answers if answer.model)),
         "deviations": dict(Counter(text for completion in rows for text in completion.deviations)),
@@ -118,13 +118,6 @@ def summarise(
 
 def _cause(completion: Completion) -> str:
     return completion.error.partition(":")[0]
-
-
-def _failures(run: Run, headline: Scorer, dataset: Sequence[Problem]) -> dict[str, int]:
-    """Return the causes under the headline scorer, as `gradeschool explain` counts them."""
-    changes = label_changes(run, disputed(dataset, run.problems()))
-    explained = explained_samples(scored_table(run, [headline]), changes)
-    return count_causes(each.causes[0] for each in explained)
 
 
 def answers_file(

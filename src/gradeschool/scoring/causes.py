@@ -26,7 +26,7 @@ from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.sources import load_runs, sources
 from gradeschool.scoring.suspects import STRONG
-from gradeschool.scoring.table import ScoredTable, scored_table
+from gradeschool.scoring.table import CORRECT, ScoredTable, scored_table
 from gradeschool.verdict import Answer, Outcome, Verdict
 
 OF_SCORERS = {
@@ -252,6 +252,27 @@ Causes = dict[str, int]  # by cause, the most frequent first
 def count_causes(causes: Iterable[VerdictCause | None]) -> Causes:
     """Return how often each cause occurs, None left out: misses, wrong acceptances and errors."""
     return dict(Counter(str(cause) for cause in causes if cause is not None).most_common())
+
+
+def count_headline_causes(table: ScoredTable, changes: LabelChanges) -> Causes:
+    """Return what `count_causes` returns for `explained_samples` under the first scorer alone.
+
+    Only a completion that is not correct, or not right, is judged a second time for its verdict.
+    """
+    scorer, outcomes = table.scorers.scorers[0], iter(table.outcomes)
+    causes: list[VerdictCause | None] = []
+    for sample in table.run.samples:
+        if sample.problem is None:
+            continue
+        if sample.error:
+            causes.append(provider_error(sample.error))
+            continue
+        outcome = next(outcomes)[0]
+        sample_view = view(sample.text, sample.problem, sample.finish, changes)
+        if outcome != CORRECT or sample_view.cause is not None:
+            verdict = scorer.judge(sample.text, sample.problem)
+            causes.append(explain_verdict(sample_view, verdict))
+    return count_causes(causes)
 
 
 def causes_in_files(

@@ -212,6 +212,11 @@ class ScoredTable:
         """The outcomes of each sample, a byte for each scorer."""
         return self.scorers.outcomes_of(self._pairs)
 
+    def each_outcomes(self) -> Iterator[bytes]:
+        """Yield the same, a batch when its first is needed: what its texts share is at hand."""
+        for start in range(0, len(self._pairs), BATCH):
+            yield from self.scorers.outcomes_of(self._pairs[start : start + BATCH])
+
     @cached_property
     def verdicts(self) -> list[tuple[Verdict, ...]]:
         """The verdicts on each sample, in the order of the scorers, with answers and reasons."""

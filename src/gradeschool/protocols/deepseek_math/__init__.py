@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.extractions import last_match_in_words, last_number, last_word
+from gradeschool.answers.extractions import last_match_in_words, last_number, last_run
 from gradeschool.answers.search import TextMatch, last_match
 from gradeschool.answers.shared import remembered
 from gradeschool.completion import Decoding, Message, Prompt
@@ -123,8 +123,8 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
         output = _piece(text, inside, len(text) if end < 0 else end)
         if output.text.strip():
             return output, "the last program output"
-    word = last_word(text)
-    number = None if word is None else _number_in_word(word.text)
+    run = last_run(text)
+    number = None if run is None else _number_in_run(run.text)
     if number is None and (match := last_match_in_words(NUMBER, text.replace(",", ""))):
         number = match[0]
     if number is None:
@@ -134,8 +134,8 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
 
 
 @remembered
-def _number_in_word(word: str) -> str | None:
-    match = last_match(NUMBER, word.replace(",", ""))
+def _number_in_run(run: str) -> str | None:
+    match = last_match(NUMBER, run.replace(",", ""))
     return None if match is None else match[0]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.extractions import LAST_NUMBER, last_word
+from gradeschool.answers.extractions import LAST_NUMBER, last_run
 from gradeschool.answers.search import TextMatch, last_match
 from gradeschool.answers.shared import remembered
 from gradeschool.completion import Decoding, Prompt
@@ -34,25 +34,25 @@ def as_sentence(problem: Problem) -> str:
 def extract_final_number(text: str, reference: str) -> Answer | None:
     """Extract the last number-like run; one of commas alone is no answer.
 
-    It is in the last word, unless a digit or comma before the space goes on over it.
+    It is in the last run of digits and signs, unless one before goes on over what divides them.
     """
-    word = last_word(text)
-    before = "" if word is None else text[max(word.start - 2, 0) : word.start]
-    if word is None or (before.endswith(" ") and (before[0].isdecimal() or before[0] == ",")):
-        run, offset = _last_run(text), 0
+    run = last_run(text)
+    before = "" if run is None else text[max(run.start - 2, 0) : run.start]
+    if run is None or (before[-1:] != "\n" and (before[:1].isdecimal() or before[:1] == ",")):
+        match, offset = _last_match(text), 0
     else:
-        run, offset = _remembered_run(word.text), word.start
-    if run is None or not (number := run.text.replace(",", "")):
+        match, offset = _remembered_match(run.text), run.start
+    if match is None or not (number := match.text.replace(",", "")):
         return None
-    return Answer(run.text, number, (offset + run.start, offset + run.end), LAST_NUMBER)
+    return Answer(match.text, number, (offset + match.start, offset + match.end), LAST_NUMBER)
 
 
-def _last_run(text: str) -> TextMatch | None:
+def _last_match(text: str) -> TextMatch | None:
     match = last_match(NUMBER, text)
     return None if match is None else TextMatch(match[0], *match.span())
 
 
-_remembered_run = remembered(_last_run)
+_remembered_match = remembered(_last_match)
 
 
 def extract_last_token(text: str, reference: str) -> Answer | None:

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from gradeschool.answers.search import NO_DIGITS
 from gradeschool.answers.shared import remembered, shared
 from gradeschool.protocols.inspect_ai.unicode_numbers import (
     LONG,
@@ -38,7 +39,6 @@ PUNCTUATION = string.whitespace + string.punctuation
 TRIMMED = "!?:;()[]{}'\"`"
 CHUNKS = (8, 64, -1)  # words that are looked at together, from the end; -1 for all others
 ASCII_DIGIT = re.compile(r"[0-9]")
-NO_DIGITS = "".join(sorted({*map(chr, range(128))} - {*string.digits}))
 # A word of ASCII with one of these is a number in no version of inspect_ai.
 NO_NUMBER = re.compile(r"[A-DF-Za-df-z/<=>%^&|~#@]")
 LAST_NUMBER = "the last word that is a number"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from gradeschool.answers.extractions import LAST_NUMBER, last_match_in_words
+from gradeschool.answers.extractions import last_number
 from gradeschool.answers.search import TextMatch
 from gradeschool.answers.shared import remembered
 from gradeschool.completion import Decoding, Prompt
@@ -125,6 +125,7 @@ BOX = "\\boxed{"
 # `(?:\$)?\d+(?:\.\d+)?(?![\w\d])` with the same matches: a run of digits is tried once, from its
 # start, since all its tails fail where it fails.
 NUMBER = re.compile(r"\$?(?<!\d)\d++(?:\.\d++(?!\w)|(?!\w))")
+last_number_in = last_number(NUMBER)
 # A prompt that defines the protocol, to the letter.
 INSTRUCTION = (
     "Solve the given question.\nAfter solving the problem, state your final answer in the "
@@ -146,8 +147,10 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
         piece = _behind_equals(TextMatch(text, 0, len(text)))
         value = piece.text.rstrip(".").partition("\\n")[0]
         return TextMatch(value, piece.start, piece.start + len(value)), "behind the last '='"
-    number = last_match_in_words(NUMBER, text)
-    return None if number is None else (TextMatch(number[0], *number.span()), LAST_NUMBER)
+    number = last_number_in(text, "")
+    if number is None or number.span is None:
+        return None
+    return TextMatch(number.text, *number.span), number.how
 
 
 def _between_dollars(text: str) -> TextMatch | None:

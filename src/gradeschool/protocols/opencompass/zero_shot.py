@@ -81,8 +81,10 @@ def _announced(text: str) -> int:
         match = ANNOUNCED.search(text)
         return -1 if match is None else match.start()
     low = lowered(text)
-    match = ANNOUNCED.search(low) if "answer" in low else None
-    return -1 if match is None else match.start()
+    if "answer" not in low:
+        return -1
+    places = [low.find(phrase) for phrase in ("final answer", "answer is")]
+    return min(places) if -1 not in places else max(places)
 
 
 def extract(text: str, reference: str) -> Answer | None:

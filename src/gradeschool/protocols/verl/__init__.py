@@ -14,7 +14,7 @@ from gradeschool.answers.extractions import (
     MARK,
     ends,
     last_marked,
-    last_word,
+    last_run,
     marked_gold,
 )
 from gradeschool.answers.search import TextMatch, last_number_start
@@ -48,18 +48,18 @@ def extract_flexible(text: str, reference: str) -> Answer | None:
 
     Commas and a trailing period stay. Where every run is ".", the first of them is the answer.
     """
-    word, offset = last_word(text), max(0, len(text) - CLIP)
-    if word is not None and word.start >= offset:
-        run, offset = _remembered_run(word.text), word.start
+    run, offset = last_run(text), max(0, len(text) - CLIP)
+    if run is not None and run.start >= offset:
+        number, offset = _remembered_number(run.text), run.start
     else:
-        run = _last_run(text[offset:])
-    if run is None:
+        number = _last_number(text[offset:])
+    if number is None:
         return None
-    span = (offset + run.start, offset + run.end)
-    return Answer(run.text, run.text, span, "the last number near the end")
+    span = (offset + number.start, offset + number.end)
+    return Answer(number.text, number.text, span, "the last number near the end")
 
 
-def _last_run(end: str) -> TextMatch | None:
+def _last_number(end: str) -> TextMatch | None:
     for start in chain((last_number_start(end),), ends(end)):
         for match in reversed([*NUMBER.finditer(end, start)]):
             if match[0] != ".":
@@ -68,7 +68,7 @@ def _last_run(end: str) -> TextMatch | None:
     return None if first is None else TextMatch(first[0], *first.span())
 
 
-_remembered_run = remembered(_last_run)
+_remembered_number = remembered(_last_number)
 
 
 def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:

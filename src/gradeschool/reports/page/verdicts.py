@@ -81,7 +81,7 @@ def judge_run(run: PageRun, scorers: ScorerSet, headline: int) -> Judged:
     changes = label_changes(run.chosen.run, run.disputed)
     judged = Judged(run, scorers.names, headline)
     scorer = scorers.scorers[headline]
-    outcomes_of_samples = iter(ScoredTable(run.chosen.run, scorers).outcomes)
+    outcomes_of_samples = ScoredTable(run.chosen.run, scorers).each_outcomes()
     for each in explained_samples(scored_table(run.chosen.run, [scorer]), changes):
         failed = bytes([ERROR]) * len(scorers.names)
         judged.codes.append(next(outcomes_of_samples) if each.verdicts else failed)
