@@ -73,10 +73,12 @@ class AblationPlan(NamedTuple):
 
 def plan(name: str, preset: Preset) -> AblationPlan:
     """Return the plan of a figure of the paper, or of the grid."""
+    if name == GRID:
+        return AblationPlan([*stages_of(preset), *grid_stages(preset)])
     builder = StageBuilder(
         preset, preset.seeds[0], {stage.name: stage for stage in stages_of(preset)}
     )
-    ablation = (_grid if name == GRID else PLANS[name])(builder)
+    ablation = PLANS[name](builder)
     return ablation._replace(stages=builder.needed())
 
 
@@ -202,13 +204,6 @@ def _figure_calculator(builder: StageBuilder) -> AblationPlan:
         for n in counts
     )
     return AblationPlan([], tuple(points), contrasts)
-
-
-def _grid(builder: StageBuilder) -> AblationPlan:
-    for stage in grid_stages(builder.preset):
-        builder.stages.setdefault(stage.name, stage)
-        builder.want(stage.name)
-    return AblationPlan([])
 
 
 def _figure_7(builder: StageBuilder) -> AblationPlan:
@@ -408,11 +403,9 @@ class StageBuilder:
         All learn from all labels, and from no reference solution of the labelled problems. With
         dropout, the verifier begins as a generator that was trained with it, else as the generator.
         """
-        what = f"head-{level}-{objective}"
+        what, init = f"head-{level}-{objective}", ""
         options = [*HEAD, "--level", level, "--objective", objective, "--epochs", f"{epochs:g}"]
-        if objective == "joint":
-            options += ["--language", "right"]
-        init = ""
+        options += ["--language", "right"] if objective == "joint" else []
         if dropout:
             what += "-dropout"
             options += ["--dropout", f"{dropout:g}"]
