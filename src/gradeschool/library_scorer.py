@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, TypeVar
 
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.verdict import Answer
-from gradeschool.worker import CHILDREN, WorkerFailure, answers
 
 MATH_VERIFY = "math-verify"
 Result = TypeVar("Result")
@@ -33,6 +31,8 @@ def call_library(function: str, row: tuple[str, str]) -> Any:
 
     Raises ScorerFailure: no answer in time, or the function raises.
     """
+    from gradeschool.worker import WorkerFailure
+
     answer = _answer(function, row)
     if isinstance(answer, WorkerFailure):
         raise ScorerFailure(str(answer))
@@ -44,12 +44,18 @@ def call_at_once(function: Callable[..., Result], rows: Iterable[Sequence[Any]])
 
     Libraries run in child processes: a thread for each keeps all of them busy.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from gradeschool.worker import CHILDREN
+
     with ThreadPoolExecutor(CHILDREN) as threads:
         return list(threads.map(lambda row: function(*row), rows))
 
 
 @lru_cache(1024)
 def _answer(function: str, row: tuple[str, str]) -> Any:
+    from gradeschool.worker import answers
+
     return answers(function, [row])[0]
 
 

@@ -12,6 +12,7 @@ import pytest
 from gradeschool import Problem, all_protocols, all_scorers, get_scorer
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.sources import SOURCES
+from gradeschool.problem import MARKER
 from gradeschool.prompts.mgsm import LANGUAGES
 from gradeschool.prompts.rendering import rationale
 from gradeschool.prompts.shape import shape
@@ -176,17 +177,36 @@ def test_the_extractor_reads_the_golds_of_every_set(name: str, form: str, data: 
 
 
 # Sets of grade-school problems, which people ask under the protocols of GSM8K as well.
+# Of MGSM and MSVAMP one language stands for all: the golds are the same, no row has a solution.
+TRANSLATED = ("mgsm", "msvamp")
 GRADE_SCHOOL = [
     name for name in SETS
     if not name.startswith(("aime", "gsm8k:")) and name != "gsm8k" and "exemplars" not in name
+    and (not name.startswith(TRANSLATED) or name.endswith(":en"))
 ]  # fmt: skip
+# Scorers of no protocol, and the form that their harness asks for.
+ALONE = {
+    "gradeschool/parse-answer": HASHES,
+    "inspect/match-numeric@0.3.221-0.3.252": LAST_LINE,
+    "inspect/match-numeric@0.3.253-0.3.260": LAST_LINE,
+    "inspect/match-numeric@<=0.3.220": LAST_LINE,
+    "math-verify/boxed-gold": BOX,
+    "math-verify/default": BOX,
+    "multi-pattern": BOX,
+    "numeric-equality": HASHES,
+    "open-instruct/gsm8k": SENTENCE,
+    "openai/example-solutions": "A: {answer}",
+    "pal/gsm-hard": SENTENCE,
+    "trl/accuracy-reward": BOX,
+    "verifiers/math-rubric-lenient": BOX,
+}
 IN_THE_SAME_FORM = re.compile(
     r"Golds of other sets wrong in the same form: (?P<lists>.+?)\.(?: |$)"
 )
 
 
 @pytest.mark.official
-@pytest.mark.parametrize(("scorer", "form"), FORMS)
+@pytest.mark.parametrize(("scorer", "form"), [*FORMS, *ALONE.items()])
 def test_golds_of_all_sets_in_the_form_of_a_gsm8k_protocol(
     scorer: str, form: str, data: object
 ) -> None:
@@ -216,8 +236,21 @@ def wrong_of_sets(scorer: str) -> dict[str, int]:
 
 
 @pytest.mark.official
-def test_pal_knows_the_golds_of_gsm_hard(data: object) -> None:
-    assert missed("pal/gsm-hard", SENTENCE, load_dataset("gsm-hard").problems) == []
+@pytest.mark.parametrize("family", TRANSLATED)
+def test_the_golds_of_a_translated_set_are_the_same_in_all_languages(
+    family: str, data: object
+) -> None:
+    sets = [load_dataset(name).problems for name in SETS
+            if name.startswith(f"{family}:") and "exemplars" not in name]  # fmt: skip
+    solutions = {tuple(problem.solution for problem in problems) for problems in sets}
+    assert len(sets) >= 10
+    assert len(solutions) == 1
+    assert all(solution.startswith(MARKER) for solution in solutions.pop())
+
+
+def test_every_scorer_of_gsm8k_has_a_form() -> None:
+    of_protocols = {scorer for protocol in all_protocols().values() for scorer in protocol.scorers}
+    assert set(ALONE) == set(all_scorers()) - of_protocols
 
 
 @pytest.mark.parametrize("gold", ["18", "-3", "2,125", "4.33", "1/2", "None", "50%", "12\\%"])
