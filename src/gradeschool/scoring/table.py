@@ -129,10 +129,8 @@ class ScorerSet:
                         for answer, reference in zip(answers, column, strict=True)
                     ])  # fmt: skip
                 except ScorerFailure:  # of one text: then each by itself
-                    each = zip(texts, column, strict=True)
-                    outcomes = bytes(
-                        [_outcome(extract, compare, *pair) for pair in pairs_of_column]
-                    )
+                    rest = zip(texts, column, strict=True)
+                    outcomes = bytes([_outcome(extract, compare, *pair) for pair in rest])
                 for scorer in scorers:
                     columns[scorer] = outcomes
         return list(map(bytes, zip(*columns, strict=True)))
