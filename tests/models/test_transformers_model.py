@@ -1,6 +1,7 @@
 """A model run here by transformers: the served model's text, stops, limits, failures."""
 
 import asyncio
+import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -138,3 +139,23 @@ def test_a_chat_protocol_needs_a_chat_template(tmp_path: Path, gradeschool: Comm
     assert ended.status == 2
     assert "has no chat template, which the protocol 'zero-shot/chat' needs" in ended.err
     assert not output.exists()
+
+
+def test_a_folder_that_needs_code_of_its_own_is_refused_before_anything_is_written(
+    tmp_path: Path, gradeschool: Command
+) -> None:
+    folder = tmp_path / "remote"
+    folder.mkdir()
+    names = {"AutoConfig": "conf.Conf", "AutoModelForCausalLM": "model.Model"}
+    (folder / "config.json").write_text(json.dumps({"model_type": "mine", "auto_map": names}))
+    for name in ("conf", "model"):
+        (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    problem = {"question": "How many?", "answer": "#### 1"}
+    (tmp_path / "one.jsonl").write_text(json.dumps(problem) + "\n")
+    ended = gradeschool("sample", "-m", f"transformers/{folder}", "-d", tmp_path / "one.jsonl",
+                        "-o", tmp_path / "run")  # fmt: skip
+    assert (ended.status, ended.out) == (2, "")
+    assert "needs Python code of its own" in ended.err
+    assert len(ended.err.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+    assert not (tmp_path / "ran").exists()

@@ -13,11 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradeschool.answers.extractor import extract_final_answer
+from gradeschool.answers.shared import BATCH
 from gradeschool.models.recorded import SAMPLE_FILE
+from gradeschool.reports.page.gather import gather
 from gradeschool.reports.page.markup import Html, axis_over, el, text
+from gradeschool.reports.page.verdicts import judge_run
 from gradeschool.reports.page.write import KEPT, _kept_span, _units
 from gradeschool.reports.printable import printable
+from gradeschool.scoring.sources import choose_scorers
 from gradeschool.scoring.statistics import Interval, wilson
+from gradeschool.scoring.table import ScorerSet
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.hostile_report import HOSTILE
@@ -353,3 +359,18 @@ def test_a_run_of_errors_has_no_accuracy(gradeschool: Command, tmp_path: Path) -
     assert 'class="figure"' not in page
     texts = json.loads(blocks(page)["texts-0"])
     assert [row[3] for row in texts] == ["http 500: <b>boom</b>", "x"]
+
+
+def test_the_answer_of_a_completion_is_extracted_once(tmp_path: Path) -> None:
+    """The outcomes of all scorers and the causes of the first share what the extractor reads."""
+    path = tmp_path / "answers.jsonl"
+    rows = [
+        {"question": f"What is {n} + {n}?", "gold": f"{2 * n}", "completion": f"It is {2 * n}."}
+        for n in range(3 * BATCH)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    [run] = gather([str(path)], None, lambda message: None)
+    scorers = ScorerSet(choose_scorers(["gradeschool/reader", "openai/2021"]))
+    extract_final_answer.cache_clear()  # type: ignore[attr-defined]
+    judge_run(run, scorers, 0)
+    assert extract_final_answer.cache_info().misses == len(rows)  # type: ignore[attr-defined]

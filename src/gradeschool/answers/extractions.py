@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ from gradeschool.answers.search import (
     last_number_start,
     numbers_end,
 )
-from gradeschool.answers.shared import LONGEST_WORD, MOST_WORDS, remembered, shared
+from gradeschool.answers.shared import LONGEST_WORD, remembered, shared
 from gradeschool.problem import Problem
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Answer
@@ -135,7 +134,7 @@ def last_number(
     def number_of(match: re.Match[str] | None) -> Number | None:
         return None if match is None else Number(match[0], clean(match[0]), *match.span())
 
-    @lru_cache(MOST_WORDS)
+    @remembered
     def in_run(run: str) -> Number | None:
         return number_of(last_match(pattern, run))
 
@@ -159,7 +158,7 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
     stands in the text with commas alone.
     """
 
-    @lru_cache(MOST_WORDS)
+    @remembered
     def in_run(run: str) -> str | None:
         match = last_match(pattern, COMMA.sub(r"\1\2", run))
         return None if match is None else match[0]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from gradeschool.answers.question import stem
@@ -122,7 +122,7 @@ def word_quantities(text: str, start: int, end: int) -> Iterator[WrittenNumber]:
         value = word_value(match.group())
         if value is not None:
             yield WrittenNumber(str(value), *match.span())
-    for match in FOREIGN_NUMBER.finditer(text, start, end):
+    for match in _foreign_number().finditer(text, start, end):
         if match.group().lower() not in WORD_VALUES:
             yield WrittenNumber(str(FOREIGN_WORDS[match.group().lower()]), *match.span())
     if text.isascii():
@@ -441,5 +441,11 @@ def _foreign_words() -> dict[str, int]:
 # Words of other languages too: "six", and "once" and "quince" in English.
 AMBIGUOUS = frozenset(("uno", "un", "once", "quince", "null", "dos", "elf", "as"))
 FOREIGN_WORDS = _foreign_words()
-_FOREIGN = any_of(*(word.replace(" ", "\\x20") for word in sorted(FOREIGN_WORDS, key=len)[::-1]))
-FOREIGN_NUMBER = re.compile(rf"(?<![\w-]){_FOREIGN}(?![\w-])")
+
+
+@cache
+def _foreign_number() -> re.Pattern[str]:
+    """Compile the words of FOREIGN_WORDS where one is looked for first: that takes 10 ms."""
+    longest_first = sorted(FOREIGN_WORDS, key=len)[::-1]
+    words = any_of(*(word.replace(" ", "\\x20") for word in longest_first))
+    return re.compile(rf"(?<![\w-]){words}(?![\w-])")

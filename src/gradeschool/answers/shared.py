@@ -29,12 +29,23 @@ def shared(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
 
 def remembered(function: Callable[[str], Result]) -> Callable[[str], Result]:
     """Return a pure function of a word that computes once what comes again; long ones anew."""
-    remembering = lru_cache(MOST_WORDS)(function)
+    return _Memory(function).__getitem__
 
-    def look_up(word: str) -> Result:
-        return remembering(word) if len(word) <= LONGEST_WORD else function(word)
 
-    return look_up
+class _Memory(dict[str, Result]):
+    """Results by word. Looked up without a call of Python, which would take as long again."""
+
+    def __init__(self, function: Callable[[str], Result]) -> None:
+        super().__init__()
+        self.function = function
+
+    def __missing__(self, word: str) -> Result:
+        result = self.function(word)
+        if len(word) <= LONGEST_WORD:
+            if len(self) >= MOST_WORDS:
+                self.clear()
+            self[word] = result
+        return result
 
 
 def forget() -> None:

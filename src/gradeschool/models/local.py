@@ -95,6 +95,7 @@ class LocalModel:
         if missing := [name for name in needs if importlib.util.find_spec(name) is None]:
             raise MissingExtraError(f"a model run here ({', '.join(missing)})", extra)
         self.folder = folder_of(spec)
+        _check_code(self.folder)
         self.name = spec.rstrip("/").rpartition("/")[2]
         self.identity = f"{library}/{self.name} {fingerprint(self.folder)}"
         if calculator:
@@ -162,6 +163,25 @@ def precision_on(device: str, weights: int) -> str:
 def weights_of(folder: Path) -> int:
     """Return about how many weights the files of a folder hold, counted as two bytes each."""
     return sum(path.stat().st_size for path in folder.glob("*.safetensors")) // 2
+
+
+def _check_code(folder: Path) -> None:
+    """Raise InputError for a folder that needs Python code of its own, before anything is written.
+
+    Only a configuration that names code is read by transformers here.
+    """
+    path = folder / "config.json"
+    if not path.is_file() or b'"auto_map"' not in path.read_bytes():
+        return
+    from transformers import AutoConfig
+    from transformers.utils import logging
+
+    level = logging.get_verbosity()
+    logging.set_verbosity_error()  # transformers warns of a kind that it does not know
+    try:
+        from_folder(AutoConfig, folder)
+    finally:
+        logging.set_verbosity(level)
 
 
 def load_model(folder: Path, device: str = "cpu") -> Any:

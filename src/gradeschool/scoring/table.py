@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from gradeschool.answers.shared import BATCH, MOST_CHARACTERS, forget
 from gradeschool.library_scorer import call_at_once
@@ -26,8 +26,6 @@ MOST_TEXTS = 10_000  # outcomes remembered; then all are forgotten
 Pair = tuple[str, Problem]
 Extract = Callable[[str, str], Answer | None]
 Compare = Callable[[str, str], bool]
-Extracted = Answer | ScorerFailure | None  # of a text, or why its answer cannot be extracted
-UNREADABLE = ScorerFailure("the gold cannot be read")
 
 
 class AnswerComparison(NamedTuple):
@@ -117,13 +115,22 @@ class ScorerSet:
         references = list(zip(*rows, strict=True))
         columns = [b""] * len(self.scorers)
         for extract, comparisons in self._extractions if pairs else ():
-            answers: list[Extracted] = []
+            answers: list[Answer | None] = []
             extracted_with: Sequence[str | None] = ()
             for index, compare, scorers in comparisons:
-                if extracted_with != references[index]:
-                    extracted_with = references[index]
-                    answers = _extract_all(extract, texts, extracted_with)
-                outcomes = _compare_all(compare, answers, extracted_with)
+                column = references[index]
+                try:
+                    if column != extracted_with:
+                        answers, extracted_with = _extract_all(extract, texts, column), column
+                    outcomes = bytes([
+                        NO_ANSWER if answer is None
+                        else CORRECT if compare(answer.value, reference)
+                        else WRONG
+                        for answer, reference in zip(answers, column, strict=True)
+                    ])  # fmt: skip
+                except ScorerFailure:  # of one text: then each by itself
+                    rest = zip(texts, column, strict=True)
+                    outcomes = bytes([_outcome(extract, compare, *pair) for pair in rest])
                 for scorer in scorers:
                     columns[scorer] = outcomes
         return list(map(bytes, zip(*columns, strict=True)))
@@ -152,31 +159,22 @@ class ScorerSet:
 
 def _extract_all(
     extract: Extract, texts: Sequence[str], references: Sequence[str | None]
-) -> list[Extracted]:
-    answers: list[Extracted] = []
-    for text, reference in zip(texts, references, strict=True):
-        try:
-            answers.append(UNREADABLE if reference is None else extract(text, reference))
-        except ScorerFailure as failure:
-            answers.append(failure)
-    return answers
+) -> list[Answer | None]:
+    if None in references:
+        raise ScorerFailure("the gold cannot be read")
+    return list(map(extract, texts, cast("Sequence[str]", references)))
 
 
-def _compare_all(
-    compare: Compare, answers: Sequence[Extracted], references: Sequence[str | None]
-) -> bytes:
-    outcomes = bytearray()
-    for answer, reference in zip(answers, references, strict=True):
+def _outcome(extract: Extract, compare: Compare, text: str, reference: str | None) -> int:
+    if reference is None:  # the gold cannot be read
+        return ERROR
+    try:
+        answer = extract(text, reference)
         if answer is None:
-            outcomes.append(NO_ANSWER)
-        elif reference is None or isinstance(answer, ScorerFailure):
-            outcomes.append(ERROR)
-        else:
-            try:
-                outcomes.append(CORRECT if compare(answer.value, reference) else WRONG)
-            except ScorerFailure:
-                outcomes.append(ERROR)
-    return bytes(outcomes)
+            return NO_ANSWER
+        return CORRECT if compare(answer.value, reference) else WRONG
+    except ScorerFailure:
+        return ERROR
 
 
 def _reference(function: Callable[[Problem], str], problem: Problem) -> str | None:
