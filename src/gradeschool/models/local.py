@@ -155,7 +155,7 @@ def precision_on(device: str, weights: int) -> str:
 
     if device != "cpu":
         return "bfloat16"
-    capabilities = getattr(torch.cpu, "get_capabilities", dict)()
+    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     large = weights > LARGE_WEIGHTS
     return "bfloat16" if large and capabilities.get("amx_bf16") else "float32"
 
