@@ -47,6 +47,17 @@ def alone(model: Any, example: TrainingExample, start: int) -> Any:
     return logits[start - 1 : -1]
 
 
+def test_a_model_in_bfloat16_is_checked_in_float32_and_stays_as_it_is() -> None:
+    model = architecture("llama").to(torch.bfloat16)
+    positions = model.model.rotary_emb
+    positions.inv_freq = positions.inv_freq.float()
+    before = {name: tensor.clone() for name, tensor in model.named_parameters()}
+    take_packed(model)
+    assert positions.inv_freq.dtype == torch.float32
+    assert model.config._attn_implementation == "gradeschool_packed"
+    assert all(torch.equal(before[name], weight) for name, weight in model.named_parameters())
+
+
 def test_attention_is_computed_in_float32_in_passes_of_bfloat16() -> None:
     model = architecture("llama")
     take_packed(model)
