@@ -9,14 +9,11 @@ URLs, HTML or MIME, also several times over; the whole also in base64, base32 or
 
 from __future__ import annotations
 
-import base64
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from html.entities import html5
 from typing import Any, TextIO, cast
-from urllib.parse import unquote
 
 MASK = "[API key]"
 # A secret that is shorter is masked only where it stands alone: it is part of ordinary words too.
@@ -112,6 +109,8 @@ def shown_address(text: str) -> str:
     elif user:
         before = f"{before[:start]}…@{before[end:]}"
     address = scheme is not None or user or HOST.search(before)
+    from urllib.parse import unquote
+
     for secret in re.split(rf"[:{AT}]", user) + (re.split("[&;=]", behind) if address else []):
         if len(secret) >= SHORTEST:
             register_secret(secret)
@@ -207,12 +206,16 @@ def _character(match: re.Match[str]) -> str:
         code = int(digits, base)
         return chr(code) if code < sys.maxunicode else match[0]
     if kind == "n":
+        from html.entities import html5
+
         return html5.get(f"{digits};", match[0])
     return digits if kind == "c" else ""
 
 
 def _whole(secret: bytes) -> list[str]:
     """Return a short secret in the encodings of whole texts."""
+    import base64
+
     encoded = (base64.b64encode(secret), base64.urlsafe_b64encode(secret), base64.b32encode(secret))
     return [*dict.fromkeys(text.decode().rstrip("=") for text in encoded), secret.hex()]
 
@@ -222,6 +225,8 @@ def _cores(secret: bytes) -> list[str]:
 
     Characters at its ends that depend on what is around it are left out.
     """
+    import base64
+
     forms = []
     for encode, bits, group in (
         (base64.b64encode, 6, 3),
