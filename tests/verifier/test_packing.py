@@ -47,6 +47,30 @@ def alone(model: Any, example: TrainingExample, start: int) -> Any:
     return logits[start - 1 : -1]
 
 
+def test_attention_is_computed_in_float32_in_passes_of_bfloat16() -> None:
+    model = architecture("llama")
+    take_packed(model)
+    dtypes = []
+    attend = torch.nn.functional.scaled_dot_product_attention
+
+    def watched(query: Any, *rest: Any, **more: Any) -> Any:
+        dtypes.append(query.dtype)
+        return attend(query, *rest, **more)
+
+    batch, gradients = pack(EXAMPLES), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.nn.functional, "scaled_dot_product_attention", watched)
+        for half in (False, True):
+            model.zero_grad()
+            with torch.autocast("cpu", torch.bfloat16, enabled=half):
+                loss = language_loss(model, batch)[LANGUAGE]
+            loss.backward()
+            gradients.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
+    assert set(dtypes) == {torch.float32}
+    assert not torch.equal(*gradients)
+    assert torch.cosine_similarity(*gradients, dim=0) > 0.99
+
+
 @pytest.mark.parametrize("kind", ARCHITECTURES)
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_packed_row_gives_the_logits_of_each_example_alone(kind: str, whole: bool) -> None:

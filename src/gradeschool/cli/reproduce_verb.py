@@ -125,11 +125,10 @@ def _report(root: Path, preset: Preset, ended: Mapping[str, StageResult]) -> Pat
     """Write the report and return its path."""
     from gradeschool.reports.reproduction import write_report
     from gradeschool.verifier.reproduce.findings import findings, read_seed
-    from gradeschool.verifier.reproduce.presets import SPLITS
 
     results = {
         split: findings([read_seed(root, preset, seed, split) for seed in preset.seeds])
-        for split in SPLITS
+        for split in preset.splits
     }
     path = write_report(root, preset, results, ended)
     warn(f"the report: {path}")

@@ -150,6 +150,39 @@ def score(
         say(f"{run.total} completions of {run.run} are scored in {path}")
 
 
+@command.command(cls=FileVerb)
+@click.argument("run", metavar="RUN")
+@click.option("--generator", type=click.Path(path_type=Path, file_okay=False), required=True,
+              metavar="FOLDER", help="Model whose layers are probed.")  # fmt: skip
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="Use only the first N problems.")
+@dataset_option
+@json_option
+def probe(run: str, generator: Path, limit: int | None, dataset: str | None, as_json: bool) -> None:
+    """Measure how well each layer of a model tells right solutions from wrong ones.
+
+    A linear probe reads the layer's state at the last token, fitted and tested on different
+    problems. An AUC within problems near 0.5 means that no linear head on that layer can choose
+    among the samples of a problem.
+
+    Example: gradeschool verifier probe runs/test --generator models/generator
+    """
+    from gradeschool.verifier.base_model import needs_training_packages
+
+    needs_training_packages()
+    from gradeschool.verifier import separability
+    from gradeschool.verifier.rank import one_run
+
+    layers = separability.separability(one_run(run, dataset, warn), generator, limit)
+    rows = separability.as_json(layers)
+    if as_json:
+        print_json({"layers": rows})
+        return
+    for row in rows:
+        shares = (row[name] for name in ("auc", "within"))
+        overall, inside = ("none" if share is None else f"{share:.3f}" for share in shares)
+        say(f"layer {row['layer']:3}  AUC over all {overall}, within problems {inside}")
+
+
 @command.command()
 @click.argument("verifier", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), required=True,

@@ -10,7 +10,7 @@ from typing import Any
 from gradeschool.errors import ModelError
 from gradeschool.formats.settings import UNKNOWN
 from gradeschool.models.base import Model
-from gradeschool.models.local import LocalModel
+from gradeschool.models.local import LocalModel, precision_on, weights_of
 
 SECONDS = 5.0  # to wait for what a server says of itself
 LONGEST = 100  # characters of a fact that a server gives
@@ -67,7 +67,8 @@ def _local_facts(model: LocalModel) -> dict[str, str]:
     library = model.identity.partition("/")[0]
     import torch  # the run loads it too
 
-    precision = "bfloat16" if torch.cuda.is_available() else "float32"  # as `load_model` chooses
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    precision = precision_on(device, weights_of(model.folder))
     return {"engine": library, **_versions(*PACKAGES[library]), "precision": precision}
 
 

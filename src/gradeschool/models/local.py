@@ -20,6 +20,9 @@ DEFAULT_TOKENS = 2048
 # Weight files are compared by this many bytes at each end.
 SAMPLE_BYTES = 1 << 20
 FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tokenizer*")
+# Weights from which bfloat16 pays on a CPU that multiplies it in matrix units: those of smaller
+# models are in its cache.
+LARGE_WEIGHTS = 1 << 26
 
 
 class SampleTask(NamedTuple):
@@ -142,6 +145,26 @@ class LocalModel:
                     written.close()
 
 
+def precision_on(device: str, weights: int) -> str:
+    """Return the precision that a model of so many weights is computed in: "float32" or "bfloat16".
+
+    bfloat16 on a GPU, and for a large model on a CPU with AMX; other CPUs may be many times slower
+    in bfloat16.
+    """
+    import torch
+
+    if device != "cpu":
+        return "bfloat16"
+    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    large = weights > LARGE_WEIGHTS
+    return "bfloat16" if large and capabilities.get("amx_bf16") else "float32"
+
+
+def weights_of(folder: Path) -> int:
+    """Return about how many weights the files of a folder hold, counted as two bytes each."""
+    return sum(path.stat().st_size for path in folder.glob("*.safetensors")) // 2
+
+
 def _check_code(folder: Path) -> None:
     """Raise InputError for a folder that needs Python code of its own, before anything is written.
 
@@ -164,7 +187,7 @@ def _check_code(folder: Path) -> None:
 def load_model(folder: Path, device: str = "cpu") -> Any:
     """Load a causal language model from a folder; code that comes with it is not run.
 
-    float32 on a CPU, bfloat16 elsewhere.
+    It is in the precision that `precision_on` names.
     """
     import torch
     from transformers import AutoModelForCausalLM
@@ -173,7 +196,7 @@ def load_model(folder: Path, device: str = "cpu") -> Any:
     if not (folder / "config.json").is_file():
         raise InputError(f"the folder {str(folder)!r} holds no model: it has no config.json")
     logging.disable_progress_bar()
-    kind = torch.float32 if device == "cpu" else torch.bfloat16
+    kind = getattr(torch, precision_on(device, weights_of(folder)))
     return from_folder(AutoModelForCausalLM, folder, dtype=kind).to(device).eval()
 
 

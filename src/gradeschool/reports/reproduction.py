@@ -34,7 +34,7 @@ from gradeschool.verifier.reproduce.findings import (
     findings,
     read_seed,
 )
-from gradeschool.verifier.reproduce.presets import SPLITS, Preset, second_results
+from gradeschool.verifier.reproduce.presets import Preset, layer_results, second_results
 from gradeschool.verifier.reproduce.stages import StageResult
 from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
 
@@ -61,6 +61,7 @@ def write_report(
     path = root / "report.md"
     figures = {name: messages for name in FIGURES if (messages := read_verdicts(root, name))}
     lines = [*_lines(preset, matches, ended, figures), *second_round(root, preset)]
+    lines += layers(root, preset)
     if (root / FILE).is_file():
         lines += ["", "## Every score, before and after self-training", *write_grid(root, preset)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -131,7 +132,7 @@ def _origin(preset: Preset) -> str:
 
 def second_round(root: Path, preset: Preset) -> Iterator[str]:
     """Yield the part of the report on the verifier on top of the control, nothing without one."""
-    for split in SPLITS if preset.second else ():
+    for split in preset.splits if preset.second else ():
         yield from ("", f"## {SPLIT_TITLES[split]}: the verifier on top of the control", "")
         yield "| seed | | right | 95 % | over the majority vote |"
         yield "|---|---|---:|---:|---:|"
@@ -150,6 +151,28 @@ def second_round(root: Path, preset: Preset) -> Iterator[str]:
                     over = f"{100 * gap['difference']:+.1f} ({bounds})"
                 cells = [_percent(strategy["accuracy"]), f"{low:.1f} to {high:.1f}", over]
                 yield f"| {seed} | {strategy['title']} | {' | '.join(cells)} |"
+
+
+def layers(root: Path, preset: Preset) -> Iterator[str]:
+    """Yield the part of the report on linear probes of the generator's layers, if there are any."""
+    files = [layer_results(split, seed) for split in preset.splits for seed in preset.seeds]
+    for file in (root / name for name in files):
+        if not file.is_file():
+            continue
+        rows = json.loads(file.read_text("utf-8"))["layers"]
+        yield from ("", "## Why: what a linear probe of each layer separates", "")
+        yield (
+            "A ridge regression on the state at the last token, fitted and tested on different "
+            f"problems: the AUC over all samples, and within the {rows[0]['problems']} problems "
+            f"that have right and wrong ones (`{file.stem}`)."
+        )
+        yield from ("", "| layer | over all | within problems | 95 % |", "|---:|---:|---:|---:|")
+        for row in rows:
+            overall, inside = (
+                "" if row[name] is None else f"{row[name]:.3f}" for name in ("auc", "within")
+            )
+            bounds = " to ".join(f"{bound:.3f}" for bound in row["within_ci95"] or ())
+            yield f"| {row['layer']} | {overall} | {inside} | {bounds} |"
 
 
 def _claim(preset: Preset, item: Findings) -> Iterator[str]:
@@ -332,7 +355,7 @@ def draw_split(folder: Path, split: str, item: Findings) -> None:
 
 def _of_recipe(root: Path, preset: Preset, name: str) -> list[MeasuredPoint]:
     measured: list[MeasuredPoint] = []
-    for panel, split in enumerate(SPLITS):
+    for panel, split in enumerate(preset.splits):
         item = findings([read_seed(root, preset, seed, split) for seed in preset.seeds])
         measured += OVER[name](panel, item)
     return measured

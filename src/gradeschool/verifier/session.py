@@ -26,13 +26,14 @@ from gradeschool.verifier.training import (
     TrainingResult,
     TrainingSettings,
     TrainingUpdate,
+    precision_for,
     train,
 )
 
 FINAL = "model"
 SLOW_BFLOAT16 = (
-    "bfloat16 passes on a CPU can be many times slower than float32; leave out --precision, "
-    "which takes float32"
+    "bfloat16 passes can be many times slower than float32 on this CPU or with so few weights; "
+    "leave out --precision, which takes float32"
 )
 
 
@@ -114,8 +115,11 @@ def _go(
     if finished:
         return {"status": "finished"} if folder is None else folder.fields
     ready = prepare()
-    if ready.settings.precision == "bfloat16" and world.device == "cpu":
+    usual = precision_for(ready.model, world.device)
+    if ready.settings.precision == "bfloat16" != usual:
         session.note(SLOW_BFLOAT16)
+    elif world.device == "cpu" and usual == "bfloat16" and ready.settings.precision is None:
+        session.note("passes are computed in bfloat16, which this CPU multiplies in matrix units")
 
     def tell(update: TrainingUpdate) -> None:
         if folder is not None and not folder.begun:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from gradeschool.atomic import replacing, write_file
 from gradeschool.errors import InputError, StoreError
+from gradeschool.models.local import precision_on
 from gradeschool.signals import stop_flag
 from gradeschool.verifier.packing import PASS_TOKENS
 from gradeschool.verifier.parallel import ALONE, World, part_like, whole
@@ -301,9 +302,13 @@ class Training:
         import torch
 
         kind = torch.device(self.world.device).type
-        usual = "float32" if kind == "cpu" else "bfloat16"
-        half = (self.settings.precision or usual) == "bfloat16"
+        half = (self.settings.precision or precision_for(self.model, kind)) == "bfloat16"
         return torch.autocast(kind, torch.bfloat16, enabled=half)
+
+
+def precision_for(model: Any, device: str) -> str:
+    """Return the precision of a training's passes where none is set; see `precision_on`."""
+    return precision_on(device, sum(weight.numel() for weight in model.parameters()))
 
 
 def _save_activations(model: Any) -> None:

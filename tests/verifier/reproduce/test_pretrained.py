@@ -63,6 +63,12 @@ def test_the_recipe_runs_from_a_pretrained_model_to_its_report(
         assert (tmp_path / "seed-0" / name / "adapter" / "adapter_config.json").is_file()
 
 
+def test_the_preset_tests_on_one_split_alone() -> None:
+    commands = [" ".join(stage.command) for stage in stages_of(replace(PRETRAINED, model="m"))]
+    assert PRETRAINED.splits == ("test",)
+    assert not any("held-out" in command or "test-structures" in command for command in commands)
+
+
 def test_the_preset_needs_a_model_and_others_take_none(gradeschool: Command) -> None:
     for words, message in (
         (("--preset", "pretrained"), "--preset pretrained needs --model"),

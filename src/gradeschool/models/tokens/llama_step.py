@@ -16,7 +16,7 @@ from gradeschool.models.tokens.row_batch import GenerationBatch, read_all
 
 KINDS = frozenset({"llama", "mistral", "qwen2"})
 # Up to here the weights laid out anew, a copy, cost less than the calls that they save.
-JOINED = 1 << 26
+JOINED = 1 << 28
 # oneDNN prepares itself for each number of rows, which takes as long as a step: on a CPU rows are
 # filled up to a multiple of this.
 EVEN = 16
@@ -169,7 +169,7 @@ def _reordered(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
 def _fits(weight: torch.Tensor) -> bool:
     return (
         weight.device.type == "cpu"
-        and weight.dtype == torch.float32
+        and weight.dtype in (torch.float32, torch.bfloat16)
         and bool(torch.backends.mkldnn.is_available())
         and hasattr(torch.ops.mkldnn, "_linear_pointwise")
     )

@@ -19,7 +19,6 @@ from gradeschool.verifier.reproduce.findings import BASELINE, SELECTION, Finding
 from gradeschool.verifier.reproduce.grid import grid_stages
 from gradeschool.verifier.reproduce.presets import (
     LABELLED,
-    SPLITS,
     TRAIN,
     Preset,
     folder,
@@ -185,10 +184,10 @@ def _figure_5c(builder: StageBuilder) -> AblationPlan:
 
 
 def _figure_6(builder: StageBuilder) -> AblationPlan:
-    for split in SPLITS:
+    for split in builder.preset.splits:
         for seed in builder.preset.seeds:
             builder.want(f"rank-{split}-{seed}")
-    return AblationPlan([], titles=tuple(SPLITS))
+    return AblationPlan([], titles=builder.preset.splits)
 
 
 def _figure_calculator(builder: StageBuilder) -> AblationPlan:

@@ -14,6 +14,8 @@ TRAIN, LABELLED = "problems/train.jsonl", "problems/labelled.jsonl"
 GREEDY = ("generator", "control")
 # Of the vote among the verifier's top ones; chosen on a development split, like the settings.
 VOTING = 3
+# Problems whose samples the layers are probed on.
+PROBED = 150
 # Seeds of the problems; the generator's and the training seeds are the preset's own.
 LABELLED_SEED, TEST_SEED = 2, 3
 
@@ -24,12 +26,12 @@ class Preset:
 
     families, steps: of the problems, () for all families. problems: of the generator, with
     solutions; trained to its end it is the baseline too. labelled: further problems, of which the
-    final answers alone are used. tested: of each of SPLITS. size: of the models, from nothing.
-    generator, control, verifier: options of their training. k, temperature: of the labelled
-    samples. n, test_temperature: of the test ones. train_seed: of the generator's problems. replay:
-    the control reads these again. gguf: generator and verifier are written for llama.cpp too.
-    model: a pretrained model's folder or FILE.gguf in place of one from nothing. second: the
-    control samples and is verified in turn, with the labels of the same problems.
+    final answers alone are used. tested: of each of SPLITS, or of the first alone. size: of the
+    models, from nothing. generator, control, verifier: options of their training. k, temperature:
+    of the labelled samples. n, test_temperature: of the test ones. train_seed: of the generator's
+    problems. replay: the control reads these again. gguf: generator and verifier are written for
+    llama.cpp too. model: a pretrained model's folder or FILE.gguf in place of one from nothing.
+    second: the control samples and is verified in turn, with the labels of the same problems.
     """
 
     name: str
@@ -52,6 +54,11 @@ class Preset:
     gguf: bool = False
     model: str = ""
     second: bool = False
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Return the names of the splits that it tests on."""
+        return tuple(SPLITS)[: len(self.tested)]
 
     @property
     def base(self) -> str:
@@ -109,18 +116,21 @@ TINY = replace(
     replay=False,
     gguf=True,
 )  # fmt: skip
-# A small pretrained model and the paper's own head; its settings were not searched for.
+# A small pretrained model and the paper's own head, sized to end within an hour on two cores; its
+# settings were not searched for.
 PRETRAINED = replace(
     LAPTOP,
     name="pretrained",
-    problems=1000,
-    labelled=1000,
-    tested=(500, 200),
+    steps=(2, 3),
+    problems=640,
+    labelled=256,
+    tested=(500,),
     size="",
-    generator=("--epochs", "2", "--lora", "16", "--lr", "2e-4", "--batch", "16"),
-    control=("--epochs", "1", "--lora", "16", "--lr", "1e-4", "--batch", "16"),
-    verifier=("--level", "token", "--lora", "16", "--lr", "1e-4", "--head-lr", "1e-2", "--batch",
-              "4"),
+    generator=("--epochs", "1", "--lora", "16", "--lr", "1e-3", "--warmup", "5", "--batch", "8"),
+    control=("--epochs", "1", "--lora", "16", "--lr", "5e-4", "--warmup", "5", "--batch", "8"),
+    verifier=("--level", "token", "--lora", "16", "--lr", "5e-4", "--head-lr", "1e-2", "--warmup",
+              "5", "--batch", "2"),
+    replay=False,
     k=8,
     n=16,
     seeds=(0,),
@@ -134,7 +144,7 @@ def stages_of(preset: Preset) -> list[Stage]:
     stages = list(_problems(preset))
     for seed in preset.seeds:
         stages += _training(preset, seed)
-        for split in SPLITS:
+        for split in preset.splits:
             stages += _testing(preset, seed, split)
         stages += _written(preset, seed)
         stages += _second(preset, seed) if preset.second else ()
@@ -162,7 +172,7 @@ def _problems(preset: Preset) -> Iterator[Stage]:
         ("train", TRAIN, "train", preset.train_seed, preset.problems),
         ("labelled", LABELLED, "train", LABELLED_SEED, preset.labelled),
         *((name, f"problems/{name}.jsonl", split, TEST_SEED, tested)
-          for (name, split), tested in zip(SPLITS.items(), preset.tested, strict=True)),
+          for (name, split), tested in zip(SPLITS.items(), preset.tested, strict=False)),
     ]  # fmt: skip
     for name, path, split, seed, count in sets:
         yield problems_stage(preset, name, split, seed, count, path)
@@ -227,6 +237,19 @@ def _testing(preset: Preset, seed: int, split: str) -> Iterator[Stage]:
         (*by_control, "-d", problems, "-o", control_scores(split, seed)),
         (f"{split}-{seed}", f"control-{seed}"),
     )
+    if preset.model:
+        probed = ("verifier", "probe", run, "--generator", folder("generator", seed), "--json")
+        yield Stage(
+            f"layers-{split}-{seed}",
+            (*probed, "-d", problems, "-n", str(PROBED)),
+            (f"{split}-{seed}",),
+            layer_results(split, seed),
+        )
+
+
+def layer_results(split: str, seed: int) -> str:
+    """Return the file of the linear probes of the generator's layers."""
+    return f"results/{split}-layers-{seed}.json"
 
 
 def second_results(split: str, seed: int) -> str:
@@ -246,7 +269,7 @@ def _second(preset: Preset, seed: int) -> Iterator[Stage]:
     yield Stage(f"verifier-second-{seed}", (*begun, "-o", verifier, *preset.verifier, *of_seed),
                 (f"samples-second-{seed}",))  # fmt: skip
     drawn = ("-k", str(preset.n), "--temperature", f"{preset.test_temperature:g}", *of_seed)
-    for split in SPLITS:
+    for split in preset.splits:
         problems, run = f"problems/{split}.jsonl", folder(f"{split}-second", seed)
         yield Stage(f"{split}-second-{seed}", (*model, "-o", run, "-d", problems, *drawn),
                     (f"control-{seed}", f"problems-{split}"))  # fmt: skip
