@@ -19,7 +19,6 @@ from gradeschool.scoring.samples import OWN_PROBLEMS
 
 # A share of truncated completions above this comes with what to do.
 MANY_TRUNCATED = 0.01
-UNLIMITED = "no limit"
 
 
 @dataclass(frozen=True, slots=True)
