@@ -54,9 +54,9 @@ def test_they_are_those_that_the_model_gives_when_it_reads_the_samples(
     texts: list[int] = []
     read = FolderReader.logprobs
 
-    def counted(reader: FolderReader, given: list[object]) -> list[list[float]]:
-        texts.append(len(given))
-        return read(reader, given)  # type: ignore[arg-type]
+    def counted(reader: FolderReader, requested: list[object]) -> list[list[float]]:
+        texts.append(len(requested))
+        return read(reader, requested)  # type: ignore[arg-type]
 
     monkeypatch.setattr(FolderReader, "logprobs", counted)
     by_key = {row.key: row for row in read_scores(score_held(run, scorer))}

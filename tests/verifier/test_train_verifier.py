@@ -359,10 +359,10 @@ def test_preferences_pair_each_right_solution_with_each_wrong_one_of_its_problem
 def test_a_training_by_preference_raises_right_solutions_over_wrong_ones(
     folder: Path, tmp_path: Path
 ) -> None:
-    seen: list[TrainingUpdate] = []
+    updates: list[TrainingUpdate] = []
     settings = settings_of(folder, level="likelihood", objective="preference", epochs=6.0)
-    train_verifier(settings, tmp_path / "out", listener=Listener(update=seen.append))
-    first, last = seen[0].losses["preference"], seen[-1].losses["preference"]
+    train_verifier(settings, tmp_path / "out", listener=Listener(update=updates.append))
+    first, last = updates[0].losses["preference"], updates[-1].losses["preference"]
     assert first == pytest.approx(math.log(2), abs=0.02)  # the start is its own reference
     assert last < 0.6 * first
     written = json.loads((tmp_path / "out" / "verifier.json").read_text())

@@ -275,10 +275,13 @@ def _cell(
     for other in others:
         both = [outcomes for outcomes in by_seed.values() if name in outcomes and other in outcomes]
         if both and other != name:
-            before, after = (summed([outcomes[it] for outcomes in both]) for it in (other, name))
+            before, after = (
+                summed([outcomes[which] for outcomes in both]) for which in (other, name)
+            )
             over[" ".join(filter(None, (other[0], other[2])))] = difference(before, after)
-    return GridCell(each.number, scorer, reduction, strategy, share_of(pooled),
-                    clustered_wilson(list(pooled.values())), [share_of(one) for one in measured],
+    shares = [share_of(outcomes) for outcomes in measured]
+    interval = clustered_wilson(list(pooled.values()))
+    return GridCell(each.number, scorer, reduction, strategy, share_of(pooled), interval, shares,
                     development.get(name), over)  # fmt: skip
 
 
@@ -300,12 +303,14 @@ def outcomes_of(root: Path, seed: int, each: Round, split: str) -> Mapping[CellN
             read[scorer] = choose_scores(root / each.scores(scorer, split, seed), None)[1]
     for answered in sampled.answered:
         options = [Option(each.answer, each.right) for each in answered.candidates]
-        keys = [one.key for one in answered.candidates]
+        keys = [candidate.key for candidate in answered.candidates]
         id = answered.problem.id
         results.setdefault(("", "", MAJORITY), {})[id] = _picked(id, options, MAJORITY)
         for scorer, rows in read.items():
             for reduction, weights in _weights(scorer, keys, rows, read.get(OWN, {})).items():
-                weighted = [one._replace(score=w) for one, w in zip(options, weights, strict=True)]
+                weighted = [
+                    option._replace(score=w) for option, w in zip(options, weights, strict=True)
+                ]
                 for strategy in (BEST, WEIGHTED):
                     cell = results.setdefault((scorer, reduction, strategy), {})
                     cell[id] = _picked(id, weighted, strategy)
