@@ -37,6 +37,15 @@ def rows_of(output: Path) -> dict[str, dict[str, Any]]:
     return {row["key"]: row for row in map(json.loads, lines)}
 
 
+def assert_same(rows: dict[str, dict[str, Any]], expected: dict[str, dict[str, Any]]) -> None:
+    """Hold rows equal; log-probabilities, which a digest covers, differ as batches round them."""
+    assert rows.keys() == expected.keys()
+    for key, row in rows.items():
+        rounded = {"logprob": None, "digest": None}
+        assert {**row, **rounded} == {**expected[key], **rounded}
+        assert row["logprob"] == pytest.approx(expected[key]["logprob"], abs=1e-4)
+
+
 @pytest.mark.slow
 def test_a_killed_sampling_goes_on_and_more_can_be_added(
     folder: Path, tmp_path: Path, gradeschool: Command
@@ -49,11 +58,11 @@ def test_a_killed_sampling_goes_on_and_more_can_be_added(
     lines = (output / "completions.jsonl").read_bytes().splitlines(keepends=True)
     (output / "completions.jsonl").write_bytes(b"".join(lines[:7]) + lines[7][:30])
     assert gradeschool(*words(folder, output, 3)).status == 0
-    assert rows_of(output) == first
+    assert_same(rows_of(output), first)
     assert gradeschool(*words(folder, output, 5)).status == 0
     more = rows_of(output)
     assert len(more) == 5 * PROBLEMS
-    assert {key: more[key] for key in first} == first
+    assert_same({key: more[key] for key in first}, first)
 
 
 @pytest.mark.slow

@@ -8,11 +8,12 @@ torch = pytest.importorskip("torch", reason="needs torch, which make test-all in
 pytest.importorskip("transformers")
 
 from gradeschool.reports.reproduction import layers  # noqa: E402
+from gradeschool.verifier.candidates import CandidateRun  # noqa: E402
 from gradeschool.verifier.examples import SolutionTokens  # noqa: E402
 from gradeschool.verifier.packing import take_packed  # noqa: E402
 from gradeschool.verifier.reproduce.presets import PRETRAINED, layer_results  # noqa: E402
-from gradeschool.verifier.separability import _probe, last_states  # noqa: E402
-from tests.support.trainees import architecture  # noqa: E402
+from gradeschool.verifier.separability import _probe, last_states, separability  # noqa: E402
+from tests.support.trainees import architecture, sums, tokenizer_of  # noqa: E402
 
 TEXTS = [
     SolutionTokens((5, 9, 7), (8, 20, 1)),
@@ -48,10 +49,20 @@ def test_a_probe_finds_what_is_linear_and_nothing_in_noise() -> None:
     assert shuffled.within.auc == pytest.approx(0.5, abs=0.1)
 
 
+def test_samples_that_are_all_wrong_probe_no_layer(tmp_path: Path) -> None:
+    tokenizer_of(sums(8)).save_pretrained(tmp_path)
+    run = CandidateRun("run", Path("run"), {}, "openai/2021", [], 0)
+    warnings: list[str] = []
+    assert separability(run, tmp_path, warnings.append) == []
+    assert "probes need 5 problems at least" in warnings[0]
+
+
 def test_the_report_shows_the_layers(tmp_path: Path) -> None:
     assert list(layers(tmp_path, PRETRAINED)) == []
     file = tmp_path / layer_results("test", 0)
     file.parent.mkdir()
+    file.write_text('{"layers": []}')
+    assert list(layers(tmp_path, PRETRAINED)) == []
     file.write_text(
         '{"layers": [{"layer": 0, "auc": 0.6, "within": 0.55, "within_ci95": [0.5, 0.6],'
         ' "problems": 9}]}'

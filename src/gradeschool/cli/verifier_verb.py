@@ -158,11 +158,11 @@ def score(
 @dataset_option
 @json_option
 def probe(run: str, generator: Path, limit: int | None, dataset: str | None, as_json: bool) -> None:
-    """Measure how well each layer of a model tells right solutions from wrong ones.
+    """Measure how well a model's layers tell right from wrong.
 
     A linear probe reads the layer's state at the last token, fitted and tested on different
     problems. An AUC within problems near 0.5 means that no linear head on that layer can choose
-    among the samples of a problem.
+    among the samples of a problem. Fewer than five problems, or one label alone, give no layers.
 
     Example: gradeschool verifier probe runs/test --generator models/generator
     """
@@ -172,7 +172,7 @@ def probe(run: str, generator: Path, limit: int | None, dataset: str | None, as_
     from gradeschool.verifier import separability
     from gradeschool.verifier.rank import one_run
 
-    layers = separability.separability(one_run(run, dataset, warn), generator, limit)
+    layers = separability.separability(one_run(run, dataset, warn), generator, warn, limit)
     rows = separability.as_json(layers)
     if as_json:
         print_json({"layers": rows})

@@ -160,6 +160,8 @@ def layers(root: Path, preset: Preset) -> Iterator[str]:
         if not file.is_file():
             continue
         rows = json.loads(file.read_text("utf-8"))["layers"]
+        if not rows:
+            continue
         yield from ("", "## Why: what a linear probe of each layer separates", "")
         yield (
             "A ridge regression on the state at the last token, fitted and tested on different "

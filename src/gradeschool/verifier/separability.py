@@ -6,11 +6,10 @@ the label, fitted and tested on different problems.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.errors import InputError
 from gradeschool.models.local import load_tokenizer
 from gradeschool.verifier.candidates import CandidateRun
 from gradeschool.verifier.examples import QuestionSolution, SolutionTokens, texts_of
@@ -29,13 +28,14 @@ class LayerSeparability(NamedTuple):
     within: WithinAuc
 
 
-def separability(run: CandidateRun, folder: Path, limit: int | None = None) -> list[
-    LayerSeparability
-]:  # fmt: skip
+def separability(
+    run: CandidateRun, folder: Path, warn: Callable[[str], None], limit: int | None = None
+) -> list[LayerSeparability]:
     """Return the probes of all layers of a folder's model on a run's different solutions.
 
-    limit: only the first problems. Raises InputError where there are fewer problems than folds or
-    one label alone, and for an architecture that does not take packed rows.
+    limit: only the first problems. With fewer problems than folds, or one label alone, there is
+    nothing to fit: warns and returns no layers, so that a recipe goes on. Raises InputError for an
+    architecture that does not take packed rows.
     """
     import torch
 
@@ -53,10 +53,12 @@ def separability(run: CandidateRun, folder: Path, limit: int | None = None) -> l
             problems.append(number)
             right.append(is_right)
     if len(set(problems)) < FOLDS or len(set(right)) < 2:
-        raise InputError(
-            f"probes need {FOLDS} problems at least, with right and wrong completions; "
-            f"{str(run.path)!r} has {len(set(problems))}, {sum(right)} of {len(right)} right"
+        warn(
+            f"no layer was probed: probes need {FOLDS} problems at least, with right and wrong "
+            f"completions; {str(run.path)!r} has {len(set(problems))}, {sum(right)} of "
+            f"{len(right)} right"
         )
+        return []
     model = load_model(folder)
     take_packed(model)
     states = last_states(model, texts_of(tokenizer, pairs))
