@@ -75,6 +75,10 @@ def write_round(root: Path, split: str, verified: int) -> None:
     finish(root, f"{SECOND.drawn(split)}-0")
 
 
+def test_the_recipes_own_scores_lie_in_its_run_wherever_the_reader_stands() -> None:
+    assert ROUNDS[0].scores("likelihood", "test", 0) == "seed-0/test/verifier-scores.jsonl"
+
+
 def finish(root: Path, stage: str) -> None:
     (root / STAGES_FOLDER).mkdir(exist_ok=True)
     (root / STAGES_FOLDER / f"{stage}.json").write_text("{}")

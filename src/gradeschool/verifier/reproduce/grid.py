@@ -28,7 +28,7 @@ from gradeschool.verifier.reproduce.presets import (
     problems_stage,
 )
 from gradeschool.verifier.reproduce.stages import STAGES_FOLDER, Stage
-from gradeschool.verifier.scores import ScoreRow, choose_scores, scores_path
+from gradeschool.verifier.scores import SCORES_FILE, ScoreRow, choose_scores
 from gradeschool.verifier.selection import (
     BEST,
     MAJORITY,
@@ -86,7 +86,7 @@ class Round(NamedTuple):
         if not self.suffix and split in SPLITS and scorer == SELF:
             return control_scores(split, seed)
         if self._recipe_ranks(scorer, split):
-            return str(scores_path(Path(folder(split, seed))))
+            return f"{folder(split, seed)}/{SCORES_FILE}"
         return folder(f"scores-{split}-{scorer}{self.suffix}.jsonl", seed)
 
     def scoring(self, scorer: str, split: str, seed: int) -> str:
