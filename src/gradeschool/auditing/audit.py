@@ -43,6 +43,15 @@ GOLDS_CALLS_IN_WORDS = {
     "solution": "the gold as a whole solution with '#### N'",
     "number": "the gold as a number",
 }
+EXCEPTION = re.compile(r"\b(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*(?:Error|Exception|Exit|Interrupt))\b")
+ON_LONG_TEXTS = " on long texts"
+SHORT_EXAMPLE = 60  # characters
+# Seconds of computing that a text may take: one, and five for a million characters.
+SECONDS, SECONDS_PER_CHARACTER = 1.0, 5e-6
+# Smallest examples
+LADDER = (*map(str, range(1, 13)), "18", "20", "100", "101", "1000", "1001", "10000", "100000")
+LONGEST_CUT = 600  # characters: a longer text is only made of fewer units
+MOST_SHAPES = 6  # of hostile texts that raise alike: each is tried to be the smallest
 
 
 def audit(
@@ -208,17 +217,6 @@ def _of_hostile_texts(scorer: AuditedScorer, longest: int) -> list[CaseFailure]:
         checked = map(failure_of_hostile, short, questions, replies)
         failures += [failure for failure in checked if failure]
     return failures
-
-
-EXCEPTION = re.compile(r"\b(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*(?:Error|Exception|Exit|Interrupt))\b")
-ON_LONG_TEXTS = " on long texts"
-SHORT_EXAMPLE = 60  # characters
-# Seconds of computing that a text may take: one, and five for a million characters.
-SECONDS, SECONDS_PER_CHARACTER = 1.0, 5e-6
-# Smallest examples
-LADDER = (*map(str, range(1, 13)), "18", "20", "100", "101", "1000", "1001", "10000", "100000")
-LONGEST_CUT = 600  # characters: a longer text is only made of fewer units
-MOST_SHAPES = 6  # of hostile texts that raise alike: each is tried to be the smallest
 
 
 class CaseFailure(NamedTuple):

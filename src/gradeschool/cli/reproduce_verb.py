@@ -97,13 +97,16 @@ def _with_model(preset: Preset, model: str | None) -> Preset:
     """Return the preset that begins from a model; raises InputError where one is not to be had."""
     from gradeschool.verifier.base_model import identity_of
 
-    if (model is None) == preset.second:
-        raise InputError(
-            f"--preset {preset.name} {'needs' if preset.second else 'takes no'} --model; give it "
-            "with --preset pretrained: a Hugging Face folder or a FILE.gguf"
-        )
     if model is None:
+        if preset.second:
+            raise InputError(
+                f"--preset {preset.name} needs --model: give a Hugging Face folder or a FILE.gguf"
+            )
         return preset
+    if not preset.second:
+        raise InputError(
+            f"--preset {preset.name} takes no --model; leave it out, or give --preset pretrained"
+        )
     identity_of(model)
     return replace(preset, model=str(Path(model).resolve()))
 

@@ -30,6 +30,17 @@ STATE_FILE = "batches.json"
 POLL_SECONDS = 30.0
 # The server gave up on these requests; they did not fail and are sent again.
 UNANSWERED = ("batch_expired", "batch_cancelled")
+# OpenAI's limits, stayed under: 50,000 lines and 200 MB a file.
+MOST_LINES = 50_000
+MOST_BYTES = 190_000_000
+WINDOW = "24h"
+TRIES = 6
+WAIT_SECONDS = 2.0
+OVER = frozenset({"completed", "failed", "expired", "cancelled"})
+TAG = "gradeschool"  # the field of a batch's metadata that says what it holds
+LISTED = 100
+
+T = TypeVar("T")
 
 
 class BatchRun:
@@ -190,19 +201,6 @@ def _body(fields: Mapping[str, Any], base: str) -> Mapping[str, Any] | None:
     if not isinstance(body, Mapping):
         raise ModelError("bad response", "the result holds no body")
     return body
-
-
-# OpenAI's limits, stayed under: 50,000 lines and 200 MB a file.
-MOST_LINES = 50_000
-MOST_BYTES = 190_000_000
-WINDOW = "24h"
-TRIES = 6
-WAIT_SECONDS = 2.0
-OVER = frozenset({"completed", "failed", "expired", "cancelled"})
-TAG = "gradeschool"  # the field of a batch's metadata that says what it holds
-LISTED = 100
-
-T = TypeVar("T")
 
 
 class BatchJob(NamedTuple):

@@ -23,6 +23,9 @@ from gradeschool.protocol import Protocol
 from gradeschool.protocols.registry import get_protocol
 
 RequestGroup = Sequence[Request]
+SCHEMA = 1
+# These never change in a run; the number of problems and of samples may grow.
+FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +135,6 @@ def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) 
         sample,
     ]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-
-
-SCHEMA = 1
-# These never change in a run; the number of problems and of samples may grow.
-FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 
 
 def make_manifest(

@@ -1,14 +1,8 @@
 """DeepSeek-Math: its evaluation of GSM8K, zero-shot for instruction models, few-shot for base.
 
-The prompts of DeepSeek-Math's evaluation of GSM8K: instruction form and eight shots.
-
-https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/infer/run_cot_eval.py
-https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/few_shot_prompts/cot_gsm_8_shot.py
-
-`deepseek-math/zero-shot` and `deepseek-math/few-shot-cot`: DeepSeek-Math's evaluation of GSM8K.
-
-https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/data_processing/answer_extraction.py
-https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/eval/eval_script.py
+https://github.com/deepseek-ai/DeepSeek-Math/blob/b8b0f8ce093d80bf8e9a641e44142f06d092c305/evaluation/:
+prompts in infer/run_cot_eval.py and few_shot_prompts/cot_gsm_8_shot.py, scorers in
+data_processing/answer_extraction.py and eval/eval_script.py.
 """
 
 from __future__ import annotations

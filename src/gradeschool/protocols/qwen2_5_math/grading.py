@@ -1,17 +1,12 @@
 """`extract_answer` and `math_equal` of Qwen2.5-Math, on golds that are numbers.
 
-https://github.com/QwenLM/Qwen2.5-Math/blob/a45202bd/evaluation/parser.py, lines 397-560 and 700-716
-(run_execute, which strips a second time), and evaluation/grader.py, lines 85-215.
+https://github.com/QwenLM/Qwen2.5-Math/blob/a45202bd/evaluation/parser.py, lines 83-330
+(`strip_string`, which cleans an answer before it is compared), 397-560 and 700-716 (run_execute,
+which strips a second time), and evaluation/grader.py, lines 85-215. Regexes of upstream that are
+quadratic are linear scans here, with the same result.
 
-`strip_string`: how Qwen2.5-Math cleans an answer before it compares it.
-
-https://github.com/QwenLM/Qwen2.5-Math/blob/a45202bd/evaluation/parser.py, lines 83-330. The regexes
-of upstream that are quadratic are linear scans here, with the same result.
-
-Numbers written in words, as word2number 1.1 reads them: `word_to_num`.
-
-https://pypi.org/project/word2number/1.1/, word2number/w2n.py lines 126-240. Words that are no
-numbers are passed over, so that "she has eighteen dollars" is 18.
+Words are read as `word_to_num` of word2number 1.1 reads them (w2n.py, lines 126-240): those that
+are no numbers are passed over, so that "she has eighteen dollars" is 18.
 """
 
 from __future__ import annotations

@@ -1,15 +1,8 @@
-"""verifiers: MathRubric with its two parsers, and the GSM8K environment of version 1.
-
-The prompts of verifiers' two GSM8K environments.
-
-https://github.com/PrimeIntellect-ai/verifiers: a60a606e, environments/gsm8k/gsm8k/taskset.py; PyPI
-0.3.0, verifiers/utils/data_utils.py (BOXED_SYSTEM_PROMPT). Both leave the decoding to the caller.
-
-`verifiers/math-rubric`, `-lenient` and `verifiers/gsm8k-v1`.
+"""verifiers: MathRubric with its two parsers, and the GSM8K environments of versions 0 and 1.
 
 https://github.com/PrimeIntellect-ai/verifiers: PyPI 0.3.0, verifiers/rubrics/math_rubric.py lines
-19-135, utils/data_utils.py lines 21-59, parsers/maybe_think_parser.py; git a60a606e,
-environments/gsm8k/gsm8k/taskset.py and verify.py.
+19-135, utils/data_utils.py lines 21-59 (BOXED_SYSTEM_PROMPT too), parsers/maybe_think_parser.py;
+git a60a606e, environments/gsm8k/gsm8k/taskset.py and verify.py. Decoding is left to the caller.
 """
 
 from __future__ import annotations

@@ -54,6 +54,16 @@ STYLES = ("page.css", "tokens.css")
 SCRIPTS = ("data.js", "tokens.js", "view.js", "list.js", "page.js")
 VIEWER, EXPLORER = "viewer.js", "explorer.html"
 LIVE, NOBODY = "'self'", "'none'"  # whom a page may ask
+CHUNK = 1000
+PROMPT_CHUNK = 200  # problems; few-shot examples are alike in all of them
+BEGUN = "assistant, begun"  # the role of an answer's start, which the model continues
+# A longer completion keeps this much of its start and of its end.
+KEPT = 50_000
+# Readings to mark (completions x ways to read); beyond that only the first scorers are marked.
+MOST_READINGS = 400_000
+LONGEST_VALUE = 200
+LARGEST_BMP = "\uffff"
+FINISHES = ("stop", "length", "content_filter", "unknown")
 
 
 def page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = False) -> str:
@@ -213,18 +223,6 @@ def save(page: str, path: Path) -> int:
         reason = error.strerror or error
         raise InputError(f"cannot write {str(path)!r}: {reason}; give another -o") from error
     return len(body)
-
-
-CHUNK = 1000
-PROMPT_CHUNK = 200  # problems; few-shot examples are alike in all of them
-BEGUN = "assistant, begun"  # the role of an answer's start, which the model continues
-# A longer completion keeps this much of its start and of its end.
-KEPT = 50_000
-# Readings to mark (completions x ways to read); beyond that only the first scorers are marked.
-MOST_READINGS = 400_000
-LONGEST_VALUE = 200
-LARGEST_BMP = "\uffff"
-FINISHES = ("stop", "length", "content_filter", "unknown")
 
 
 class Block(NamedTuple):

@@ -33,6 +33,9 @@ from gradeschool.scoring.samples import Run, Sample
 from gradeschool.scoring.sources import SourceRun
 
 CHAT, TEXT = "chat messages", "one text"
+NOT_RECORDED = RecordedRequest()
+BEFORE, BEHIND = 24, 40  # characters shown around the first difference of two prompts
+ALIKE = 10  # characters behind it, of its first word, that make two differences one kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,11 +186,6 @@ def _shot_count(protocol: str) -> int | None:
         return get_protocol(protocol).shot_count
     except UnknownNameError:
         return None
-
-
-NOT_RECORDED = RecordedRequest()
-BEFORE, BEHIND = 24, 40  # characters shown around the first difference of two prompts
-ALIKE = 10  # characters behind it, of its first word, that make two differences one kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from gradeschool.scorer import Scorer
 SAME, DIFFERS, UNKNOWN = "same", "differs", "not recorded"
 # What a tokenizer adds and no completion should hold.
 SPECIAL = re.compile(r"<\|[a-z_0-9]{1,24}\|>|</?s>|<(?:bos|eos|pad|end_of_turn|start_of_turn)>")
+MOST_KINDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +260,6 @@ def special_tokens(pairs: Sequence[SamplePair]) -> tuple[int, int]:
     """Return the completions of A, and of B, that hold a tokenizer's special token as text."""
     in_a = sum(SPECIAL.search(pair.a.text) is not None for pair in pairs)
     return in_a, sum(SPECIAL.search(pair.b.text) is not None for pair in pairs)
-
-
-MOST_KINDS = 5
 
 
 @dataclass(frozen=True, slots=True)
