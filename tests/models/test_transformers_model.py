@@ -144,6 +144,7 @@ def test_a_chat_protocol_needs_a_chat_template(tmp_path: Path, gradeschool: Comm
 def test_a_folder_that_needs_code_of_its_own_is_refused_before_anything_is_written(
     tmp_path: Path, gradeschool: Command
 ) -> None:
+    skip_without(MODEL_NEEDS, "a model run by transformers")
     folder = tmp_path / "remote"
     folder.mkdir()
     names = {"AutoConfig": "conf.Conf", "AutoModelForCausalLM": "model.Model"}
