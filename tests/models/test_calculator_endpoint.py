@@ -121,7 +121,7 @@ def test_eval_with_the_calculator(llama_url: str, tmp_path: Path) -> None:
         assert row.get("requests", 1) >= len(ANNOTATION.findall(row["completion"]))
     other = run(*arguments, "-o", str(folder), "--quiet")
     assert other.returncode == 2
-    assert "holds another run" in other.stderr
+    assert "contains another run" in other.stderr
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_other_weights_are_another_model(tiny_model: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize("spec", ["no/such-model", "..", "a b"])
 def test_what_is_no_model_is_said(spec: str) -> None:
     skip_without(MODEL_NEEDS, "a model run here")
-    with pytest.raises(InputError, match=r"give a folder|holds no model"):
+    with pytest.raises(InputError, match=r"give a folder|contains no model"):
         TransformersModel(spec)
 
 

@@ -128,7 +128,7 @@ def endpoint_of(spec: str, seconds: float, kind: type[E]) -> E:
     forms = ENDPOINTS if probed else FORMS
     guesses = " or ".join(_guesses(spec, compatible=probed))
     hint = f"did you mean {guesses}?" if guesses else f"give {forms}"
-    raise InputError(f"the model {shown_address(spec)!r} is of no known form; {hint}")
+    raise InputError(f"the model {shown_address(spec)!r} has an unknown form; {hint}")
 
 
 def _guesses(spec: str, compatible: bool) -> list[str]:

@@ -344,7 +344,7 @@ async def hidden_penalty(probe: Probe, forms: FormAnswers) -> ServerFinding:
     if not ON_REPETITION & set(off):
         says = "not known: no field that turns a penalty on repetition off is accepted"
         return ServerFinding(NAME, FindingState.UNKNOWN, says)
-    return ServerFinding(NAME, FindingState.FINE, "no penalty acts unless it is asked for")
+    return ServerFinding(NAME, FindingState.FINE, "no penalty applies unless requested")
 
 
 async def _accepted(probe: Probe, forms: FormAnswers) -> dict[str, Any]:

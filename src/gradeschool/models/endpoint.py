@@ -76,7 +76,9 @@ class Endpoint:
     def __init__(self, base: str, model: str, key: str, seconds: float = TOTAL_SECONDS) -> None:
         address_parts(base)
         if key and not (key.isascii() and key.isprintable()):
-            raise InputError("the API key holds characters that no header may; set it again")
+            raise InputError(
+                "the API key contains characters that no HTTP header allows; set it again"
+            )
         register_secret(key)
         self.base = base.rstrip("/")
         self.model = model
@@ -340,7 +342,7 @@ class Endpoint:
                 "cannot connect", f"cannot connect to {self.base}: {masked(str(error.os_error))}"
             ) from error
         except ValueError as error:  # InvalidURL, and names that cannot be looked up
-            raise FatalModelError("bad address", f"{self.base!r} is no usable address") from error
+            raise FatalModelError("bad address", f"{self.base!r} cannot be used") from error
         except (aiohttp.ClientError, OSError) as error:
             kind = type(error).__name__
             raise TransientError("connection lost", f"{self.base}: {kind}") from error
@@ -364,12 +366,12 @@ def address_parts(address: str, name: str = "the address") -> SplitResult:
         usable = False
     if not usable:
         raise InputError(
-            f"{name} {text!r} is no usable http:// or https:// URL; give one such as "
+            f"{name} {text!r} is not a usable http:// or https:// URL; give one such as "
             "http://HOST:PORT/v1"
         )
     if "@" in address or parts.query or parts.fragment:
         raise InputError(
-            f"{name} {text!r} holds a user name, password, query or fragment; put the key into "
+            f"{name} {text!r} contains a user name, password, query or fragment; put the key into "
             "the environment (GRADESCHOOL_API_KEY, or OPENAI_API_KEY for openai/NAME)"
         )
     return parts
@@ -396,6 +398,6 @@ def proxy_for(base: str) -> str | None:
         address_parts(f"{scheme}://{host}" if mark else proxy)
     except InputError:
         raise InputError(
-            f"the proxy in {name} is no http:// or https:// address; set another"
+            f"the proxy in {name} is not an http:// or https:// address; set another"
         ) from None
     return proxy

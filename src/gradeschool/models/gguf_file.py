@@ -34,7 +34,7 @@ def write_gguf(folder: Path, target: Path) -> None:
     config = _fields(folder / "config.json")
     if config.get("model_type") != ARCHITECTURE or not config.get("tie_word_embeddings"):
         raise InputError(
-            f"{str(folder)!r} holds no Llama with tied embeddings; convert it with llama.cpp's "
+            f"{str(folder)!r} has no Llama with tied embeddings; convert it with llama.cpp's "
             "own convert_hf_to_gguf.py"
         )
     writer = gguf.GGUFWriter(target, ARCHITECTURE)
@@ -54,7 +54,7 @@ def _fields(path: Path) -> dict[str, Any]:
     try:
         fields = json.loads(path.read_bytes())
         if not isinstance(fields, dict):
-            raise ValueError("it is no object")
+            raise ValueError("it is not an object")
     except (OSError, ValueError) as error:
         raise InputError(
             f"{str(path)!r} cannot be read ({error}); give the folder of a model"

@@ -118,7 +118,7 @@ def digest_of(file: Path) -> str:
     try:
         with file.open("rb") as opened:
             if opened.read(len(MAGIC)) != MAGIC:
-                raise InputError(f"{str(file)!r} is no GGUF file; give one that llama.cpp can load")
+                raise InputError(f"{str(file)!r} is not a GGUF file; give one for llama.cpp")
             opened.seek(0)
             return hashlib.file_digest(opened, "sha256").hexdigest()[:16]
     except OSError as error:

@@ -194,7 +194,7 @@ def load_model(folder: Path, device: str = "cpu") -> Any:
     from transformers.utils import logging
 
     if not (folder / "config.json").is_file():
-        raise InputError(f"the folder {str(folder)!r} holds no model: it has no config.json")
+        raise InputError(f"the folder {str(folder)!r} contains no model: it has no config.json")
     logging.disable_progress_bar()
     kind = getattr(torch, precision_on(device, weights_of(folder)))
     return from_folder(AutoModelForCausalLM, folder, dtype=kind).to(device).eval()
@@ -262,7 +262,7 @@ def ends_of(model: Any, tokenizer: Any) -> list[int]:
 
 
 def fits(prompt: int, limit: int, context: int | None) -> bool:
-    """Tell whether a prompt of so many tokens leaves at least a quarter of the limit."""
+    """Return whether a prompt of so many tokens leaves at least a quarter of the limit."""
     return context is None or prompt + max(1, limit // 4) <= context
 
 
@@ -303,7 +303,7 @@ def folder_of(spec: str) -> Path:
     if (folder / "config.json").is_file():
         return folder
     if folder.is_dir():
-        raise InputError(f"the folder {spec!r} holds no model: it has no config.json")
+        raise InputError(f"the folder {spec!r} contains no model: it has no config.json")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 

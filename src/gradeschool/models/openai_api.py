@@ -110,11 +110,11 @@ def object_in(raw: bytes) -> dict[str, Any]:
         body = masked_values(body)
     except (ValueError, RecursionError) as error:
         start = masked(repr(raw[:60]))
-        raise TransientError("bad response", f"the reply is no JSON: {start}") from error
+        raise TransientError("bad response", f"the reply is not JSON: {start}") from error
     if not isinstance(body, dict):
-        raise TransientError("bad response", f"the reply is no JSON object: {_shown(body)}")
+        raise TransientError("bad response", f"the reply is not a JSON object: {_shown(body)}")
     if body.get("error"):
-        raise TransientError("server error", f"the reply holds an error: {_shown(body)}")
+        raise TransientError("server error", f"the reply contains an error: {_shown(body)}")
     return body
 
 
@@ -133,9 +133,9 @@ def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Rep
     """
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
-        raise TransientError("bad response", "the reply holds no choices")
+        raise TransientError("bad response", "the reply has no choices")
     if not all(isinstance(choice, Mapping) for choice in choices):
-        raise TransientError("bad response", f"a choice is no object: {_shown(choices)}")
+        raise TransientError("bad response", f"a choice is not an object: {_shown(choices)}")
     places = [choice.get("index") for choice in choices]
     if all(isinstance(place, int) for place in places) and len(set(places)) == len(places):
         choices.sort(key=lambda choice: int(choice["index"]))
@@ -164,7 +164,7 @@ def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Rep
 def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage) -> Reply:
     """Return a choice without what the server should have left out; raises ModelError."""
     if choice.get("error"):
-        raise TransientError("server error", f"the choice holds an error: {_shown(choice)}")
+        raise TransientError("server error", f"the choice contains an error: {_shown(choice)}")
     reason = str(choice.get("finish_reason") or "")
     finish = ENDINGS.get(reason.lower())
     if finish is None:
@@ -175,16 +175,16 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
     if request.prompt.is_chat:
         message = choice.get("message")
         if not isinstance(message, Mapping):
-            raise TransientError("bad response", f"the choice holds no message: {_shown(choice)}")
+            raise TransientError("bad response", f"the choice has no message: {_shown(choice)}")
         content = message.get("content")
         reasoning = text_of(message.get("reasoning") or message.get("reasoning_content"))
         if message.get("refusal") and not content:
             raise ModelError("content filter", f"a refusal: {_shown(message['refusal'])}")
     text = text_of(content)
     if text is None and not (content is None and reasoning):
-        raise TransientError("bad response", f"the content is no text: {_shown(content)}")
+        raise TransientError("bad response", f"the content is not text: {_shown(content)}")
     if not text and not reasoning and not usage.completion_tokens:
-        raise TransientError("empty reply", "the reply holds no text, and no token was generated")
+        raise TransientError("empty reply", "the reply has no text, and no token was generated")
     text, deviations = text or "", []
     prefix = request.prompt.prefix
     if prefix and text.startswith(prefix):

@@ -75,7 +75,7 @@ class SpreadModel:
             if len(failures) == len(opened):
                 raise failures[0]
             for error in failures:
-                self._tell(f"{error}; going on without it")
+                self._tell(f"{error}; continuing without it")
             pairs = zip(self._servers, opened, strict=True)
             reached = [(server, texts) for server, texts in pairs if isinstance(texts, list)]
             self._servers = [server for server, _ in reached]

@@ -90,7 +90,7 @@ def _example(finding: AuditFinding) -> str:
 def _summary(report: AuditReport, counting: int) -> Text:
     questions = f"{report.questions:,} questions, seed {report.seed}"
     if report.gave_up:
-        questions += "; it hung or ended its process so often that it was asked no further"
+        questions += "; it hung or ended its process so often that the audit stopped early"
     if report.clean:
         return Text(f"clean: {questions}", CLEAN_STYLE)
     allowed = len(report.findings) - counting

@@ -70,7 +70,7 @@ def check_push(repo: str, form: str) -> None:
     except HFValidationError:
         named = False
     if not named:
-        raise InputError(f"{masked(repo)!r} is no name of a repository; give --push OWNER/NAME")
+        raise InputError(f"{masked(repo)!r} is not a repository name; give --push OWNER/NAME")
     token = get_token()
     if not token:
         raise InputError(f"--push has no token for the Hugging Face hub; {LOGIN}")

@@ -103,7 +103,7 @@ def dataset_title(name: str) -> str:
         return f"fresh problems, {name}"
     if name == OWN_PROBLEMS:
         return name
-    return f"the problems of {name}" if name else "problems of no named dataset"
+    return f"the problems of {name}" if name else "problems of an unnamed dataset"
 
 
 def truncation_advice(manifest: Mapping[str, Any], n: int, truncated: int, run_on: int) -> str:

@@ -201,7 +201,8 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
         self.tally.in_flight, self.tally.budget = in_flight, budget
         if died:
             self.message(
-                f"the last session here ({died}) did not end in order; going on from what it stored"
+                f"the last session here ({died}) did not end cleanly; "
+                "continuing from what it stored"
             )
 
     def begin(self, total: int, stored: int, repairs: Sequence[str]) -> None:
@@ -229,9 +230,9 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
         self.tally.retries += 1
 
     def stopping(self) -> None:
-        """Say what is waited for."""
-        waiting = f"{self.tally.in_flight.sent} in flight are waited for"
-        self.message(f"stopping: {waiting}; once more stops at once")
+        """Say that the run waits for the requests in flight."""
+        waiting = f"waiting for {self.tally.in_flight.sent} in flight"
+        self.message(f"stopping: {waiting}; press Ctrl-C again to stop now")
 
     def note(self, text: str) -> None:
         """Show a message."""

@@ -173,7 +173,7 @@ class PageHandler(BaseHTTPRequestHandler):
                 named = parse_qs(address.query).get("run", [])
                 self._send(HTTPStatus.OK, "text/html", self.viewer.report(named))
             else:
-                self._send(HTTPStatus.NOT_FOUND, "text/plain", "There is no such page.\n")
+                self._send(HTTPStatus.NOT_FOUND, "text/plain", "Page not found.\n")
         except GradeschoolError as error:
             self._send(HTTPStatus.NOT_FOUND, "text/plain", f"{error}\n")
 

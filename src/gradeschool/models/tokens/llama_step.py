@@ -51,7 +51,7 @@ class LlamaStep:
 
     @staticmethod
     def fits(model: Any) -> bool:
-        """Tell whether a model is of the shape that this step computes."""
+        """Return whether a model is of the shape that this step computes."""
         config = model.config
         return (
             config.model_type in KINDS
@@ -119,7 +119,7 @@ def _layer(layer: Any) -> Layer:
 
 
 def _is_plain(layer: Any) -> bool:
-    """Tell whether a layer's weights are plain: nothing quantised, adapted or added to them."""
+    """Return whether a layer's weights are plain: nothing quantised, adapted or added to them."""
     attention, mlp = layer.self_attn, layer.mlp
     linears = [attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj]
     linears += [mlp.gate_proj, mlp.up_proj, mlp.down_proj]

@@ -118,7 +118,7 @@ def _decoding(decoding: Mapping[str, Any]) -> str | None:
 def _samples(samples: int) -> str:
     if samples == 1:
         return "1"
-    return f"{samples}: accuracy is the mean over samples, maj@k and pass@k stand apart"
+    return f"{samples}: accuracy is the mean over samples, maj@k and pass@k are reported separately"
 
 
 def _limits(decoding: Mapping[str, Any]) -> str | None:

@@ -190,7 +190,7 @@ def token_values(source: Path, warn: Callable[[str], None]) -> dict[str, TokenVa
             verifiers.setdefault(last, {})[row.key] = result
     if len(verifiers) > 1:
         others = ", ".join(repr(name) for name in verifiers if name != last)
-        warn(f"{str(path)!r} holds values by several verifiers; those by {last!r} are shown, not "
+        warn(f"{str(path)!r} has values by several verifiers; those by {last!r} are shown, not "
              f"by {others}")  # fmt: skip
     return verifiers.get(last, {})
 

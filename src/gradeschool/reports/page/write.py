@@ -189,7 +189,7 @@ def document(
     alone = (
         join("Served by ", el("code", "gradeschool view"), " on this machine; it asks no other.")
         if live
-        else "This file holds everything that it shows and asks the network for nothing."
+        else "This file contains everything that it shows and makes no network requests."
     )
     footer = el("footer", el("p", written, alone))
     body = el("body", before, header, el("main", main), footer, data, el("script", Html(script)))
