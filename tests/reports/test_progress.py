@@ -99,4 +99,4 @@ def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
     assert "accuracy of the new 50.0 % [21.5, 78.5]" in shown
     assert "2.0/s · 100 tokens/s" in shown
     assert "0 failed · 4 of 8 in flight" in shown
-    assert "stopping: 4 in flight are waited for" in shown
+    assert "stopping: waiting for 4 in flight" in shown
