@@ -21,9 +21,9 @@ OTHER_STYLE, CLEAN_STYLE, ALLOWED_STYLE = "bold magenta", "green", "dim"
 
 
 def print_audit(report: AuditReport, counting: Collection[AuditFinding], console: Console) -> None:
-    """Print the formats that a scorer reads, and a table for each class of findings.
+    """Print the formats that a scorer reads, and one table for each class of findings.
 
-    counting: the findings that count; the others are named only.
+    counting: the findings that count; the others are only named.
     """
     console.print(Text.assemble((printable(report.scorer), "bold"), f"  {report.call}"))
     total = len(report.read) + len(report.unread)
@@ -45,7 +45,7 @@ def print_audit(report: AuditReport, counting: Collection[AuditFinding], console
 
 
 def _unread(shapes: Iterable[str], width: int) -> Text:
-    """Return the formats in lines of a width; none is broken."""
+    """Return the formats in lines of a width, without breaking any format."""
     lines = ["does not read"]
     for shape in shapes:
         written = GAP + printable(shape, "")
