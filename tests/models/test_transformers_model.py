@@ -156,7 +156,7 @@ def test_a_folder_that_needs_code_of_its_own_is_refused_before_anything_is_writt
     ended = gradeschool("sample", "-m", f"transformers/{folder}", "-d", tmp_path / "one.jsonl",
                         "-o", tmp_path / "run")  # fmt: skip
     assert (ended.status, ended.out) == (2, "")
-    assert "needs Python code of its own" in ended.err
+    assert "needs its own Python code" in ended.err
     assert len(ended.err.splitlines()) == 1
     assert not (tmp_path / "run").exists()
     assert not (tmp_path / "ran").exists()
