@@ -78,8 +78,6 @@ def command(
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
-    from gradeschool.scoring.at_k import votes_on
-    from gradeschool.scoring.causes import causes_in_files
     from gradeschool.scoring.totals import ScoreOptions, merged, score_shard, scored
 
     if merge:
@@ -97,9 +95,15 @@ def command(
             return
         if labels:
             _check_labels(paths, dataset)
-        totals = scored(work, warn)
-        by_origin = causes_in_files(paths, dataset, chosen) if causes else {}
-        counted = votes_on([Path(name) for name in paths], votes, dataset, warn) if votes else []
+        totals, by_origin, counted = scored(work, warn), {}, []
+        if causes:
+            from gradeschool.scoring.causes import causes_in_files
+
+            by_origin = causes_in_files(paths, dataset, chosen)
+        if votes:
+            from gradeschool.scoring.at_k import votes_on
+
+            counted = votes_on([Path(name) for name in paths], votes, dataset, warn)
     if not labels:
         totals.scores = [replace(score, platinum=None) for score in totals.scores]
     named = {
@@ -140,11 +144,11 @@ def _print_json(
     votes: Sequence[VoteScore],
     causes: Mapping[str, dict[str, dict[str, int]]],
 ) -> None:
-    from gradeschool.scoring.causes import CORRECT_BY_GUESS
-
     counted = {"votes": [vote.as_json() for vote in votes]} if votes else {}
     runs = [score.as_json() for score in totals.scores]
-    for run in runs:
+    for run in runs if causes else ():
+        from gradeschool.scoring.causes import CORRECT_BY_GUESS
+
         for scorer, counts in causes.get(run["run"], {}).items():
             run["scorers"][scorer]["correct_by_guess"] = counts.pop(CORRECT_BY_GUESS, 0)
             run["scorers"][scorer]["causes"] = counts
