@@ -80,10 +80,12 @@ def command(
     """
     from gradeschool.scoring.totals import ScoreOptions, merged, score_shard, scored
 
+    by_origin: dict[tuple[str, str], dict[str, dict[str, int]]] = {}
+    counted: list[VoteScore] = []
     if merge:
         if scorers or votes or dataset or shard or labels or causes or engine != "local":
             raise click.UsageError("--merge takes tables of shards and -o, and no other option")
-        totals, counted, by_origin = merged([Path(name) for name in files], output, warn), [], {}
+        totals = merged([Path(name) for name in files], output, warn)
     else:
         paths, names = files_and_scorers(files, scorers)
         chosen = _scorers(names, votes, paths, dataset)
@@ -95,7 +97,7 @@ def command(
             return
         if labels:
             _check_labels(paths, dataset)
-        totals, by_origin, counted = scored(work, warn), {}, []
+        totals = scored(work, warn)
         if causes:
             from gradeschool.scoring.causes import causes_in_files
 
