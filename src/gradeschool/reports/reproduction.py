@@ -14,16 +14,7 @@ from gradeschool.reports.figures.records import Figure, Point, Series
 from gradeschool.reports.grid import FILE, write_grid
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.rank import AccuracyGain
-from gradeschool.verifier.reproduce.ablations import (
-    GRID,
-    AblationPlan,
-    ContrastResult,
-    MeasuredPoint,
-    measure,
-    over_completions,
-    over_voters,
-    verdicts,
-)
+from gradeschool.verifier.reproduce.ablations import GRID
 from gradeschool.verifier.reproduce.findings import (
     BASELINE,
     CONTROL,
@@ -33,6 +24,14 @@ from gradeschool.verifier.reproduce.findings import (
     StrategyFinding,
     findings,
     read_seed,
+)
+from gradeschool.verifier.reproduce.plans import AblationPlan, MeasuredPoint
+from gradeschool.verifier.reproduce.points import (
+    ContrastResult,
+    measure,
+    over_completions,
+    over_voters,
+    verdicts,
 )
 from gradeschool.verifier.reproduce.presets import Preset, layer_results, second_results
 from gradeschool.verifier.reproduce.stages import StageResult
@@ -386,7 +385,7 @@ def _fields(
 ) -> dict[str, Any]:
     points = [
         {"panel": item.panel, "series": item.series, "x": item.x, "share": item.share,
-         "ci95": item.ci95, "problems": None if item.outcomes is None else len(item.outcomes)}
+         "ci95": item.ci95, "problems": len(item.outcomes or item.chances or ()) or None}
         for item in measured
     ]  # fmt: skip
     return {
