@@ -46,7 +46,7 @@ def percent(share: float) -> str:
 
 def points(difference: float) -> str:
     """Write a difference of accuracies in points, with its sign."""
-    return f"{POINTS * difference:+.2f}"
+    return f"{POINTS * difference:+z.2f}"
 
 
 def p_value(p: float) -> str:

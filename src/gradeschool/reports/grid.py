@@ -105,7 +105,7 @@ def _signed(gap: AccuracyGain | None) -> str:
     if gap is None:
         return ""
     low, high = (100 * bound for bound in gap.ci95)
-    return f"{100 * gap.difference:+.1f} ({low:+.1f} to {high:+.1f})"
+    return f"{100 * gap.difference:+z.1f} ({low:+z.1f} to {high:+z.1f})"
 
 
 def _fields(cell: GridCell) -> Mapping[str, object]:

@@ -123,9 +123,9 @@ def _page_row(entry: ProfileEntry, axis: Axis) -> Html:
         f"{entry.problems:,}", f"{pair.n:,}" if pair.n else "-", f"{100 * pair.accuracy_b:.1f}"
     )  # fmt: skip
     behind = (
-        f"{100 * pair.difference:+.1f}",
+        f"{100 * pair.difference:+z.1f}",
         p_value(pair.p_holm),
-        *(f"{100 * part.share:+.1f}" for part in entry.parts),
+        *(f"{100 * part.share:+z.1f}" for part in entry.parts),
     )
     return el(
         "tr",

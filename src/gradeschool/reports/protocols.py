@@ -232,8 +232,8 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
             str(item.n),
             _share(item.before, item.n),
             _share(item.after, item.n),
-            f"{item.points:+.2f}",
-            f"{low:+.2f} to {high:+.2f}",
+            f"{item.points:+z.2f}",
+            f"{low:+z.2f} to {high:+z.2f}",
             f"-{item.lost} +{item.gained}",
             f"{item.p:.2g}",
         )

@@ -146,8 +146,8 @@ def second_round(root: Path, preset: Preset) -> Iterator[str]:
                 gap = strategy["over"].get(MAJORITY)
                 over = ""
                 if gap:
-                    bounds = " to ".join(f"{100 * bound:+.1f}" for bound in gap["ci95"])
-                    over = f"{100 * gap['difference']:+.1f} ({bounds})"
+                    bounds = " to ".join(f"{100 * bound:+z.1f}" for bound in gap["ci95"])
+                    over = f"{100 * gap['difference']:+z.1f} ({bounds})"
                 cells = [_percent(strategy["accuracy"]), f"{low:.1f} to {high:.1f}", over]
                 yield f"| {seed} | {strategy['title']} | {' | '.join(cells)} |"
 
@@ -306,7 +306,7 @@ def _signed(gap: AccuracyGain | None) -> str:
     if gap is None:
         return ""
     low, high = (100 * bound for bound in gap.ci95)
-    return f"{100 * gap.difference:+.1f} ({low:+.1f} to {high:+.1f})"
+    return f"{100 * gap.difference:+z.1f} ({low:+z.1f} to {high:+z.1f})"
 
 
 OVER = {"6a": over_completions, "6b": over_voters}
@@ -421,7 +421,7 @@ def _figure_lines(
 
 def said(verdict: ContrastResult) -> str:
     """Return a verdict in words, with its difference in points."""
-    messages = f"{100 * verdict.difference:+.1f}"
+    messages = f"{100 * verdict.difference:+z.1f}"
     if verdict.ci95 is not None:
         messages += f" ({_bounds(verdict.ci95, '+')})"
     return f"{verdict.words}: {messages}, {verdict.outcome}"
