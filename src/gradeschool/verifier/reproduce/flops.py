@@ -104,5 +104,6 @@ def training_flops(folder: Path, shape: ModelShape) -> float:
     An update's examples are taken as equally long.
     """
     fields = json.loads((folder / "training.json").read_text("utf-8"))
-    tokens, examples = fields["tokens"], fields["updates"] * fields["settings"]["batch"]
+    tokens = int(fields["tokens"])
+    examples = int(fields["updates"]) * int(fields["settings"]["batch"])
     return BACKWARD * examples * shape.forward(tokens / examples)
