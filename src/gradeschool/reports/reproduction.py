@@ -37,6 +37,7 @@ from gradeschool.verifier.reproduce.presets import Preset, layer_results, second
 from gradeschool.verifier.reproduce.stages import StageResult
 from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
 
+LARGE = 1e7  # from here on a table prints three digits
 POINTS = 0.05  # the gain that the claim is held to
 BY_VERIFIER = (BEST, "top", "weighted")
 GREEDY_TITLES = {
@@ -411,9 +412,14 @@ def _figure_lines(
     xs = {frame.x for frame in frames}
     yield f"| | {plan.x or (xs.pop() if len(xs) == 1 else 'x')} | % | 95 % |"
     yield "|---|---:|---:|---:|"
+    levels: dict[str, float] = {}
     for item in measured:
         title = ": ".join(filter(None, (titles[item.panel], item.series)))
-        yield f"| {title} | {item.x:g} | {100 * item.share:.1f} | {_bounds(item.ci95)} |"
+        if item.baseline and levels.get(title) == item.share:
+            continue
+        levels[title] = item.share
+        x = f"{item.x:.3g}" if item.x >= LARGE else f"{item.x:g}"
+        yield f"| {title} | {x} | {100 * item.share:.1f} | {_bounds(item.ci95)} |"
     yield ""
     yield from (f"- {said(verdict)}" for verdict in results)
     yield ""

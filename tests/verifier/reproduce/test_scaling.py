@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,7 @@ def test_accuracies_are_means_over_subsets_of_the_samples(
         assert points["best by verifier", n].share == pytest.approx(n / SAMPLES)
         assert points[GREEDY_NAMES[0], n].share == pytest.approx(2 / 6)
         assert points[GREEDY_NAMES[1], n].share == pytest.approx(5 / 6)
+        assert points[GREEDY_NAMES[1], n].baseline
     assert points["majority vote", 4].share == 0
     # The likeliest of the wrong ones; alone, each sample is the best.
     for series in (SELF_TRAINED, "best by own logprob"):
@@ -99,6 +101,10 @@ def test_flops_are_those_of_writing_reading_and_training(many: ManySamples, tmp_
     )))  # fmt: skip
     assert "| a: best by verifier |" in report
     assert json.loads((tmp_path / "figures/compute.json").read_text())["verdicts"] == []
+    report = "\n".join(write_figure(tmp_path, LAPTOP, "n", AblationPlan(
+        [], contrasts=(), read=partial(over_samples, many), titles=("",)
+    )))  # fmt: skip
+    assert report.count(f"| {GREEDY_NAMES[0]} |") == 1  # a level, not a curve
 
 
 def test_the_flops_of_a_token() -> None:

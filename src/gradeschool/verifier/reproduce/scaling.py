@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gradeschool.scoring.at_k import steps
 from gradeschool.verifier.candidates import CandidateRun
 from gradeschool.verifier.rank import baseline, one_run, ready
-from gradeschool.verifier.reproduce.findings import SELECTION, share_of
+from gradeschool.verifier.reproduce.findings import SELECTION
 from gradeschool.verifier.reproduce.flops import sampling_flops, shape_of, training_flops
 from gradeschool.verifier.reproduce.grid import (
     FEW_SAMPLES,
@@ -83,6 +83,8 @@ def figure_n(builder: StageBuilder) -> AblationPlan:
         Contrast(f"weighted vote against best, {MANY:,} samples", (0, vote, MANY), (0, best, MANY)),
         *(Contrast(f"verifier against logprob, self-trained again, {n:,} samples", (0, best, n),
                    (0, SELF_TRAINED, n)) for n in (FEWER, MANY)),
+        Contrast(f"best of {MANY:,} by verifier against {GREEDY_NAMES[1]}", (0, best, MANY),
+                 (0, GREEDY_NAMES[1], MANY)),
         Contrast(f"best of {FEWER} by verifier against {2 * FEWER} votes, as many FLOPs",
                  (0, best, FEWER), (0, SELECTED[MAJORITY][0], 2 * FEWER)),
     )  # fmt: skip
@@ -175,8 +177,8 @@ def over_samples(many: ManySamples, root: Path) -> list[MeasuredPoint]:
     sampled = one_run(str(root / many.run), str(root / TEST), _quiet)
     points = [point for curve in _curves(many, root, sampled) for point in curve.points.values()]
     ns = sorted({int(point.x) for point in points})
-    for name, level in zip(GREEDY_NAMES, _greedy(many, root, sampled), strict=True):
-        points += [MeasuredPoint(0, name, n, level.share, None, None, True) for n in ns]
+    for level in _greedy(many, root, sampled):
+        points += [level._replace(x=n, baseline=True) for n in ns]
     return points
 
 
@@ -238,8 +240,9 @@ def _greedy(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Measur
     """Return the greedy answers to the same problems, at one sample."""
     points = []
     for name, run in zip(GREEDY_NAMES, many.greedy, strict=True):
-        _, outcomes, _, interval = baseline(sampled, str(root / run), str(root / TEST), _quiet)
-        points.append(MeasuredPoint(0, name, 1, share_of(outcomes), interval, outcomes))
+        _, outcomes, _, _ = baseline(sampled, str(root / run), str(root / TEST), _quiet)
+        chances = {problem: right / count for problem, (right, count) in outcomes.items()}
+        points.append(of_chances(0, name, 1, chances, 1))
     return points
 
 
