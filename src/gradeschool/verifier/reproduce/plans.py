@@ -142,8 +142,8 @@ class StageBuilder:
         if model != "generator":
             what += f"-{model.removeprefix('generator-')}"
         path = TEST if problems == "test" else LABELLED
-        many = ("-k", str(k), "--temperature", f"{temperature:g}")
-        many += ("-n", str(limit)) if limit else ()
+        some = ("-n", str(limit)) if limit else ()
+        many = ("-k", str(k), "--temperature", f"{temperature:g}", *some)
         sampled = (
             "sample",
             "-m",
