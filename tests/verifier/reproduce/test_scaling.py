@@ -16,8 +16,8 @@ from gradeschool.reports.reproduction import write_figure
 from gradeschool.verifier.candidates import candidates_of
 from gradeschool.verifier.reproduce.ablations import plan
 from gradeschool.verifier.reproduce.flops import (
-    ModelShape,
     SamplingFlops,
+    TransformerShape,
     sampling_flops,
     shape_of,
     training_flops,
@@ -37,7 +37,7 @@ from gradeschool.verifier.scores import ScoreRow, append_scores
 
 PROBLEMS, SAMPLES = 6, 4
 PROMPT, TOKENS = 10, 5
-SHAPE = ModelShape(weights=96, layers=2, width=8)
+SHAPE = TransformerShape(weights=96, layers=2, width=8)
 TRAINED = {"": ("first",), "again": ("first", "second"), "verifier": ("first", "second", "third")}
 
 

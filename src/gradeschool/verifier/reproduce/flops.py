@@ -19,7 +19,7 @@ BACKWARD = 3  # passes: forward, and backward at twice its cost
 EMBEDDINGS = ("embed", "lm_head", "wte", "wpe")
 
 
-class ModelShape(NamedTuple):
+class TransformerShape(NamedTuple):
     """What the FLOPs of a model depend on.
 
     weights: without those of embeddings. width: of all attention heads of a layer together.
@@ -50,7 +50,7 @@ class SamplingFlops(NamedTuple):
         return self.prompt + n * self.completion
 
 
-def shape_of(folder: Path) -> ModelShape:
+def shape_of(folder: Path) -> TransformerShape:
     """Return the shape of a model in a Hugging Face folder; raises DataError for another."""
     from safetensors import safe_open
 
@@ -71,10 +71,10 @@ def shape_of(folder: Path) -> ModelShape:
         raise DataError(
             f"{str(folder / 'config.json')!r} has no {error}; FLOPs are not counted for it"
         ) from error
-    return ModelShape(weights, layers, width)
+    return TransformerShape(weights, layers, width)
 
 
-def sampling_flops(run: Path, shape: ModelShape) -> SamplingFlops:
+def sampling_flops(run: Path, shape: TransformerShape) -> SamplingFlops:
     """Return the FLOPs of a run by a model of this shape, from the tokens that it recorded.
 
     A problem's prompt is counted once, whatever the number of its completions. Raises DataError for
@@ -98,7 +98,7 @@ def sampling_flops(run: Path, shape: ModelShape) -> SamplingFlops:
     return SamplingFlops(read / len(prompts), written / count, read + written)
 
 
-def training_flops(folder: Path, shape: ModelShape) -> float:
+def training_flops(folder: Path, shape: TransformerShape) -> float:
     """Return the FLOPs of the training that made a model, from its training.json.
 
     An update's examples are taken as equally long.
