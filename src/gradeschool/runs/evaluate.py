@@ -1,4 +1,4 @@
-"""One evaluation from plan to results: request what is missing, store it, score it."""
+"""One evaluation from plan to results: request missing samples, store and score them."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from gradeschool.scoring.table import OUTCOMES, ScorerSet
 from gradeschool.signals import on_interrupt
 from gradeschool.verdict import Outcome
 
-# Answers to requests that were sent together come together; scoring them waits so long.
+# Seconds to wait before scoring: answers to requests sent together arrive together.
 PAUSE_SECONDS = 0.02
-# So many are scored in one turn of the event loop: about a millisecond.
+# Completions scored in one turn of the event loop: about a millisecond.
 SCORED_A_TURN = 16
 
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
-    """How the requests of a run are sent; it changes neither their content nor the results.
+    """How the requests of a run are sent; changes neither their content nor the results.
 
-    connections: the most requests in flight, None to find out what helps. choices: samples of a
-    problem in one request (`n`). batch: use the Batch API. price: what tokens cost. max_cost:
-    dollars at which to stop.
+    connections: maximum number of requests in flight, None to adapt it. choices: samples of a
+    problem per request (`n`). batch: use the Batch API. price: of tokens. max_cost: dollars at
+    which to stop.
     """
 
     connections: int | None = None
@@ -54,9 +54,9 @@ class RequestOptions:
 class Evaluation:
     """The end of a session of a run.
 
-    curve: maj@k and pass@k by the headline scorer, () for one sample a problem. cost: dollars of
-    all stored completions, None without a price. over_budget: it stopped at `max_cost`.
-    other_models: by which other models the server says that it answered, "" for none.
+    curve: maj@k and pass@k by the headline scorer, () for one sample per problem. cost: dollars for
+    all stored completions, None without a price. over_budget: the run stopped at `max_cost`.
+    other_models: other models that answered according to the server, "" for none.
     """
 
     folder: Path
@@ -81,12 +81,13 @@ async def evaluate(
     progress: RunProgress,
     version: str,
 ) -> Evaluation:
-    """Run a plan in a folder; samples that are stored there already are not requested again.
+    """Run a plan in a folder; stored samples are not requested again.
 
-    Samples whose last attempt failed are requested again. SIGINT or SIGTERM stops after what is in
-    flight, a second one at once; either leaves a resumable folder. A server that does not continue
-    the answer that the protocol begins ends the run before anything is sent. Raises StoreError,
-    InputError, and before anything is sent MissingExtraError for a scorer without its library.
+    Samples whose last attempt failed are requested again. SIGINT or SIGTERM stops after the
+    requests in flight, a second signal immediately; both leave a resumable folder. The run ends
+    before anything is sent if the protocol begins the answer and the server does not continue it.
+    Raises StoreError, InputError, and before anything is sent MissingExtraError for a scorer
+    without its library.
     """
     scorers = scorers_of(plan)
     started = monotonic()
@@ -115,7 +116,7 @@ async def evaluate(
 
 
 class _Session:
-    """What a session of a run has in common: the store, the budget, the dispatcher."""
+    """The shared state of a session of a run: the store, the budget, the dispatcher."""
 
     def __init__(
         self,
@@ -148,7 +149,7 @@ class _Session:
         progress.begin(len(requests), len(requests) - len(self.todo), store.repairs)
 
     def _record(self, request: Request, completion: Completion) -> None:
-        """Queue a completion to be stored, and then to be scored."""
+        """Queue a completion for storing, then for scoring."""
         self.writer.add(request, completion)
         if self.budget is not None:
             self.budget.add(completion)
@@ -163,7 +164,7 @@ class _Session:
         ])  # fmt: skip
 
     def interrupt(self) -> None:
-        """Stop after what is in flight; at the second call at once."""
+        """Stop after the requests in flight, at the second call immediately."""
         if self.dispatcher.stopping.is_set() and self._task is not None:
             self._task.cancel()
             return
@@ -171,8 +172,8 @@ class _Session:
         self.progress.stopping()
 
     async def request_missing(self) -> None:
-        """Request what is missing and store it; raises FatalModelError, StoreError."""
-        async with self.scoring, self.writer:  # the writer ends first, and gives its rows on
+        """Request and store missing samples; raises FatalModelError, StoreError."""
+        async with self.scoring, self.writer:  # the writer ends first, and passes its rows on
             if self.options.batch:
                 from gradeschool.runs.batch import BatchRun
 
@@ -188,7 +189,7 @@ class _Session:
                 await self.dispatcher.send_all(self.todo, self.options.choices)
 
     def finish(self, seconds: float) -> Evaluation:
-        """Score what is stored and write the results."""
+        """Score the stored completions and write the results."""
         written = write_results(
             self.plan,
             self.model.name,
@@ -231,10 +232,10 @@ def _budget(options: RequestOptions, requests: Sequence[Request], store: RunStor
 
 
 class DeferredQueue:
-    """Handles completions a little later, some at a time; an async context manager.
+    """Handles completions later, several at a time; an async context manager.
 
     Handling a completion takes longer than sending the next request, which must not wait for it.
-    What is queued at the end of the block is handled there.
+    The end of the block handles everything still queued.
     """
 
     def __init__(self, handle: Callable[[Sequence[Answered]], None]) -> None:
@@ -253,7 +254,7 @@ class DeferredQueue:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        """Handle what is still queued."""
+        """Handle the queued completions."""
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
