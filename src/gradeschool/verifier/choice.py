@@ -1,4 +1,4 @@
-"""The strategy that is best on a development run, measured on another run."""
+"""Choose the best strategy on a development run, and measure it on another run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHARE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)
 
 
 class StrategyChoice(NamedTuple):
-    """A strategy with its settings; n: completions of each problem. voters: 0 for none."""
+    """A strategy with its settings; n: completions per problem. voters: 0 for no vote."""
 
     strategy: str
     n: int
@@ -30,7 +30,7 @@ class StrategyChoice(NamedTuple):
 
 
 class ChosenStrategy(NamedTuple):
-    """A choice, its accuracy on the development run and on the run that is reported."""
+    """A choice, with its accuracy on the development run and on the reported run."""
 
     choice: StrategyChoice
     development: CurvePoint
@@ -46,8 +46,8 @@ def chosen_strategy(
 ) -> ChosenStrategy:
     """Choose strategy, completions, voters and share weight on one run, and measure on another.
 
-    The highest accuracy on the development run wins; of equals the one of fewer completions. No
-    outcome of the reported run has a part in it. Raises InputError where the runs share a problem.
+    The highest accuracy on the development run wins; among equals, the one with fewer completions.
+    Outcomes of the reported run are not used. Raises InputError if the runs share a problem.
     """
     questions = {case.question for case in development} - {""}
     if shared := [case for case in reported if case.question in questions]:

@@ -1,6 +1,7 @@
-"""The paper's figures as further stages of a recipe's first training seed, and where to read them.
+"""The paper's figures: additional stages for a recipe's first training seed, and their results.
 
-Verifiers of figures 5a, 5b and 7 have the paper's scalar head; those of 5 and 5c are the preset's.
+Verifiers of figures 5a, 5b and 7 have the paper's scalar head; those of 5 and 5c are the preset's
+verifiers.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from gradeschool.verifier.selection import BEST, MAJORITY, pick
 
 EPOCHS: tuple[float, ...] = (0.5, 1.0, 3.0)
 DROPOUT = 0.2  # the paper's
-GRID = "grid"  # no figure of the paper: see `grid`
-CURVE_PROBLEMS, CURVE_SAMPLES = 200, 16  # of figure 3, at most
+GRID = "grid"  # not a figure of the paper: see `grid`
+CURVE_PROBLEMS, CURVE_SAMPLES = 200, 16  # maximum numbers for figure 3
 
 
 class PlannedPoint(NamedTuple):
-    """One point to be read: a run's greedy answers, or with scores its best by verifier."""
+    """One point to measure: a run's greedy answers, or with scores the best by verifier."""
 
     panel: int
     series: str
@@ -47,7 +48,7 @@ class PlannedPoint(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """What the paper found: one point above another, each named by panel, series and x."""
+    """A finding of the paper: one point is above another, each given as (panel, series, x)."""
 
     words: str
     better: tuple[int, str, float]
@@ -55,9 +56,9 @@ class Contrast(NamedTuple):
 
 
 class AblationPlan(NamedTuple):
-    """What a figure needs, and what it shows.
+    """The stages that a figure needs, and its points and contrasts.
 
-    curves: the file of a training's curves, figure 3's. titles, x, scale: of the panels, None for
+    curves: the file of a training's curves, for figure 3. titles, x, scale: of the panels, None for
     the paper's.
     """
 
@@ -82,7 +83,7 @@ def plan(name: str, preset: Preset) -> AblationPlan:
 
 
 def merged(plans: Iterable[AblationPlan]) -> list[Stage]:
-    """Return the stages of several figures, each once, behind what they need."""
+    """Return the stages of several figures, each once, after the stages that they need."""
     by_name: dict[str, Stage] = {}
     for ablation in plans:
         for stage in ablation.stages:
@@ -246,16 +247,16 @@ PLANS: dict[str, Callable[[StageBuilder], AblationPlan]] = {
 
 
 TEST = "problems/test.jsonl"
-# By size of the preset, the one that it is held against.
+# The size to compare with, by the preset's size.
 OTHER_SIZE = {"0.2M": "0.05M", "1M": "0.2M", "5M": "1M"}
-# Of the verifiers with the paper's head. They learn slowly at this scale: at the laptop's 30,000
-# labels three epochs are 5,625 updates.
+# Settings of verifiers with the paper's head. They learn slowly at this scale: with the laptop's
+# 30,000 labels, three epochs are 5,625 updates.
 HEAD = ("--optimizer", "muon", "--lr", "2e-3", "--warmup", "30", "--batch", "16", "--group", "1")
 
 
 @dataclass(slots=True)
 class StageBuilder:
-    """Gathers stages; a model, a run or a verifier has the same name in every figure."""
+    """Collects stages; a model, a run or a verifier has the same name in every figure."""
 
     preset: Preset
     seed: int
@@ -263,11 +264,11 @@ class StageBuilder:
     targets: list[str] = field(default_factory=list)
 
     def needed(self) -> list[Stage]:
-        """Return the targets and all stages that they need, in order."""
+        """Return the requested stages and all stages that they need, in order."""
         return stages_for(list(self.stages.values()), self.targets)
 
     def folder_of(self, what: str) -> str:
-        """Return where a model or a run lies."""
+        """Return the folder of a model or a run."""
         return folder(what, self.seed)
 
     def stage(
@@ -279,7 +280,7 @@ class StageBuilder:
         return name
 
     def want(self, name: str) -> None:
-        """Ask for a stage."""
+        """Request a stage."""
         if name not in self.targets:
             self.targets.append(name)
 
@@ -289,7 +290,7 @@ class StageBuilder:
         return ("--seed", str(self.seed))
 
     def generator(self, size: str = "", problems: int = 0, dropout: float = 0.0) -> str:
-        """Return the name of a generator, trained as the preset's but for what is given."""
+        """Return the name of a generator, trained like the preset's except for these settings."""
         what, options = "generator", list(self.preset.generator)
         if size and size != self.preset.size:
             what += f"-{size}"
@@ -315,7 +316,7 @@ class StageBuilder:
         return run
 
     def drawn(self, what: str, model: str, problems: str, k: int, temperature: float) -> str:
-        """Return the name of a run of several completions a problem."""
+        """Return the name of a run with several completions per problem."""
         if model != "generator":
             what += model.removeprefix("generator")
         path = TEST if problems == "test" else LABELLED
@@ -332,7 +333,7 @@ class StageBuilder:
         return what
 
     def samples(self, model: str) -> str:
-        """Return the name of a generator's samples that a verifier learns from."""
+        """Return the name of a generator's samples for training a verifier."""
         preset = self.preset
         return self.drawn("samples", model, "labelled", preset.k, preset.temperature)
 
@@ -341,7 +342,7 @@ class StageBuilder:
         return self.drawn("test", model, "test", self.preset.n, self.preset.test_temperature)
 
     def control(self, count: int) -> str:
-        """Return the name of the generator trained further on its right samples of the first."""
+        """Return the name of a generator trained further on its own right samples."""
         if count == self.preset.labelled:
             return "control"
         some, right = f"problems/labelled-{count}.jsonl", f"right-{count}"
@@ -370,7 +371,7 @@ class StageBuilder:
     def verifier(
         self, what: str, options: tuple[str, ...], generator: str = "generator", init: str = ""
     ) -> str:
-        """Return the name of a verifier; init: whose weights it begins with, if not the same."""
+        """Return the name of a verifier; init: the model with its initial weights, if another."""
         samples = self.samples(generator)
         begun = ("verifier", "train", "--generator", self.folder_of(generator))
         read = ("--samples", self.folder_of(samples), "-d", LABELLED, "-o", self.folder_of(what))
@@ -399,8 +400,9 @@ class StageBuilder:
     ) -> tuple[str, str]:
         """Return run and scores of a verifier with the paper's head.
 
-        All learn from all labels, and from no reference solution of the labelled problems. With
-        dropout, the verifier begins as a generator that was trained with it, else as the generator.
+        All learn from all labels, and never from reference solutions of the labelled problems. With
+        dropout, the verifier starts as a generator that was trained with dropout, else as the
+        generator.
         """
         what, init = f"head-{level}-{objective}", ""
         options = [*HEAD, "--level", level, "--objective", objective, "--epochs", f"{epochs:g}"]
@@ -413,7 +415,7 @@ class StageBuilder:
 
     @property
     def sizes(self) -> tuple[str, str]:
-        """Return the preset's size and its other one, the smaller first."""
+        """Return the preset's size and the other size, the smaller first."""
         both = (self.preset.size, OTHER_SIZE[self.preset.size])
         small, large = sorted(both, key=parameters)
         return small, large
@@ -425,7 +427,7 @@ class StageBuilder:
 
 
 def parameters(size: str) -> float:
-    """Return the number of parameters that a size such as 0.2M names."""
+    """Return the number of parameters of a size such as 0.2M."""
     return float(size.removesuffix("M")) * 1e6
 
 
@@ -435,7 +437,7 @@ def _around(command: tuple[str, ...], option: str) -> tuple[tuple[str, ...], tup
     return command[:index], command[index + 1 :]
 
 
-# The ways of figure 6a.
+# The selection strategies of figure 6a.
 OVER_COMPLETIONS = {
     BEST: "best by verifier",
     "weighted": "verifier-weighted vote",
@@ -446,7 +448,7 @@ VOTE = "top k by verifier"
 
 
 class MeasuredPoint(NamedTuple):
-    """One point. outcomes: right ones of how many, by problem; None: only the share is known."""
+    """One point. outcomes: (right, total) by problem; None if only the share is known."""
 
     panel: int
     series: str
@@ -458,11 +460,11 @@ class MeasuredPoint(NamedTuple):
 
 
 class ContrastResult(NamedTuple):
-    """Whether one point is above another, as the paper found.
+    """Whether one point is above another, as in the paper.
 
-    ci95: of the difference by problem; None where only the two shares' own intervals are known, and
-    it holds if these lie apart. outcome: "holds", "the reverse", "not decided", or, of a curve that
-    does not rise or fall at all, "does not hold".
+    ci95: of the difference by problem; None if only the two shares' intervals are known; the
+    finding then holds if these do not overlap. outcome: "holds", "the reverse", "not decided", or,
+    for a curve without any rise or fall, "does not hold".
     """
 
     words: str
@@ -498,7 +500,7 @@ def over_voters(panel: int, results: Findings) -> list[MeasuredPoint]:
 def verdicts(
     name: str, plan: AblationPlan, measured: Sequence[MeasuredPoint]
 ) -> list[ContrastResult]:
-    """Return what holds of the paper's findings of a figure."""
+    """Return which of the paper's findings of a figure hold."""
     by_place = {
         (measured_value.panel, measured_value.series, measured_value.x): measured_value
         for measured_value in measured
@@ -542,7 +544,7 @@ def _measured(root: Path, point: PlannedPoint) -> MeasuredPoint:
 
 
 def _curves(path: Path) -> list[MeasuredPoint]:
-    """Return test@1 and test@k after every epoch; an interval takes a problem as one trial."""
+    """Return test@1 and test@k after every epoch; for intervals, a problem is one trial."""
     results = []
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
@@ -557,7 +559,7 @@ def _curves(path: Path) -> list[MeasuredPoint]:
 
 
 def _over_x(name: str, titles: Sequence[str], measured: Sequence[MeasuredPoint]) -> list[Contrast]:
-    """Return what figures over epochs, completions or voters show: a rise, a fall from the peak."""
+    """Return the findings of figures over epochs, completions or voters: rise and fall."""
     contrasts = []
     for panel, title in enumerate(titles):
         first = next(value for value in measured if value.panel == panel).series
@@ -596,4 +598,4 @@ def _outcome(above: bool, below: bool) -> str:
 
 
 def _quiet(_: str) -> None:
-    """Take a warning that the stage itself printed already."""
+    """Ignore a warning that the stage itself has printed."""
