@@ -148,7 +148,7 @@ def test_an_exported_verifier_is_a_token_classifier_with_its_values(
 def test_a_likelihood_head_is_no_token_classifier(tokenizer: Any, tmp_path: Path) -> None:
     likelihood, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
     likelihood.save(tmp_path / "verifier", tokenizer)
-    with pytest.raises(InputError, match="scores by likelihood, which is no token classifier"):
+    with pytest.raises(InputError, match="scores by likelihood, which is not a token classifier"):
         export_classifier(tmp_path / "verifier", tmp_path / "classifier")
     assert not (tmp_path / "classifier").exists()
     assert isinstance(Verifier.load(tmp_path / "verifier"), Verifier)

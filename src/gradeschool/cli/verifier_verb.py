@@ -253,7 +253,7 @@ def bench(
 
     if not any(sources[name] for name in BenchSources._fields if name != "form"):
         raise InputError(
-            "nothing is given to measure; give --verifier, --logprob, --reward-model, --critic or "
+            "no scorer is given; give --verifier, --logprob, --reward-model, --critic or "
             "--predictions"
         )
     if output is not None and output.exists():

@@ -39,7 +39,7 @@ def add_lora(model: Any, rank: int, seed: int) -> None:
     }
     if not names:
         raise InputError(
-            f"--lora finds no linear layers in a model of the kind {model.config.model_type!r}; "
+            f"--lora finds no linear layers in a model of the type {model.config.model_type!r}; "
             "train all weights instead"
         )
     model.requires_grad_(False)
@@ -101,7 +101,7 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     verifier = Verifier.load(verifier_folder)
     if isinstance(verifier, LikelihoodVerifier):
         raise InputError(
-            f"the verifier in {str(verifier_folder)!r} scores by likelihood, which is no token "
+            f"the verifier in {str(verifier_folder)!r} scores by likelihood, which is not a token "
             "classifier; export one that was trained with another --level"
         )
     model = verifier.model
@@ -111,7 +111,7 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
         classifier = untrained(AutoModelForTokenClassification, config)
     except ValueError as error:
         raise InputError(
-            f"transformers has no token classifier of the kind {config.model_type!r}; use the "
+            f"transformers has no token classifier of the type {config.model_type!r}; use the "
             "verifier's folder with gradeschool"
         ) from error
     classifier.base_model.load_state_dict(model.base_model.state_dict())

@@ -52,8 +52,8 @@ def identity_of(model: str) -> dict[str, str]:
         return {folder.name: _sha256(folder)}
     if not (folder / "config.json").is_file():
         raise InputError(
-            f"no model is in {model!r} (it has no config.json); give the folder of a Hugging Face "
-            "model, or new:0.05M, new:0.2M, new:1M, new:5M for one from nothing"
+            f"{model!r} contains no model (it has no config.json); give the folder of a Hugging "
+            "Face model, or new:0.05M, new:0.2M, new:1M, new:5M for one from nothing"
         )
     files = sorted(file for pattern in WEIGHTS for file in folder.glob(pattern))
     return {file.name: _sha256(file) for file in files}

@@ -52,7 +52,7 @@ def chosen_strategy(
     questions = {case.question for case in development} - {""}
     if shared := [case for case in reported if case.question in questions]:
         raise InputError(
-            f"{len(shared)} problems of the run that is reported are in the development run too "
+            f"{len(shared)} problems of the reported run are also in the development run "
             f"(such as {shared[0].problem!r}); give a run on other problems with --dev"
         )
     most = min(max(len(case.options) for case in cases) for cases in (development, reported))

@@ -239,7 +239,7 @@ def head_of(folder: Path) -> dict[str, Any]:
         head = {name: float(fields[name]) for name in ("gain", "bias")}
         kind = str(fields.get("head", Verifier.kind))
         if kind not in (Verifier.kind, LikelihoodVerifier.kind):
-            raise ValueError(f"a head of the kind {kind!r} is not known")
+            raise ValueError(f"the head {kind!r} is unknown")
         return {**fields, **head, "head": kind, "token_id": int(fields["token_id"])}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(

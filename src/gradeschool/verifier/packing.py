@@ -192,7 +192,7 @@ def check_window(model: Any, longest: int) -> None:
     window = window_of(model)
     if window is not None and longest > window:
         raise InputError(
-            f"the longest example has {longest} tokens, the model's layers look back {window}: "
+            f"the longest example has {longest} tokens, the model's window is {window}: "
             "training on longer ones is not supported; leave them out of the dataset"
         )
 

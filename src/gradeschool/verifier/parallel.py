@@ -107,7 +107,7 @@ def joined(kind: Kind, expected: int | None = None) -> Iterator[World]:
     size = int(variables["WORLD_SIZE"] or 1)
     if expected is not None and size != expected:
         raise InputError(
-            f"{expected} processes were requested, {size} take part: `accelerate launch --cpu` "
+            f"{expected} processes were requested, but there are {size}: `accelerate launch --cpu` "
             f"starts one alone; use `torchrun --nproc-per-node {expected} -m gradeschool ...`"
         )
     device = f"cuda:{variables['LOCAL_RANK'] or 0}" if gpu else "cpu"

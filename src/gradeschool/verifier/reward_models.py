@@ -69,8 +69,8 @@ def form_of(folder: Path) -> RewardForm:
     if len(forms) != 1:
         shown = ", ".join(names) or "no architecture"
         raise InputError(
-            f"the form of the reward model in {str(folder)!r} is not known from its config.json "
-            f"({shown}); name it with --form: {', '.join(RewardForm)}"
+            f"the form of the reward model in {str(folder)!r} cannot be determined from "
+            f"its config.json ({shown}); name it with --form: {', '.join(RewardForm)}"
         )
     return forms.pop()
 

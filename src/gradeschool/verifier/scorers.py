@@ -146,7 +146,7 @@ def load_scorer(
     """
     if verifier is None:
         if generator is None:
-            raise InputError("nothing is given that scores; give a verifier or a generator")
+            raise InputError("no scorer is given; give a verifier or a generator")
         by_logprob = LogprobReader(load_reader(generator, "generator"))
         return CandidateScorer(by_logprob, None, StepReduction(reduction))
     head: SolutionReader | StepReader | None = _reward_model(Path(verifier), form)
@@ -316,7 +316,7 @@ def _head(written: Any, file: Path) -> Head:
         fields = json.loads(written)
         numbers = (int(fields["token_id"]), float(fields["gain"]), float(fields["bias"]))
         if fields["head"] not in (LIKELIHOOD, LOGIT):
-            raise ValueError(f"a head of the kind {fields['head']!r} is not known")
+            raise ValueError(f"the head {fields['head']!r} is unknown")
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{str(file)!r} is not a verifier ({error}); write one: gradeschool gguf "

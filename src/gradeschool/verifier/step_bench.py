@@ -201,7 +201,7 @@ def best_threshold(rows: Sequence[LabelledSteps], scores: Sequence[StepScores | 
     """Return the threshold with the highest F1 on these rows, the middle one among equals."""
     candidates = sorted({score for steps in scores for score in _lowest_so_far(steps or ())})
     if not candidates:
-        raise InputError("no row is there to choose a threshold on; score more rows")
+        raise InputError("there are no rows to choose a threshold on; score more rows")
     edges = [
         candidates[0],
         *((low + high) / 2 for low, high in pairwise(candidates)),
@@ -428,7 +428,7 @@ def read_predictions(
         for line in lines:
             if line.fault:
                 raise InputError(
-                    f"row {line.number} of {str(path)!r} {line.fault}; mend or remove it"
+                    f"row {line.number} of {str(path)!r} {line.fault}; fix or remove it"
                 )
             id = str(line.fields.get("id"))
             if id in by_id:

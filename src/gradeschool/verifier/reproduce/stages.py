@@ -74,7 +74,7 @@ def finished(folder: Path, stages: Sequence[Stage]) -> dict[str, StageResult]:
             fields = {}
         if fields.get("digest") != expected[stage.name]:
             raise InputError(
-                f"the stage {stage.name!r} in {str(folder)!r} was done with other settings; give "
+                f"the stage {stage.name!r} in {str(folder)!r} was run with other settings; give "
                 "another folder with -o, or the settings as they were"
             )
         results[stage.name] = StageResult(
@@ -260,7 +260,7 @@ def _ended(running: StageProcess, digest: str) -> StageResult | None:
         tail = running.log.read_text("utf-8", "replace")[-LOG_TAIL:].strip()
         raise StageError(
             f"the stage {running.stage.name!r} ended with status {code}: {tail}\n"
-            f"(its whole output: {str(running.log)!r}); the same command continues from there"
+            f"(full output: {str(running.log)!r}); the same command continues from there"
         )
     if running.stage.stdout:
         target = running.log.parents[1] / running.stage.stdout
