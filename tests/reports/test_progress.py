@@ -50,7 +50,7 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
     assert lines[:3] == [
         "the last session here (process 7 on here) did not end cleanly; "
         "continuing from what it stored",
-        "the last row was incomplete; quarantine.jsonl keeps it, what is missing is requested",
+        "the last row was incomplete; quarantine.jsonl keeps it, missing samples are requested",
         "100 samples, 20 stored already",
     ]
     assert lines[3].startswith("31/100 done · 0 failed · 3 of 16 in flight · ")

@@ -135,7 +135,7 @@ def _print(account: GapAccount) -> None:
     measured = [cause for cause in account.causes if cause.points and not cause.most]
     if account.missing > 0 and measured and account.rest > 0:
         chance = account.rest <= (high - low) / 2
-        words = "the rest, within chance" if chance else "not accounted for by what was measured"
+        words = "the rest, within chance" if chance else "without a measured cause"
         say(f"\n{account.rest:>10.1f}  {words}")
     elif account.missing > 0 and not account.causes:
         say("Nothing in the texts or settings explains it: the answers are other numbers. "

@@ -142,7 +142,7 @@ class _Session:
         progress.begin(len(requests), len(requests) - len(self.todo), store.repairs)
 
     def _record(self, request: Request, completion: Completion) -> None:
-        """Queue a completion to be stored, and count what it cost."""
+        """Queue a completion for storing, and count its cost."""
         self.writer.add(request, completion)
         if self.budget is not None:
             self.budget.add(completion)

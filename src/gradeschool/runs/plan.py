@@ -100,7 +100,7 @@ def missing(requests: Sequence[Request], answered: set[str]) -> list[Request]:
 
 
 def groups(requests: Sequence[Request], most: int) -> list[RequestGroup]:
-    """Return the requests, in order, in groups that fit into one request with `n`."""
+    """Return the requests in order, in groups that one request with `n` can answer."""
     grouped: list[list[Request]] = []
     for request in requests:
         last = grouped[-1] if grouped else []

@@ -34,9 +34,9 @@ LOCK_FILE = "run.lock"
 APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 LOCKED = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
 SYNC_SECONDS = 1.0
-# Answers to requests that were sent together come together; handling stored rows waits so long.
+# Seconds to wait before handling stored rows: answers to requests sent together arrive together.
 PAUSE_SECONDS = 0.02
-# So many are handled in one turn of the event loop: about a millisecond where they are scored.
+# Rows handled in one turn of the event loop: about a millisecond if they are scored.
 HANDLED_A_TURN = 16
 Answered = tuple[Request, Completion]
 
@@ -262,7 +262,7 @@ class GroupWriter:
     All rows that are added in one turn of the event loop go into one write, in the next turn. A
     little later they are given to `stored`, some at a time: handling a row takes longer than
     sending the next request, which must not wait for it. The disk is synced once a second, in a
-    thread, so that a slow one delays no answer. A disk that fails ends the block with StoreError.
+    thread, so that a slow disk delays no answer. A disk failure ends the block with StoreError.
     """
 
     def __init__(self, store: RunStore, stored: Callable[[Sequence[Answered]], None]) -> None:
@@ -291,7 +291,7 @@ class GroupWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write the rows that are queued, however the block ended, and hand them on."""
+        """Write the queued rows, however the block ended, and pass them on."""
         for task in self._running:
             task.cancel()
         try:

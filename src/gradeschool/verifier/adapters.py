@@ -86,10 +86,10 @@ def take_lora(model: Any, folder: Path) -> None:
 def export_classifier(verifier_folder: Path, output: Path) -> None:
     """Write a verifier's folder as a model of AutoModelForTokenClassification with one label.
 
-    The label's logit is the verifier's value, not to be put through a sigmoid: config.json says
-    "problem_type": "regression". The weights keep their data type. Raises InputError for a
-    likelihood head, which no linear layer is, for an architecture without such a class, and for an
-    output folder that exists.
+    The label's logit is the verifier's value and needs no sigmoid: config.json says "problem_type":
+    "regression". The weights keep their data type. Raises InputError for a likelihood head, which
+    is not a linear layer, for an architecture without such a class, and for an existing output
+    folder.
     """
     import torch
     from torch import nn

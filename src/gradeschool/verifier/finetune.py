@@ -80,7 +80,7 @@ def finetune(
 
     Returns training.json's fields; their "status" is "running" if a signal ended it early. A dry
     run plans updates and memory, and writes nothing. Raises InputError for a model, dataset or
-    setting that cannot be used, StoreError for a folder that holds another training or cannot be
+    setting that cannot be used, StoreError for a folder that contains another training or cannot be
     written.
     """
     identity_of(settings.model)  # raises its errors before a dataset is fetched

@@ -56,7 +56,7 @@ class World:
         if self.kind == "ddp":
             from torch.nn.parallel import DistributedDataParallel
 
-            # Gradients are views of what is sent, so that there is one copy of them.
+            # Gradients are views of the buffers for sending, so that there is one copy of them.
             return DistributedDataParallel(model, gradient_as_bucket_view=True)
         from torch.distributed.fsdp import fully_shard
 
@@ -110,7 +110,7 @@ def joined(kind: Kind, expected: int | None = None) -> Iterator[World]:
     if expected is not None and size != expected:
         raise InputError(
             f"{expected} processes were requested, but there are {size}: `accelerate launch --cpu` "
-            f"starts one alone; use `torchrun --nproc-per-node {expected} -m gradeschool ...`"
+            f"starts only one; use `torchrun --nproc-per-node {expected} -m gradeschool ...`"
         )
     device = f"cuda:{variables['LOCAL_RANK'] or 0}" if gpu else "cpu"
     if size == 1:

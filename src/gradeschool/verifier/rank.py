@@ -504,7 +504,7 @@ class Bucket(NamedTuple):
 def auc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
     """Return the probability that a right completion scores above a wrong one; ties count half.
 
-    The Mann-Whitney statistic over the number of pairs; None where there are no pairs.
+    The Mann-Whitney statistic over the number of pairs; None if there are no pairs.
     """
     positives = sum(right)
     negatives = len(right) - positives

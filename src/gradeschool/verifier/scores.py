@@ -244,7 +244,7 @@ def _decoder(scorer: CandidateScorer) -> Callable[[int], str]:
 
 
 def stores_logprobs(sampled: CandidateRun, scorer: CandidateScorer) -> bool:
-    """Return whether samples hold their log-probabilities under the scorer's generator.
+    """Return whether samples contain their log-probabilities under the scorer's generator.
 
     They do if that model wrote them locally, with only the question as prompt.
     """

@@ -111,11 +111,11 @@ def run(
 ) -> Mapping[str, Any]:
     """Train what `prepare` returns into the session's folder, from its checkpoint if there is one.
 
-    facts: all that decides the model. Only the first process has the folder. Returns
-    training.json's fields, with the status "running" where a signal ended it early, and of the
-    other processes the status alone; of a dry run the status "planned" and the plan of memory. A
-    start without an update leaves no files. Raises StoreError for a folder that holds another
-    training or cannot be written.
+    facts: everything that determines the model. Only the first process uses the folder. Returns
+    training.json's fields, with the status "running" if a signal ended it early, or for a dry run
+    the status "planned" and the memory plan; in other processes, only the status. Without a single
+    update, no files are left. Raises StoreError for a folder that contains another training or
+    cannot be written.
     """
     if not session.world.first:
         return _go(session, prepare, None)

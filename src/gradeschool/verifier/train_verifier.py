@@ -131,7 +131,7 @@ def train_verifier(
     listener: Listener = QUIET,
     dry_run: bool = False,
 ) -> Mapping[str, Any]:
-    """Train a verifier into a folder, from its checkpoint where there is one.
+    """Train a verifier into a folder, from its checkpoint if there is one.
 
     Returns training.json's fields; their "status" is "running" if a signal ended it early. A dry
     run plans updates and memory, and writes nothing. Raises InputError for models, samples or
@@ -158,7 +158,7 @@ def _samples(settings: VerifierTraining, listener: Listener) -> CandidateRun:
     runs = candidates_of(settings.samples, settings.dataset, listener.note)
     if len(runs) > 1:
         raise InputError(
-            f"{settings.samples!r} holds {len(runs)} runs; "
+            f"{settings.samples!r} contains {len(runs)} runs; "
             f"give one: {settings.samples}#{runs[0].run}"
         )
     sampled = runs[0]

@@ -209,7 +209,7 @@ class Training:
     ) -> None:
         self.model, self.batches, self.loss = model, batches, loss
         self.settings, self.world = settings, world
-        # Under FSDP2 no process keeps the whole model: the first one has its code, without weights.
+        # Under FSDP2 no process has the whole model: the first one has its code, without weights.
         self.shell = with_parameters(model, _on_meta) if world.sharded and world.first else None
         self.wrapped = world.wrap(model)
         self.optimizers = Optimizers(
@@ -310,7 +310,7 @@ def precision_for(model: Any, device: str) -> str:
 def autocast_of(
     precision: Precision | None, model: Any, device: str
 ) -> AbstractContextManager[Any]:
-    """Return a context that computes passes in a precision; None: see `precision_for`."""
+    """Return a context for passes in a precision; None: see `precision_for`."""
     import torch
 
     kind = torch.device(device).type

@@ -327,7 +327,7 @@ def difference(a: DiffSide, b: DiffSide, scorers: tuple[Scorer, Scorer]) -> RunD
     samples = paired(a, b)
     if not samples.pairs:
         raise InputError(
-            f"{a.run.name!r} and {b.run.name!r} hold no sample of the same problem; give two "
+            f"{a.run.name!r} and {b.run.name!r} have no sample of the same problem; give two "
             "results of one dataset"
         )
     account = account_of(a, b, samples, scorers)

@@ -1,7 +1,6 @@
 """The paper's figures: additional stages for a recipe's first training seed, and their results.
 
-Verifiers of figures 5a, 5b and 7 have the paper's scalar head; those of 5 and 5c are the preset's
-verifiers.
+Verifiers of figures 5a, 5b and 7 have the paper's scalar head; figures 5 and 5c use the preset's.
 """
 
 from __future__ import annotations
@@ -401,8 +400,7 @@ class StageBuilder:
         """Return run and scores of a verifier with the paper's head.
 
         All learn from all labels, and never from reference solutions of the labelled problems. With
-        dropout, the verifier starts as a generator that was trained with dropout, else as the
-        generator.
+        dropout, the verifier starts as a generator trained with dropout, else as the generator.
         """
         what, init = f"head-{level}-{objective}", ""
         options = [*HEAD, "--level", level, "--objective", objective, "--epochs", f"{epochs:g}"]
