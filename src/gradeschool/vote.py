@@ -33,8 +33,7 @@ class Vote:
     compare: Callable[[str, str], bool]
 
     def judge(self, texts: Sequence[str], problem: Problem) -> Verdict:
-        """Return the verdict on the samples of a problem, in order; samples after `voters` are
-        ignored.
+        """Return the verdict on a problem's samples, in order; those after `voters` are ignored.
 
         Raises InputError if there are fewer samples than voters, as the harnesses do.
         """
