@@ -30,14 +30,15 @@ SCHEME = re.compile(r"\s*(?:[A-Za-z][\w+.-]{0,20}:[/\\]+|[/\\]{2})")
 HOST = re.compile(r":\d+|localhost|/v1\b")
 BEHIND = re.compile(r"[?#\uff1f\uff03]")
 AT = "@\uff20\ufe6b"
-# One character, escaped: JSON, JavaScript, URLs, HTML; and MIME's quoted-printable.
-ESCAPE = re.compile(
+# One character, escaped: JSON, JavaScript, URLs, HTML; and MIME's quoted-printable. Compiled where
+# there is a secret: not at the start of every command.
+ESCAPE = (
     r"\\u(?P<u>[0-9a-fA-F]{4})|\\u\{(?P<b>[0-9a-fA-F]{1,6})\}|\\x(?P<x>[0-9a-fA-F]{2})|\\(?P<o>[0-3]?[0-7]{2})"
     r"|%u(?P<v>[0-9a-fA-F]{4})|%(?P<p>[0-9a-fA-F]{2})"
     r"|&#(?P<d>[0-9]{1,8});?|&#[xX](?P<h>[0-9a-fA-F]{1,8});?|&(?P<n>[A-Za-z]{2,12});?"
     r"|\\(?P<c>[^\w\s])"
 )
-QUOTED = re.compile(r"=(?P<p>[0-9a-fA-F]{2})|(?P<s>=\r?\n)")
+QUOTED = r"=(?P<p>[0-9a-fA-F]{2})|(?P<s>=\r?\n)"
 WIDE = {code + 0xFEE0: code for code in range(0x21, 0x7F)}
 BASES = {"u": 16, "b": 16, "x": 16, "o": 8, "v": 16, "p": 16, "d": 10, "h": 16}
 MOST_LEVELS = 4  # of nested escapes
@@ -161,9 +162,9 @@ def _readings(text: str) -> Iterator[str]:
         text = text.translate(WIDE)
     yield text
     for pattern in (ESCAPE, QUOTED):
-        reading = text
+        reading, escape = text, re.compile(pattern)
         for _ in range(MOST_LEVELS):
-            decoded = pattern.sub(_character, reading)
+            decoded = escape.sub(_character, reading)
             if decoded == reading:
                 break
             yield decoded
@@ -176,12 +177,12 @@ def _placed(text: str) -> Iterator[tuple[str, list[tuple[int, int]]]]:
     own = [(index, index + 1) for index in range(len(text))]
     yield text, own
     for pattern in (ESCAPE, QUOTED):
-        reading, places = text, own
+        reading, places, escape = text, own, re.compile(pattern)
         for _ in range(MOST_LEVELS):
             parts: list[str] = []
             spans: list[tuple[int, int]] = []
             end = 0
-            for match in pattern.finditer(reading):
+            for match in escape.finditer(reading):
                 character = _character(match)
                 parts += [reading[end : match.start()], character]
                 spans += places[end : match.start()]

@@ -78,8 +78,6 @@ def command(
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
-    from gradeschool.scoring.at_k import votes_on
-    from gradeschool.scoring.causes import causes_in_files
     from gradeschool.scoring.totals import ScoreOptions, merged, score_shard, scored
 
     if merge:
@@ -98,8 +96,8 @@ def command(
         if labels:
             _check_labels(paths, dataset)
         totals = scored(work, warn)
-        by_origin = causes_in_files(paths, dataset, chosen) if causes else {}
-        counted = votes_on([Path(name) for name in paths], votes, dataset, warn) if votes else []
+        by_origin = _causes(paths, dataset, chosen) if causes else {}
+        counted = _votes(paths, votes, dataset) if votes else []
     if not labels:
         totals.scores = [replace(score, platinum=None) for score in totals.scores]
     named = {
@@ -110,6 +108,20 @@ def command(
     else:
         _print(totals, counted, named, dataset, STANDARD_INPUT not in files)
     warn_of_faults(totals.faults)
+
+
+def _causes(
+    names: Sequence[str], dataset: str | None, scorers: Sequence[Scorer]
+) -> dict[tuple[str, str], dict[str, dict[str, int]]]:
+    from gradeschool.scoring.causes import causes_in_files
+
+    return causes_in_files(names, dataset, scorers)
+
+
+def _votes(files: Sequence[str], names: Sequence[str], dataset: str | None) -> list[VoteScore]:
+    from gradeschool.scoring.at_k import votes_on
+
+    return votes_on([Path(file) for file in files], names, dataset, warn)
 
 
 def _check_labels(names: Sequence[str], dataset: str | None) -> None:
@@ -140,11 +152,11 @@ def _print_json(
     votes: Sequence[VoteScore],
     causes: Mapping[str, dict[str, dict[str, int]]],
 ) -> None:
-    from gradeschool.scoring.causes import CORRECT_BY_GUESS
-
     counted = {"votes": [vote.as_json() for vote in votes]} if votes else {}
     runs = [score.as_json() for score in totals.scores]
-    for run in runs:
+    for run in runs if causes else ():
+        from gradeschool.scoring.causes import CORRECT_BY_GUESS
+
         for scorer, counts in causes.get(run["run"], {}).items():
             run["scorers"][scorer]["correct_by_guess"] = counts.pop(CORRECT_BY_GUESS, 0)
             run["scorers"][scorer]["causes"] = counts

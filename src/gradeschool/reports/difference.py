@@ -18,9 +18,9 @@ from gradeschool.runs.diff.steps import PROMPTS, SET, TEXTS, UNPROMPTED
 from gradeschool.scorer import clip
 
 LONGEST_VALUE = 160
-# Two columns of values share what the others leave of a line.
+# Two columns of values share the width that the other columns leave.
 LEAST_VALUE, BESIDE_VALUES = 17, 60
-# One word stands for a setting that a table need not repeat.
+# One word replaces a setting that a table need not repeat.
 UNTOLD = "not recorded"
 
 

@@ -1,4 +1,4 @@
-"""Rankings by a verifier, and how well scores of steps find the first wrong one: tables, JSON."""
+"""Print rankings by a verifier, and how well step scores find the first wrong step."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> N
 
 
 def small_table(title: str, first: str, columns: Sequence[str]) -> Table:
-    """Return a table without rows: a column of texts, then columns of numbers."""
+    """Return an empty table: a column of texts, then columns of numbers."""
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False,
                   padding=(0, 1, 0, 0))  # fmt: skip
     table.add_column(first, overflow="fold")
@@ -133,7 +133,7 @@ def _separation(ranking: Ranking) -> Table:
 
 
 def calibration_table(buckets: Sequence[Bucket], title: str, what: str) -> Table:
-    """Return a table of buckets; what: the things that have scores."""
+    """Return a table of buckets; what: a plural noun for the scored items."""
     table = small_table(title, "score", [what, "mean score", "right"])
     for bucket in buckets:
         low = "below" if bucket.low is None else f"{bucket.low:.2f} to"
@@ -166,14 +166,15 @@ def _over_tokens(ranking: Ranking) -> Table:
 
 
 def print_choice(chosen: ChosenStrategy, console: Console) -> None:
-    """Print the strategy that a development run chose, and what it reaches on both runs."""
+    """Print the strategy chosen on a development run, and its accuracy on both runs."""
     choice, reported = chosen.choice, chosen.reported
     low, high = (100 * bound for bound in reported.gain_ci95)
     title = STRATEGIES[choice.strategy].format(
         voters=choice.voters, share_weight=f"{choice.share_weight:g}"
     )
+    where = "" if chosen.temperature is None else f", temperature {chosen.temperature:g}"
     console.print(
-        f"chosen on the development run: {title}, {choice.n} completions; "
+        f"chosen on {printable(chosen.run, keep='')}{where}: {title}, {choice.n} completions; "
         f"{share(chosen.development.accuracy)} there, here {share(reported.accuracy)} "
         f"({bounds(reported.ci95)}), over the majority of as many "
         f"{100 * reported.gain:+z.1f} ({low:+z.1f} to {high:+z.1f})",
@@ -185,6 +186,8 @@ def choice_json(chosen: ChosenStrategy) -> dict[str, Any]:
     """Return a choice as JSON values."""
     return {
         **chosen.choice._asdict(),
+        "run": chosen.run,
+        "temperature": chosen.temperature,
         "development": _point_json(chosen.development),
         "reported": _point_json(chosen.reported),
     }
@@ -209,7 +212,7 @@ def _auc(value: float | None) -> str:
 
 
 def share(value: float) -> str:
-    """Return a share as a percentage of two decimals."""
+    """Return a share as a percentage with two decimals."""
     return f"{100 * value:.2f} %"
 
 

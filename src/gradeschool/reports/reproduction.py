@@ -14,16 +14,7 @@ from gradeschool.reports.figures.records import Figure, Point, Series
 from gradeschool.reports.grid import FILE, write_grid
 from gradeschool.scoring.statistics import Interval
 from gradeschool.verifier.rank import AccuracyGain
-from gradeschool.verifier.reproduce.ablations import (
-    GRID,
-    AblationPlan,
-    ContrastResult,
-    MeasuredPoint,
-    measure,
-    over_completions,
-    over_voters,
-    verdicts,
-)
+from gradeschool.verifier.reproduce.ablations import GRID
 from gradeschool.verifier.reproduce.findings import (
     BASELINE,
     CONTROL,
@@ -34,11 +25,20 @@ from gradeschool.verifier.reproduce.findings import (
     findings,
     read_seed,
 )
+from gradeschool.verifier.reproduce.plans import AblationPlan, MeasuredPoint
+from gradeschool.verifier.reproduce.points import (
+    ContrastResult,
+    measure,
+    over_completions,
+    over_voters,
+    verdicts,
+)
 from gradeschool.verifier.reproduce.presets import Preset, layer_results, second_results
 from gradeschool.verifier.reproduce.stages import StageResult
 from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
 
-POINTS = 0.05  # the gain that the claim is held to
+LARGE = 1e7  # from here on a table prints three digits
+POINTS = 0.05  # the gain that the claim requires
 BY_VERIFIER = (BEST, "top", "weighted")
 GREEDY_TITLES = {
     BASELINE: "the baseline: the fully fine-tuned generator, greedy",
@@ -131,7 +131,7 @@ def _origin(preset: Preset) -> str:
 
 
 def second_round(root: Path, preset: Preset) -> Iterator[str]:
-    """Yield the part of the report on the verifier on top of the control, nothing without one."""
+    """Yield the section on the verifier on top of the control, if there is one."""
     for split in preset.splits if preset.second else ():
         yield from ("", f"## {SPLIT_TITLES[split]}: the verifier on top of the control", "")
         yield "| seed | | right | 95 % | over the majority vote |"
@@ -154,7 +154,7 @@ def second_round(root: Path, preset: Preset) -> Iterator[str]:
 
 
 def layers(root: Path, preset: Preset) -> Iterator[str]:
-    """Yield the part of the report on linear probes of the generator's layers, if there are any."""
+    """Yield the section on linear probes of the generator's layers, if there are any."""
     files = [layer_results(split, seed) for split in preset.splits for seed in preset.seeds]
     for file in (root / name for name in files):
         if not file.is_file():
@@ -314,7 +314,7 @@ OVER = {"6a": over_completions, "6b": over_voters}
 
 
 def write_figure(root: Path, preset: Preset, name: str, plan: AblationPlan) -> Iterator[str]:
-    """Write figures/NAME.svg and .json of a recipe's folder; yield what they say, line by line."""
+    """Write figures/NAME.svg and .json of a recipe's folder; yield their results as lines."""
     if name == GRID:
         yield from write_grid(root, preset)
         return
@@ -330,7 +330,7 @@ def write_figure(root: Path, preset: Preset, name: str, plan: AblationPlan) -> I
 
 
 def read_verdicts(root: Path, name: str) -> list[ContrastResult]:
-    """Return what a figure that was made in a recipe's folder says; [] where there is none."""
+    """Return the results of a figure in a recipe's folder; [] if there is no such figure."""
     try:
         fields = json.loads((root / f"figures/{name}.json").read_text("utf-8"))
     except FileNotFoundError:
@@ -347,7 +347,7 @@ def read_verdicts(root: Path, name: str) -> list[ContrastResult]:
 
 
 def draw_split(folder: Path, split: str, item: Findings) -> None:
-    """Write figures 6a and 6b of one split alone, for the report of a recipe."""
+    """Write figures 6a and 6b for one split, for the report of a recipe."""
     for name, over in OVER.items():
         draw(
             _figure(name, AblationPlan([], titles=("",)), over(0, item)),
@@ -386,7 +386,7 @@ def _fields(
 ) -> dict[str, Any]:
     points = [
         {"panel": item.panel, "series": item.series, "x": item.x, "share": item.share,
-         "ci95": item.ci95, "problems": None if item.outcomes is None else len(item.outcomes)}
+         "ci95": item.ci95, "problems": len(item.outcomes or item.chances or ()) or None}
         for item in measured
     ]  # fmt: skip
     return {
@@ -412,9 +412,14 @@ def _figure_lines(
     xs = {frame.x for frame in frames}
     yield f"| | {plan.x or (xs.pop() if len(xs) == 1 else 'x')} | % | 95 % |"
     yield "|---|---:|---:|---:|"
+    levels: dict[str, float] = {}
     for item in measured:
         title = ": ".join(filter(None, (titles[item.panel], item.series)))
-        yield f"| {title} | {item.x:g} | {100 * item.share:.1f} | {_bounds(item.ci95)} |"
+        if item.baseline and levels.get(title) == item.share:
+            continue
+        levels[title] = item.share
+        x = f"{item.x:.3g}" if item.x >= LARGE else f"{item.x:g}"
+        yield f"| {title} | {x} | {100 * item.share:.1f} | {_bounds(item.ci95)} |"
     yield ""
     yield from (f"- {said(verdict)}" for verdict in results)
     yield ""

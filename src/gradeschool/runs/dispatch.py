@@ -67,6 +67,8 @@ class ConcurrencyLimiter:
 
     def succeeded(self) -> None:
         """Count an answer; the limit may grow."""
+        if self.limit == self.highest and not self._growing:
+            return
         self._answers += 1
         if self._answers < max(self._round, SMALLEST_ROUND if self._growing else 1):
             return
@@ -117,7 +119,7 @@ class RetryPolicy:
         self._failing.clear()
 
     def again(self, error: TransientError, tries: int) -> bool:
-        """Tell whether to try once more after `tries` failures."""
+        """Return whether to try once more after `tries` failures."""
         self._reached |= error.cause != UNREACHED
         if error.cause == UNREACHED and not self._reached:
             return tries < UNREACHED_TRIES
@@ -193,7 +195,7 @@ class Dispatcher:
         Raises FatalModelError, and whatever `record` raises (StoreError).
         """
         self._retries = RetryPolicy(len(requests))
-        pending = groups(requests, choices if self._several is not None else 1)
+        pending = iter(groups(requests, choices if self._several is not None else 1))
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._start_workers(tasks, pending, len(requests))
@@ -312,7 +314,7 @@ class Dispatcher:
 
 
 def is_overload(error: TransientError) -> bool:
-    """Tell whether an error means that there are too many requests.
+    """Return whether an error means that there are too many requests.
 
     Others (a 500, a timeout) may come from one request that never works, time and again.
     """
