@@ -247,4 +247,4 @@ def _greedy(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Measur
 
 
 def _quiet(_: str) -> None:
-    """Take a warning that the stage itself printed already."""
+    """Ignore a warning that the stage itself has printed."""
