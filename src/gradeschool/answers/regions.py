@@ -1,4 +1,4 @@
-r"""The part of a completion that counts.
+r"""The part of a completion that counts, and the form of the whole.
 
 What was thought before it, and what a model that was not stopped wrote after it, are set apart;
 code is blanked out.
@@ -281,7 +281,9 @@ def _answers_another(text: str, start: int, end: int, question: str) -> int | No
 
     "What is the value of $3x$ for $x = 2$?" and "Answer:" below, behind a solution about apples.
     """
-    if text.find("\n\n", start, end) < 0 or not any(map(text.__contains__, ANSWER_LINE_SIGNS)):
+    if text.find("\n\n", start, end) < 0:
+        return None
+    if all(text.find(sign, start, end) < 0 for sign in ANSWER_LINE_SIGNS):
         return None
     for match in islice(ANSWER_LINE.finditer(text, start, end), MOST_LABELS):
         stop = match.start()
@@ -340,3 +342,59 @@ def _without_code(text: str, start: int, end: int) -> str:
         if not PROSE.match(pieces[index]):
             pieces[index] = "\n".join(" " * len(line) for line in pieces[index].split("\n"))
     return text[:start] + "   ".join(pieces) + text[end:]
+
+
+LENGTH = "length"
+UNTOLD = (None, "", "unknown")  # finish reasons that say nothing
+# A text that ends in one of these ends in the middle of a step.
+OPEN_END = "=+-−*/×÷<({[,&"
+SENTENCE_END = re.compile(r"[.!?:][\s\"')\]*]|\n")
+WORD = re.compile(r"[^\W\d_]+")
+# Behind a result come its units: so many words without a number are more than that.
+LONGEST_UNIT = 4
+TAIL = 400
+
+
+class TextForm(NamedTuple):
+    """What can be seen of a completion without its problem.
+
+    empty: no text. truncated: the server says that the limit ended it, or, where no finish reason
+    is known, it ends in the middle of a sentence or a step. ran_on: it goes on with another
+    question or turn. thinking: thinking was begun and never closed.
+    """
+
+    empty: bool
+    truncated: bool
+    ran_on: bool
+    thinking: bool
+
+
+NAMES = ("empty", "truncated", "run-on", "unfinished thinking")  # of the fields above
+
+
+def form_of(text: str, finish: str | None = None, question: str = "") -> TextForm:
+    """Return the form of a completion. Linear in its length; never raises."""
+    region = committed_region(text, question)
+    truncated = finish == LENGTH or (finish in UNTOLD and looks_cut(text))
+    return TextForm(not text.strip(), truncated, region.ran_on, region.thinking)
+
+
+def looks_cut(text: str) -> bool:
+    """Tell whether a text ends in the middle of a sentence or a step.
+
+    A number at the end may be whole or not: it counts as whole. So do a few words behind a number
+    ("570 employees") and an end in any punctuation.
+    """
+    tail = text[-TAIL:].rstrip()
+    if not tail:
+        return False
+    if tail[-1] in OPEN_END:
+        return not tail.endswith("**")
+    if not tail[-1].isalpha():
+        return False
+    begin = 0
+    for end in SENTENCE_END.finditer(tail):
+        begin = end.end()
+    digits = [match.end() for match in DIGIT.finditer(tail, begin)]
+    words = len(WORD.findall(tail, digits[-1] if digits else begin))
+    return words > LONGEST_UNIT or (not digits and begin > 0 and tail[begin - 1] == " ")

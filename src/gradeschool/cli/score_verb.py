@@ -78,8 +78,6 @@ def command(
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
-    from gradeschool.scoring.at_k import votes_on
-    from gradeschool.scoring.causes import causes_in_files
     from gradeschool.scoring.totals import ScoreOptions, merged, score_shard, scored
 
     if merge:
@@ -98,8 +96,15 @@ def command(
         if labels:
             _check_labels(paths, dataset)
         totals = scored(work, warn)
-        by_origin = causes_in_files(paths, dataset, chosen) if causes else {}
-        counted = votes_on([Path(name) for name in paths], votes, dataset, warn) if votes else []
+        by_origin, counted = {}, []
+        if causes:
+            from gradeschool.scoring.causes import causes_in_files
+
+            by_origin = causes_in_files(paths, dataset, chosen)
+        if votes:
+            from gradeschool.scoring.at_k import votes_on
+
+            counted = votes_on([Path(name) for name in paths], votes, dataset, warn)
     if not labels:
         totals.scores = [replace(score, platinum=None) for score in totals.scores]
     named = {
