@@ -462,8 +462,8 @@ def test_the_explanation_says_what_was_read(benchmark: GSM8KBenchmark) -> None:
     right = benchmark.evaluate("0000", "She makes $18.\n#### 18")
     wrong = benchmark.evaluate("0000", "She makes $19.\n#### 19")
     whole = benchmark.evaluate("0000", "The answer is 18")
-    assert right.score_explanation == "Correct: read '18' behind '####'"
-    assert wrong.score_explanation == "Incorrect, expected 18: read '19' behind '####'"
+    assert right.score_explanation == "Correct: read '18' after '####'"
+    assert wrong.score_explanation == "Incorrect, expected 18: read '19' after '####'"
     assert "'The answer is 18' as the whole output" in whole.score_explanation
     assert (right.score, wrong.score, whole.score) == (1.0, 0.0, 0.0)
 

@@ -45,7 +45,7 @@ class UnknownNameError(InputError, LookupError):
         if close := close_names(name, names):
             hint = f"did you mean {' or '.join(map(quote, close))}?"
         elif len(names) > MOST_NAMES and kind in LISTED_BY:
-            hint = f"`{LISTED_BY[kind]}` names all {len(names)}"
+            hint = f"`{LISTED_BY[kind]}` prints all names"
         else:
             hint = f"known: {', '.join(names)}"
         super().__init__(f"no {kind} is called {name!r}; {hint}")

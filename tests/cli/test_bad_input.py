@@ -40,8 +40,8 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "empty": Case(b"", 2, 0, ("{F} holds no completions; give a file with one row each",)),
-    "blank": Case(b"\n \r\n\n", 2, 0, ("{F} holds no completions",)),
+    "empty": Case(b"", 2, 0, ("{F} contains no completions; give a file with one row each",)),
+    "blank": Case(b"\n \r\n\n", 2, 0, ("{F} contains no completions",)),
     "no text": Case(
         GOOD + b'\n{"index": 1}', 3, 1, ("row 2 of {F} has no text; its columns are 'index'",)
     ),
@@ -96,7 +96,7 @@ CASES = {
         GOOD + b'\n{"index": 1, "completion": ' + DIGITS + b"}",
         3,
         1,
-        ("row 2 of {F} holds an integer of more digits than can be read; write it as a string",),
+        ("row 2 of {F} contains an integer with too many digits to read; write it as a string",),
     ),
     "million digits as index": Case(
         GOOD + b'\n{"index": "' + DIGITS + b'", "completion": "5"}',
@@ -211,7 +211,7 @@ def test_the_real_script(tmp_path: Path, name: str) -> None:
     ("make", "message"),
     [
         (lambda folder: folder / "nope.jsonl", "{F} does not exist; give the path of a file"),
-        (lambda folder: folder, "the folder {F} holds no completions.jsonl; give a run folder"),
+        (lambda folder: folder, "the folder {F} has no completions.jsonl; give a run folder"),
         pytest.param(
             lambda _: Path("/proc/self/mem"),
             "cannot read {F}: ",

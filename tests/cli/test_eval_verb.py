@@ -108,7 +108,7 @@ def test_a_setting_that_differs_is_named_alone(gradeschool: Command) -> None:
     refused = gradeschool("eval", "-m", CHAT, *SAMPLE, "-o", "run", "--max-tokens", 60)
     assert refused.status == 2
     assert refused.err == (
-        "gradeschool: 'run' holds another run: its max tokens is 1024, not 60; "
+        "gradeschool: 'run' contains another run: its max tokens is 1024, not 60; "
         "give another folder with -o\n"
     )
 
@@ -137,7 +137,7 @@ WRONG_CONFIGURATIONS = {
     'model = "tiny"\nlimit = true': "limit in 'run.toml' is True; give a text or a number",
     'model = "tiny"\nbatch = "yes"': "batch in 'run.toml' is 'yes'; give true or false",
     'model = "tiny"\ndataset = ["a", "b"]': "dataset in 'run.toml' is ['a', 'b']",
-    "model = ": "'run.toml' is no TOML file",
+    "model = ": "'run.toml' is not a TOML file",
     "": "--model",
 }
 

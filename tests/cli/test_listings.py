@@ -103,7 +103,7 @@ def test_a_begun_answer_is_marked(gradeschool: Command, data: Path) -> None:
         (["lm-eval/gsm9k"], "no protocol is called 'lm-eval/gsm9k'; did you mean lm-eval/gsm8k"),
         (
             ["openai/2021", "-d", "nope"],
-            "no dataset is called 'nope'; `gradeschool data list` names all ",
+            "no dataset is called 'nope'; `gradeschool data list` prints all names",
         ),
         (["openai/2021", "-d", "no.csv"], "'no.csv' does not exist"),
     ],

@@ -104,7 +104,7 @@ def test_another_model_is_another_run(folder: Path, tmp_path: Path, gradeschool:
     assert gradeschool(*words(folder, output, 1)).status == 0
     ended = gradeschool(*words(folder, output, 1), "--no-calculator")
     assert ended.status == 2
-    assert "holds another run: its model is" in ended.err
+    assert "contains another run: its model is" in ended.err
     greedy = gradeschool(*words(folder, tmp_path / "greedy", 1), "--temperature", 0)
     assert greedy.status == 0
     several = gradeschool(*words(folder, tmp_path / "two", 2), "--temperature", 0)

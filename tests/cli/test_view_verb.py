@@ -97,7 +97,7 @@ def test_a_run_that_is_not_there_is_not_served(view: View, query: str) -> None:
 def test_what_view_refuses(gradeschool: Command, tmp_path: Path) -> None:
     refused = gradeschool("view", tmp_path / "absent")
     assert (refused.status, refused.out) == (2, "")
-    assert "is no folder" in refused.err
+    assert "is not a folder" in refused.err
 
 
 def opened(chromium: Any, address: str, **options: Any) -> tuple[Any, list[str]]:

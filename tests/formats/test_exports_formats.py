@@ -198,7 +198,7 @@ def test_a_leaderboard_takes_whole_runs_of_gsm8k_alone(
             dataset = ("-d", "sample") if spec is answers else ()
             result = gradeschool("export", spec, "--to", name, "-o", tmp_path / target, *dataset)
             assert result.status == 2
-            assert "is no result for openai/gsm8k" in result.err
+            assert "is not a result for openai/gsm8k" in result.err
             assert not (tmp_path / target).exists()
 
 

@@ -72,7 +72,7 @@ def test_an_old_run_is_listed_verified_compared_explained_and_exported(
 def test_a_damaged_run_json_is_an_error_where_it_is_needed_and_ignored_elsewhere(
     tmp_path: Path,
 ) -> None:
-    with pytest.raises(InputError, match=r"is no run folder: it has no run\.json"):
+    with pytest.raises(InputError, match=r"is not a run folder: it has no run\.json"):
         read_manifest(tmp_path)
     damaged: Any
     for damaged in ("{", "[]", "[" * 100_000):

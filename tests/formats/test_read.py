@@ -126,9 +126,9 @@ def test_a_failed_request_is_an_error_and_no_text(tmp_path: Path, error: object)
         ({"index": 0, "completion": [1, "a"]}, "has no text: its 'completion' is [1, 'a']"),
         ({"completion": "a"}, "names no problem; its columns are 'completion'"),
         ({"completion": "a", "question": 3}, "names no problem"),
-        ({"index": "--5", "completion": "a"}, "has the index '--5', which is no whole number"),
-        ({"index": 1.5, "completion": "a"}, "has the index 1.5, which is no whole number"),
-        ({"index": True, "completion": "a"}, "has the index True, which is no whole number"),
+        ({"index": "--5", "completion": "a"}, "has the index '--5', which is not a whole number"),
+        ({"index": 1.5, "completion": "a"}, "has the index 1.5, which is not a whole number"),
+        ({"index": True, "completion": "a"}, "has the index True, which is not a whole number"),
         ({"index": float("nan"), "completion": "a"}, "has the index nan"),
         ({"index": "9" * 10**6, "completion": "a"}, "has the index '9999"),
         ({"a": 1}, "names no problem; its columns are 'a'"),
@@ -186,7 +186,7 @@ def test_rows_that_are_no_json(tmp_path: Path) -> None:
         "is not valid UTF-8",
         "is not valid JSON",
         "is nested too deeply to be read",
-        "holds an integer of more digits than can be read; write it as a string",
+        "contains an integer with too many digits to read; write it as a string",
         "is not valid JSON",
         "",
     ]
@@ -230,13 +230,13 @@ def test_jsonl_under_the_name_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b'{"a": 1}', "holds no 'samples'"),
+        (b'{"a": 1}', "has neither 'samples'"),
         (b"[1, 2", "is not valid JSON (Expecting ',' delimiter, line 1, column 6)"),
         (b"\xff\xff{", "is not valid UTF-8"),
         (b"[" * 10**5, "is nested too deeply"),
-        (b"[" + b"9" * 10**6 + b"]", "holds an integer of more digits"),
-        (b"[]", "holds no completions"),
-        (b'{"samples": []}', "holds no completions"),
+        (b"[" + b"9" * 10**6 + b"]", "contains an integer with too many digits"),
+        (b"[]", "contains no completions"),
+        (b'{"samples": []}', "contains no completions"),
         (b"", "is not valid JSON"),
     ],
 )
@@ -258,7 +258,7 @@ def test_a_csv_row_with_an_unquoted_comma_is_not_cut(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_text('index,completion\n146,#### 2,125\n0,"#### 2,125"\n')
     cut, whole = read_rows(path)
-    assert cut.fault == "has more fields than the header; quote what holds a comma"
+    assert cut.fault == "has more fields than the header; quote fields with commas"
     assert (whole.fault, whole.fields["completion"]) == ("", "#### 2,125")
 
 
@@ -305,7 +305,7 @@ def test_a_gzipped_file_reads_as_the_file_itself(tmp_path: Path, ending: str) ->
     for body in (packed.read_bytes()[:-9], plain.read_bytes(), b""):
         packed.write_bytes(body)
         if body:
-            with pytest.raises(InputError, match="no whole gzip file"):
+            with pytest.raises(InputError, match="damaged gzip file"):
                 list(read_rows(packed))
         else:
             assert list(read_rows(packed)) == []
@@ -364,13 +364,13 @@ def test_a_foreign_column_called_key_loses_no_row(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_run_names_those_inside(tmp_path: Path) -> None:
     """A folder of run folders is a frequent slip."""
-    with pytest.raises(InputError, match=r"holds no completions\.jsonl; give a run folder"):
+    with pytest.raises(InputError, match=r"has no completions\.jsonl; give a run folder"):
         read_samples(tmp_path)
     (tmp_path / "run").mkdir()
     jsonl(tmp_path / "run" / "completions.jsonl", [])
     with pytest.raises(InputError, match=f"give one of its folders: {tmp_path}/run"):
         read_samples(tmp_path)
-    with pytest.raises(InputError, match="holds no completions; give a file with one row each"):
+    with pytest.raises(InputError, match="contains no completions; give a file with one row each"):
         read_samples(tmp_path / "run")
 
 

@@ -67,7 +67,7 @@ def test_a_missing_key_library_or_address_is_one_sentence(monkeypatch: pytest.Mo
     monkeypatch.setattr(native, "_installed", lambda package: package != "any_llm")
     with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[providers\]'"):
         choose_model("gemini/g", (), "sample")
-    with pytest.raises(InputError, match="anthropic answers chats alone"):
+    with pytest.raises(InputError, match="anthropic answers only chats"):
         choose_model("anthropic/c", (), "sample", calculator=True)
 
 
@@ -140,7 +140,7 @@ def test_a_wrong_key_of_gemini_ends_the_run() -> None:
 
 def test_a_completion_prompt_ends_the_run() -> None:
     text = Request("key", Problem.from_gold("4"), Prompt(text="2+2="), Decoding(), 0)
-    with pytest.raises(FatalModelError, match="gemini answers chats alone; give a chat protocol"):
+    with pytest.raises(FatalModelError, match="gemini answers only chats; give a chat protocol"):
         asyncio.run(NativeModel("gemini", "g").answer(text))
 
 

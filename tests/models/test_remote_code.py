@@ -72,7 +72,7 @@ def test_code_of_a_model_is_not_run(tmp_path: Path, words: str) -> None:
         env=environment({"HF_HOME": str(tmp_path / "hub")}),
     )  # fmt: skip
     assert not (tmp_path / "ran").exists()
-    assert "needs Python code of its own" in result.stderr
+    assert "needs its own Python code" in result.stderr
     assert "Traceback" not in result.stderr
     assert "[y/N]" not in result.stdout + result.stderr
     assert result.returncode == 2

@@ -118,7 +118,7 @@ def test_a_server_that_cannot_be_reached_is_left_out() -> None:
 
     good = Server()
     assert asyncio.run(work([Gone(), good])) == ask([Server(), Server()], 0)[0]
-    assert warnings == ["cannot connect to there; going on without it"]
+    assert warnings == ["cannot connect to there; continuing without it"]
     assert (good.calls, good.exits) == (1, 1)
     with pytest.raises(TransientError, match="cannot connect to there"):
         asyncio.run(work([Gone(), Gone()]))

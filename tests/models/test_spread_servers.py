@@ -147,7 +147,7 @@ def test_a_server_that_dies_and_one_that_is_gone(pair: Pair, tmp_path: Path) -> 
     more = [SAMPLES + 1 if word == str(SAMPLES) else word for word in words]
     status, _, err = finish(start(list(map(str, more))))
     assert status == 0, err
-    assert "going on without it" in err
+    assert "continuing without it" in err
     assert stored(output)[: len(rows)] == rows
     assert len(stored(output)) == PROBLEMS * (SAMPLES + 1)
     assert len(pair.answered()[1]) == len(second)

@@ -188,5 +188,5 @@ def test_a_missing_key_and_a_completion_protocol_are_refused_first(
     assert "GEMINI_API_KEY or GOOGLE_API_KEY is not set; export the key" in missing_key.stderr
     form = evaluate(providers, tmp_path, "gemini", "-d", "gsm8k", "-p", "openai/2021")
     assert form.returncode == 2
-    assert "gemini answers chats alone, and openai/2021 is a completion protocol" in form.stderr
+    assert "gemini answers only chats, and openai/2021 is a completion protocol" in form.stderr
     assert not providers.calls and not (tmp_path / "run").exists()

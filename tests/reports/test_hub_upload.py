@@ -177,7 +177,7 @@ def run_python(code: str, variables: dict[str, str]) -> CommandResult:
 def test_a_name_that_is_none_is_refused_before_anything_is_written(hub: Hub, repo: str) -> None:
     result = export(hub.url, "--to", "inspect", "-o", "a.eval", "--push", repo)
     assert result.status == 2
-    assert f"{repo!r} is no name of a repository; give --push OWNER/NAME" in result.err
+    assert f"{repo!r} is not a repository name; give --push OWNER/NAME" in result.err
     assert not Path("a.eval").exists() and not hub.calls
 
 

@@ -45,9 +45,9 @@ def test_a_price_is_a_pair_or_an_entry_of_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("3", "is no pair of numbers"),
-        ("a/b", "is no pair of numbers"),
-        ("/", "is no pair of numbers"),
+        ("3", "is neither two numbers"),
+        ("a/b", "is neither two numbers"),
+        ("/", "is neither two numbers"),
         ("-1/2", "give IN/OUT in dollars"),
         ("nan/2", "give IN/OUT in dollars"),
         ("1/inf", "give IN/OUT in dollars"),

@@ -246,7 +246,7 @@ def test_another_model_is_never_served_the_answers_of_the_first(
     before = (folder / "completions.jsonl").read_bytes()
     other = run("-m", f"{llama_url}/another", *arguments)
     assert other.returncode == 2
-    assert "holds another run: its model is 'tiny at" in other.stderr
+    assert "contains another run: its model is 'tiny at" in other.stderr
     warmer = run("-m", f"{llama_url}/tiny", *arguments, "--temperature", "0.5")
     assert "its temperature is 0.0, not 0.5" in warmer.stderr
     assert (folder / "completions.jsonl").read_bytes() == before
@@ -293,7 +293,7 @@ def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-m", "gpt-4.1"], "'gpt-4.1' is of no known form; did you mean openai/gpt-4.1?"),
+        (["-m", "gpt-4.1"], "'gpt-4.1' has an unknown form; did you mean openai/gpt-4.1?"),
         (["-m", "llama3.gguf"], "did you mean llama.cpp/llama3.gguf?"),
         (["-m", "localhost:8080/v1"], "did you mean http://localhost:8080/v1?"),
         (["-m", "192.0.2.7:8000"], "did you mean http://192.0.2.7:8000/v1?"),
@@ -302,16 +302,16 @@ def test_the_same_command_finds_its_folder_again(tmp_path: Path) -> None:
         (["-m", "claude-x"], "did you mean anthropic/claude-x?"),
         (["-m", "gemini-x"], "did you mean gemini/gemini-x?"),
         (["-m", "tinny"], "did you mean tiny?"),
-        (["-m", "user:pw@host:80/v1"], "the model '…@host:80/v1' is of no known form"),
-        (["-m", "HTTP://user:pw@host/v1"], "'HTTP://…@host/v1' holds a user name"),
-        (["-m", "http://host/v1?api-key=s3"], "'http://host/v1?…' holds a user name"),
-        (["-m", "http://host:99999/v1"], "is no usable http:// or https:// URL"),
+        (["-m", "user:pw@host:80/v1"], "the model '…@host:80/v1' has an unknown form"),
+        (["-m", "HTTP://user:pw@host/v1"], "'HTTP://…@host/v1' contains a user name"),
+        (["-m", "http://host/v1?api-key=s3"], "'http://host/v1?…' contains a user name"),
+        (["-m", "http://host:99999/v1"], "is not a usable http:// or https:// URL"),
         (["-m", "openai/gpt-4.1"], "OPENAI_API_KEY is not set"),
         (["-m", "recorded/nowhere.jsonl"], "'nowhere.jsonl' does not exist"),
         (["-m", "recorded/sample"], "choose: recorded/sample#handwritten/"),
         (["-m", "recorded/sample#gpt"], "is not one run"),
-        (["-m", "http://user:pw@host/v1"], "'http://…@host/v1' holds a user name, password"),
-        (["-m", "http://[bad/v1"], "'http://[bad/v1' is no usable http:// or https:// URL"),
+        (["-m", "http://user:pw@host/v1"], "'http://…@host/v1' contains a user name, password"),
+        (["-m", "http://[bad/v1"], "'http://[bad/v1' is not a usable http:// or https:// URL"),
         (["-m", "http://127.0.0.1:9/v1/x"], "is the server running?"),
         (["-m", "recorded/sample#handwritten/cot", "-p", "lm-eval/gsm9k"], "did you mean"),
         (["-m", "recorded/sample#handwritten/cot", "-d", "gsm9k"], "did you mean"),

@@ -201,7 +201,7 @@ def test_show_tells_what_the_run_is(gradeschool: Command, run: Path) -> None:
     for words in ("zero-shot/chat (", "temperature 0.0", "48 answered, 0 failed", accuracy(run)):
         assert words in shown
     assert gradeschool("runs", "show", run, "--json").json()["results"]["n"] == 48
-    assert "is no run folder" in gradeschool("runs", "show", run.parent).err
+    assert "is not a run folder" in gradeschool("runs", "show", run.parent).err
 
 
 def test_verify_finds_nothing_wrong_with_a_run_as_it_was_written(
@@ -270,7 +270,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
             run,
             lambda rows: [first_row(run, b'"problem_id": "0"', b'"problem_id": "x"'), *rows[1:]],
         ),
-        "1 rows are of no problem of the dataset: x",
+        "1 rows belong to no problem of the dataset: x",
     ),
     "two answers for one key": (
         lambda run: rewritten(

@@ -173,8 +173,8 @@ def test_the_next_session_says_that_the_last_one_died(
     second = subprocess.run(command(server, folder, problems), capture_output=True, text=True)
     third = subprocess.run(command(server, folder, problems), capture_output=True, text=True)
     assert f"(process {first.pid} on " in second.stderr
-    assert "did not end in order" in second.stderr
-    assert "did not end in order" not in third.stderr
+    assert "did not end cleanly" in second.stderr
+    assert "did not end cleanly" not in third.stderr
 
 
 def test_two_processes_on_one_run_are_one_too_many(problems: Path, tmp_path: Path) -> None:
@@ -206,13 +206,13 @@ def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
             time.sleep(0.005)
         assert process.stderr is not None
         process.send_signal(number)
-        while "once more stops at once" not in (line := process.stderr.readline()):
+        while "press Ctrl-C again to stop now" not in (line := process.stderr.readline()):
             assert process.poll() is None
-        assert f"stopping: {CONNECTIONS} in flight" in line
+        assert f"stopping: waiting for {CONNECTIONS} in flight" in line
         process.send_signal(number)
         _, printed = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "completions stay in" in printed
+    assert "completions are kept in" in printed
     assert "Traceback" not in printed
     assert len(numbers(folder)) == 20
 

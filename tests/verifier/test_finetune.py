@@ -297,7 +297,7 @@ def test_another_command_on_the_folder_is_refused(
         "finetune", "-m", "new:0.2M", "-d", problems, "-o", trained_folder, "--seed", 7
     )
     assert ended.status == 2
-    assert "holds another training: its" in ended.err
+    assert "contains another training: its" in ended.err
     assert "give another folder with -o" in ended.err
     assert contents(trained_folder) == before
 
@@ -335,7 +335,7 @@ def test_a_folder_with_something_else_is_left_alone(
         "finetune", "-m", "new:0.2M", "-d", problems, "-o", tmp_path, *SHORT, *QUICK
     )
     assert ended.status == 2
-    assert "holds no training of ours; nothing was written" in ended.err
+    assert "contains no training of gradeschool; nothing was written" in ended.err
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 

@@ -472,10 +472,10 @@ def test_a_saved_likelihood_head_is_one_again(tokenizer: Any, tmp_path: Path) ->
 
 
 def test_a_folder_without_a_head_is_no_verifier(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no verifier"):
+    with pytest.raises(InputError, match="is not a verifier"):
         Verifier.load(tmp_path)
     (tmp_path / "verifier.json").write_text('{"token_id": "x", "gain": 1, "bias": 0}')
-    with pytest.raises(InputError, match="is no verifier"):
+    with pytest.raises(InputError, match="is not a verifier"):
         Verifier.load(tmp_path)
 
 

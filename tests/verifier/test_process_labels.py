@@ -73,7 +73,7 @@ APPLES = problem("3*4", "12+5", "17-6", answer=11)
         (computed("3*4"), None, "no final answer"),
         ("It is <<3*4=12.\n#### 12", None, "cannot be read: an annotation that does not end"),
         ("It is <<3**4=12>>12.\n#### 12", None, "cannot be read"),
-        ("#### eleven", None, "cannot be read: 'eleven' is no number"),
+        ("#### eleven", None, "cannot be read: 'eleven' is not a number"),
         ("", None, "no final answer"),
     ],
 )
@@ -135,7 +135,7 @@ def test_a_changed_number_is_found_where_it_was_changed() -> None:
 
 
 def test_only_fresh_problems_are_labelled() -> None:
-    with pytest.raises(InputError, match="'7' is no fresh problem"):
+    with pytest.raises(InputError, match="'7' is not a fresh problem"):
         ReferenceSteps(Problem.from_row("7", "How many?", "2+2=<<2+2=4>>4\n#### 4"))
     with pytest.raises(InputError, match="has no annotated step"):
         ReferenceSteps(Problem.from_row("7", "How many?", "Four.\n#### 4", {"structure": "s"}))

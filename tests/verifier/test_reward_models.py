@@ -190,7 +190,7 @@ def test_a_head_that_is_not_there_is_not_drawn_at_random(tokenizer: Any, tmp_pat
         RewardModel(folder, RewardForm.TOKEN)
     with pytest.raises(InputError, match=r"no tensor 'score\.\*', which the form 'qwen' needs"):
         RewardModel(folder, RewardForm.QWEN)
-    with pytest.raises(InputError, match="holds no model that can be read"):
+    with pytest.raises(InputError, match="contains no readable model"):
         form_of(tmp_path / "nowhere")
 
 

@@ -157,7 +157,7 @@ def test_a_training_does_not_go_on_with_other_settings(
     assert any(path.suffix == ".safetensors" for path in before)
     ended = gradeschool(*words(folder, verb, begun[verb], changes))
     assert ended.status == 2, ended
-    assert f"holds another training: its {name} is " in ended.err
+    assert f"contains another training: its {name} is " in ended.err
     assert "nothing was changed: give another folder with -o" in ended.err
     assert {path: path.read_bytes() for path in begun[verb].rglob("*.*")} == before
 

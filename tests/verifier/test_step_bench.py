@@ -357,9 +357,9 @@ def test_the_command_scores_files_and_critics(
         )
     with pytest.raises(InputError, match="nothing is given to measure"):
         CliRunner().invoke(command, ["bench", "processbench"], catch_exceptions=False)
-    with pytest.raises(InputError, match="holds no critique"):
+    with pytest.raises(InputError, match="contains no critique"):
         critic_predictions(run, load_step_labels())
-    with pytest.raises(InputError, match="no run on the dataset 'processbench'"):
+    with pytest.raises(InputError, match="not a run on the dataset 'processbench'"):
         critic_predictions(tmp_path, load_step_labels())
     shown = CliRunner().invoke(command, ["bench", "processbench", "--predictions", str(scores)])
     assert "100.00 %" in shown.stdout

@@ -282,7 +282,7 @@ def test_a_verifier_that_is_none_is_said_to_be_none(
     generator = folder / "generator"
     ended = gradeschool("rank", copied, "-d", folder / "sums.jsonl", "--verifier", generator)
     assert ended.status == 2
-    assert "is no verifier: verifier.json is missing" in ended.err
+    assert "is not a verifier: verifier.json is missing" in ended.err
 
 
 # Steps

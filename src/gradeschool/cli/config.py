@@ -53,7 +53,7 @@ def _read_config(context: click.Context, _option: click.Parameter, path: Path | 
             f"cannot read {str(path)!r}: {error.strerror}; give a file of --save-config"
         ) from error
     except ValueError as error:
-        raise InputError(f"{str(path)!r} is no TOML file: {error}; correct it") from error
+        raise InputError(f"{str(path)!r} is not a TOML file: {error}; correct it") from error
     options = _options(context)
     defaults = {}
     for key, value in values.items():

@@ -250,7 +250,7 @@ def run_plan(work: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Eva
         try:
             evaluation = asyncio.run(session)
         except (KeyboardInterrupt, asyncio.CancelledError):
-            warn(f"stopped at once; completions stay in {work.folder}")
+            warn(f"stopped immediately; completions are kept in {work.folder}")
             sys.exit(130)
         if log is not None:
             log.score(whole=exit_status(evaluation) == 0)

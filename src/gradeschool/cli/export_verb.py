@@ -99,7 +99,7 @@ def command(
     _print_written(run, [str(output / file.path) for file in files], size, address, as_json)
     failed = len(run.samples) - len(run.answered())
     if failed and name == "lm-eval":
-        warn(f"lm-eval's format cannot hold failed samples; {failed} of {len(run.samples)} are "
+        warn(f"lm-eval's format cannot store failed samples; {failed} of {len(run.samples)} are "
              "left out")  # fmt: skip
     warn_of_faults(run.faults)
 

@@ -81,7 +81,7 @@ def _alone(
     chosen = choose_runs([run], dataset, warn)
     if len(chosen) > 1:
         names = ", ".join(f"{run}#{each.run.name}" for each in chosen)
-        raise InputError(f"{run!r} holds {len(chosen)} runs; choose one: {names}")
+        raise InputError(f"{run!r} contains {len(chosen)} runs; choose one: {names}")
     manifest = chosen[0].manifest
     used = get_usable_scorer(scorer or headline_scorer([manifest], list(all_scorers())))
     protocol = known_protocol(manifest)
@@ -122,7 +122,7 @@ def _print(account: GapAccount) -> None:
         say("No points are missing.")
     elif account.within_chance:
         say(f"{account.missing:.2f} points are missing, which is within chance: the 95 % "
-                   "interval holds the expected score. Use more problems to tell.")  # fmt: skip
+                   "interval contains the expected score. Use more problems.")  # fmt: skip
     else:
         say(f"{account.missing:.2f} points are missing:")
     for cause in account.causes:

@@ -1,1 +1,1 @@
-"""Sample files: one module for each file format that completions come in."""
+"""Files of completions: one module for each format."""

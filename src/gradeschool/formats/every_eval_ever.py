@@ -1,9 +1,10 @@
 """Every Eval Ever 0.3: `data/COLLECTION/DEVELOPER/MODEL/UUID.json` and `UUID_samples.jsonl`.
 
-The package every-eval-ever 0.3.0: schemas/{eval,instance_level_eval}.schema.json, and the paths of
-validator/validation_core.py. Read: a file of samples may hold the rows of several results (scorers)
-over the same outputs; those of the first are read. Written: one result for each scorer; the rows
-are of the headline scorer, with what every scorer extracted under `answer_attribution`.
+Follows the package every-eval-ever 0.3.0: schemas/{eval,instance_level_eval}.schema.json, and the
+paths of validator/validation_core.py. Reading: a file of samples may contain rows of several
+results (scorers) over the same outputs; the rows of the first result are read. Writing: one result
+per scorer; the rows are those of the headline scorer, and `answer_attribution` contains what every
+scorer extracted.
 """
 
 from __future__ import annotations
@@ -50,20 +51,20 @@ RESULT_FIELDS = ("evaluation_result_id", "evaluation_name")
 
 
 def is_every_eval_ever(fields: Mapping[str, object]) -> bool:
-    """Tell whether a row is an instance of Every Eval Ever."""
-    named = "evaluation_id" in fields  # cheap, and looked at for every row of any file
+    """Return whether a row is an instance of Every Eval Ever."""
+    named = "evaluation_id" in fields  # cheap: runs on every row of any file
     return named and {"model_id", "sample_id", "interaction_type"} <= fields.keys()
 
 
 class EveryEvalEverSamples:
-    """Reads rows in order; `result` is that of the first row."""
+    """Reads rows in order; `result` is the result of the first row."""
 
     def __init__(self, path: Path) -> None:
         self.run = _model_beside(path)
         self.result: tuple[object, ...] | None = None
 
     def read(self, row: Row) -> Iterator[FileSample]:
-        """Yield the outputs of a row of the file's first result."""
+        """Yield the outputs of a row that belongs to the file's first result."""
         fields = row.fields
         result = tuple(fields.get(name) for name in RESULT_FIELDS)
         self.result = self.result or result
@@ -99,7 +100,7 @@ def _reference(fields: Mapping[str, Any]) -> Reference:
 
 
 def _model_beside(path: Path) -> str:
-    """Return the model's own name, which `UUID.json` beside `UUID_samples.jsonl` holds."""
+    """Return the model's own name from `UUID.json` beside `UUID_samples.jsonl`."""
     stem = path.name.removesuffix(SAMPLES)
     if stem == path.name:
         return ""
@@ -115,7 +116,7 @@ def _model_beside(path: Path) -> str:
 
 
 def every_eval_ever_files(run: ExportedRun) -> list[ExportedFile]:
-    """Return the aggregate and its samples."""
+    """Return the files of the aggregate and of its samples."""
     model = _model_id(run.model)
     developer, _, name = model.partition("/")
     stem = f"data/{_part(run.dataset)}/{developer}/{name}/{_uuid(run)}"
@@ -142,13 +143,13 @@ def _part(name: str) -> str:
 
 
 def _model_id(model: str) -> str:
-    """Return DEVELOPER/NAME, as the datastore files it; a name without a developer is "local"."""
+    """Return DEVELOPER/NAME, as the datastore has it; without a developer, it is "local"."""
     developer, slash, name = model.partition("/")
     return f"{_part(developer)}/{_part(name)}" if slash else f"local/{_part(model)}"
 
 
 def _uuid(run: ExportedRun) -> str:
-    """Return a UUID of version 4 in form, the same for the same run."""
+    """Return a UUID in the form of version 4, always the same for the same run."""
     facts = [run.model, run.task, run.dataset, run.begun.isoformat(),
              [score.scorer.name for score in run.scores]]  # fmt: skip
     return str(uuid.UUID(bytes=hashlib.sha256(encoded(facts)).digest()[:16], version=4))
@@ -285,7 +286,7 @@ def _row(run: ExportedRun, sample: ExportedSample, model: str) -> dict[str, Any]
 
 
 def _failed(sample: ExportedSample) -> str:
-    """Return why the headline scorer could not judge: its failure is no wrong answer."""
+    """Return why the headline scorer failed: a failure is not a wrong answer."""
     first = sample.verdicts[0]
     return f"the scorer failed: {first.reason}" if first.outcome is Outcome.ERROR else ""
 
@@ -324,7 +325,7 @@ def _usage(sample: ExportedSample) -> dict[str, Any]:
 
 
 def _formatted(prompt: Prompt | None) -> str | None:
-    """Return what was sent: the text, or the messages as JSON; None where it is not known."""
+    """Return the prompt that was sent, messages as JSON; None if it is unknown."""
     if prompt is None or prompt.text is not None:
         return prompt.text if prompt else None
     turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]

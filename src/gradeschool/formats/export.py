@@ -1,4 +1,4 @@
-"""A run as other tools' formats need it, and the files of an export."""
+"""The data that formats of other tools need from a run, and the files of an export."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ REPLACEMENT = "\ufffd"
 
 
 class ExportedScore(NamedTuple):
-    """The score of a run under one scorer, in the two ways that it is published.
+    """The score of a run under one scorer, in both published forms.
 
     accuracy, interval, judged: over completions, with the 95 % interval. mean, stderr: over
-    problems, as lm-eval and inspect_ai give them; stderr is None for a single problem. problems:
-    (correct, judged) by the problem's id; failures of the scorer are not judged.
+    problems, as lm-eval and inspect_ai report them; stderr is None for a single problem. problems:
+    (correct, judged) by problem id; scorer failures are not counted as judged.
     """
 
     scorer: Scorer
@@ -41,11 +41,11 @@ class ExportedScore(NamedTuple):
 
 
 class ExportedSample(NamedTuple):
-    """One sample with its verdicts, in the order of the scorers; none where it failed.
+    """One sample with its verdicts in the order of the scorers; a failed sample has no verdicts.
 
     place: the row of its problem in the dataset, from 0. stored: the row of the run folder, None
-    for other files. prompt: what was sent, None where that cannot be known. cause: why the
-    headline scorer does not call it correct.
+    for other files. prompt: the prompt that was sent, None if unknown. cause: why the headline
+    scorer does not call it correct.
     """
 
     problem: Problem
@@ -62,10 +62,10 @@ class ExportedSample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ExportedRun:
-    """A run with what any format needs; the first scorer is the headline.
+    """A run with everything that a format needs; the first scorer is the headline.
 
-    task: the protocol, or the dataset of a file that names none. size: problems in the dataset.
-    begun, ended: of the run; of a file without a run.json, when it was last changed.
+    task: the protocol, or the dataset if the file names no protocol. size: number of problems in
+    the dataset. begun, ended: times of the run; for a file without a run.json, its last change.
     """
 
     model: str
@@ -80,7 +80,7 @@ class ExportedRun:
     faults: int
 
     def facts(self, name: str) -> Mapping[str, Any]:
-        """Return an object of run.json, {} where it has none of that name."""
+        """Return the object of this name in run.json, {} if there is none."""
         value = self.manifest.get(name)
         return value if isinstance(value, Mapping) else {}
 
@@ -89,14 +89,14 @@ class ExportedRun:
         return tuple(sample for sample in self.samples if not sample.error)
 
     def is_whole(self) -> bool:
-        """Tell whether every sample of the run is stored, failed ones included."""
+        """Return whether every sample of the run is stored, failed ones included."""
         planned = (self.manifest.get("problems"), self.manifest.get("samples"))
         counts = [count for count in planned if isinstance(count, int)]
         return len(counts) < 2 or len(self.samples) >= counts[0] * counts[1]
 
 
 class ExportedFile(NamedTuple):
-    """A file of an export: its path below the target, "" for the target itself, and its content."""
+    """A file of an export: its content, and its path below the target ("": the target itself)."""
 
     path: str
     write: Callable[[BinaryIO], None]
@@ -110,7 +110,7 @@ def lines_file(path: str, lines: Iterable[bytes]) -> ExportedFile:
 def storable(text: str) -> str:
     """Replace lone surrogates, which UTF-8 and most readers refuse, by U+FFFD.
 
-    A text keeps its length, so that places in it stay right.
+    The text keeps its length, so that positions in it stay valid.
     """
     return text if text.isascii() else SURROGATE.sub(REPLACEMENT, text)
 
@@ -138,14 +138,14 @@ def require_free(target: Path, files: Sequence[ExportedFile], overwrite: bool) -
 
 
 def size_of(file: ExportedFile) -> int:
-    """Return how many bytes a file of an export has, without writing it to its place."""
+    """Return the size of a file of an export in bytes, without saving it."""
     with TemporaryFile() as stream:
         file.write(stream)
         return stream.seek(0, 2)
 
 
 def save(target: Path, files: Sequence[ExportedFile]) -> int:
-    """Write the files of an export, all or none; return their bytes. Raises InputError."""
+    """Write all files of an export or none; return their size in bytes. Raises InputError."""
     size = 0
     try:
         with ExitStack() as stack:

@@ -1,8 +1,8 @@
 """Hugging Face: a file for a model's `.eval_results/`, and the older `model-index` of its README.
 
 Formats: hub-docs `docs/hub/eval-results.md`; huggingface_hub 2.4, `EvalResultEntry`, `EvalResult`.
-Both are of the benchmark openai/gsm8k, whose leaderboard they enter: the whole test split, official
-labels, every sample answered, or there is no file.
+Both are results of the benchmark openai/gsm8k for its leaderboard. They are written only for the
+whole test split under the official labels with every sample answered.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REPOSITORY, TASK = "openai/gsm8k", "gsm8k"
 
 
 def eval_results_files(run: ExportedRun) -> list[ExportedFile]:
-    """Return the YAML file: one entry, by the headline scorer, in percent."""
+    """Return the YAML file: one entry with the headline scorer's accuracy in percent."""
     entry = {
         "dataset": {"id": REPOSITORY, "task_id": TASK},
         "value": _percent(run, run.scores[0]),
@@ -66,7 +66,7 @@ def _percent(run: ExportedRun, score: ExportedScore) -> float:
 
 
 def _require_whole(run: ExportedRun) -> None:
-    """Raise InputError unless the run is one that a leaderboard of GSM8K may hold."""
+    """Raise InputError unless the run may enter a GSM8K leaderboard."""
     reason = ""
     problems = {sample.problem.id for sample in run.answered()}
     failed = len(run.samples) - len(run.answered()) + run.faults
@@ -78,7 +78,7 @@ def _require_whole(run: ExportedRun) -> None:
         reason = f"{failed} of its samples have no completion"
     if reason:
         raise InputError(
-            f"the run {run.model!r} is no result for {REPOSITORY}: {reason}; "
+            f"the run {run.model!r} is not a result for {REPOSITORY}: {reason}; "
             "finish it, or export to another format"
         )
 

@@ -1,9 +1,9 @@
 """Logs of inspect_ai: `.json` (one object) and `.eval` (a ZIP of the same, often zstd).
 
-Written: an `.eval` archive (EvalLog, version 2), as inspect_ai 0.3.285 reads it. Members are
-deflated, which inspect reads as well as its own zstd; inspect's own writer gives another file each
-time, this one the same bytes for the same run. Scorers are named as
-`gradeschool.integrations.inspect_scorers` names them; a score has the name of its scorer.
+Writing: an `.eval` archive (EvalLog, version 2), as inspect_ai 0.3.285 reads it. Members are
+deflated, which inspect reads as well as its own zstd. The same run always gives the same bytes,
+unlike with inspect's own writer. Scorers are named as in
+`gradeschool.integrations.inspect_scorers`, and each score is named after its scorer.
 """
 
 from __future__ import annotations
@@ -45,31 +45,31 @@ from gradeschool.scorer import clip
 from gradeschool.verdict import Outcome, Verdict
 
 ZSTD = 93
-PROVIDER = "none/"  # inspect's model that is never called: `inspect score` opens the log's model
+PROVIDER = "none/"  # inspect's model that is never called; `inspect score` opens the log's model
 LARGEST_MEMBER = 32 * 2**20
-LARGEST_LOG = 512 * 2**20  # of samples that are held at a time
+LARGEST_LOG = 512 * 2**20  # bytes of samples in memory at a time
 LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
-# What a damaged archive, or JSON of a damaged member, raises. RuntimeError: a password, an unknown
-# method, JSON that is nested too deeply.
+# Raised for a damaged archive or damaged JSON in it. RuntimeError: a password, an unknown method,
+# JSON that is nested too deeply.
 DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, ValueError, EOFError,
           RuntimeError)  # fmt: skip
-# Versions from which inspect's `match(numeric=True)` reads as the scorer says, the latest first.
+# The first version of inspect whose `match(numeric=True)` equals each scorer, latest first.
 MATCH_SCORERS = (
     ((0, 3, 253), "inspect/match-numeric@>=0.3.253"),
     ((0, 3, 221), "inspect/match-numeric@0.3.221-0.3.252"),
     ((0,), "inspect/match-numeric@<=0.3.220"),
 )
-EPOCH = (1980, 1, 1, 0, 0, 0)  # of every member: the same run gives the same bytes
+EPOCH = (1980, 1, 1, 0, 0, 0)  # time of every member, so that the same run gives the same bytes
 OWN = "gradeschool/"
 VALUES = {Outcome.CORRECT: "C", Outcome.WRONG: "I", Outcome.NO_ANSWER: "N"}
 STOPS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
 METRICS = ("accuracy", "stderr")
-NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")  # an id that inspect may have as a number
+NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")  # an id that inspect may store as a number
 Naming = Callable[[str], str | int]
 
 
 def is_inspect(value: Any) -> bool:
-    """Tell whether a JSON value is a log of inspect."""
+    """Return whether a JSON value is a log of inspect."""
     return isinstance(value, Mapping) and isinstance(value.get("samples"), list)
 
 
@@ -101,7 +101,7 @@ def inspect_archive(path: Path) -> Iterator[FileSample]:
 
 
 def read_log(path: Path) -> tuple[Mapping[str, Any], list[tuple[int, Any]]]:
-    """Return a log's header, and its samples as they are with their numbers from 1.
+    """Return a log's header, and its unchanged samples with their numbers from 1.
 
     Samples that cannot be read are left out. Raises InputError, MissingExtraError (zstandard).
     """
@@ -176,9 +176,10 @@ def _file_sample(number: int, sample: Any, run: str) -> FileSample:
 
 
 def _reference(sample: Mapping[str, Any]) -> Reference:
-    """Name the problem by its question: inspect numbers samples from 1 where they have no id.
+    """Identify the problem by its question: inspect numbers samples without an id from 1.
 
-    The tasks and exports of gradeschool put it into the metadata: their input is the whole prompt.
+    Tasks and exports of gradeschool have the question in the metadata; their input is the whole
+    prompt.
     """
     facts = sample.get("metadata")
     if isinstance(facts, Mapping):
@@ -215,7 +216,7 @@ def _output_text(output: Any) -> tuple[str | None, object]:
 
 
 def inspect_settings(path: Path) -> RecordedSettings:
-    """Return what a log of inspect records in its header and in the messages of its samples."""
+    """Return the settings in a log's header and the messages of its samples."""
     header, samples = read_log(path)
     requests = {number: _request(mapping(sample)) for number, sample in samples}
     spec, plan = mapping(header.get("eval")), mapping(header.get("plan"))
@@ -279,12 +280,12 @@ def _scorer(spec: Mapping[str, Any], version: str) -> str:
 
 
 def inspect_files(run: ExportedRun) -> list[ExportedFile]:
-    """Return the archive."""
+    """Return the `.eval` archive of a run."""
     return [ExportedFile("", lambda file: _archive(run, file))]
 
 
 def scorer_of(scorer: str) -> str:
-    """Return the name of a scorer's scorer in inspect."""
+    """Return the name of a scorer in inspect."""
     return OWN + scorer.removeprefix(OWN).replace("@", ":").replace(".", "_")
 
 
@@ -321,13 +322,13 @@ def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
 
 
 def _id(run: ExportedRun, what: str) -> str:
-    """Return an id that the same run has again: 22 characters, as inspect's own."""
+    """Return an id that is always the same for the same run: 22 characters, like inspect's."""
     facts = f"{what}\n{run.model}\n{run.task}\n{run.dataset}\n{run.begun.isoformat()}"
     return hashlib.sha256(facts.encode("utf-8", "replace")).hexdigest()[:22]
 
 
 def _naming(run: ExportedRun) -> Naming:
-    """Return how problems are named: by numbers where all ids are, which inspect sorts as such."""
+    """Return how problems are named: by number, which inspect sorts, if all ids are numbers."""
     return int if all(NUMBER.match(id) for id in _ids(run)) else storable
 
 
@@ -478,7 +479,7 @@ def _written_sample(run: ExportedRun, exported: ExportedSample, name: Naming) ->
 
 
 def _input(sample: ExportedSample) -> str | list[dict[str, str]]:
-    """Return the prompt that was sent; the question alone where it is not known."""
+    """Return the prompt that was sent, or the question alone if the prompt is unknown."""
     if sample.prompt is None:
         return sample.problem.question
     if sample.prompt.text is not None:
@@ -510,7 +511,7 @@ def _score(verdict: Verdict, cause: str) -> dict[str, Any]:
 
 
 def _summary(sample: dict[str, Any]) -> dict[str, Any]:
-    """Return what the list of samples shows; a long question is cut, as inspect does."""
+    """Return the entry for the list of samples; a long question is cut, as in inspect."""
     kept = ("id", "epoch", "target", "scores", "model_usage", "uuid")
     error = sample.get("error")
     question = str(sample["metadata"]["question"])

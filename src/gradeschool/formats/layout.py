@@ -1,10 +1,10 @@
-"""Rows as other tools and people write them: which column holds what, found by names and values.
+"""Find out which column of a foreign file contains what, by names and values.
 
-`plain.py` reads rows whose columns have its own names. A file without them gets a `Layout` from its
-first rows: for each role the first name of `NAMES` that is there and holds a usable value. Names
-are compared in lower case with "_" for every other sign; a dot leads into an object. The names of
-tools are those of their documentation (vLLM, OpenAI, Hugging Face pipelines, lighteval, HELM,
-OpenCompass, simple-evals, promptfoo, verifiers, NeMo-Skills, LLaMA-Factory, AlpacaEval).
+`plain.py` reads rows whose columns have its own names. For other files, a `Layout` is made from the
+first rows: for each role, the first name in `NAMES` that has a usable value. Names are compared in
+lower case with "_" for every other character; a dot leads into an object. Column names come from
+the documentation of vLLM, OpenAI, Hugging Face pipelines, lighteval, HELM, OpenCompass,
+simple-evals, promptfoo, verifiers, NeMo-Skills, LLaMA-Factory and AlpacaEval.
 """
 
 from __future__ import annotations
@@ -95,11 +95,11 @@ POSITIONS = (
     *("index", "idx", "doc_id", "row", "row_id", "unnamed_0", "", "question_index"),
     *("problem_index", "sample_idx", "testidx", "dataset_index"),
 )
-FULL_TEXT = "generated_text"  # a pipeline of Hugging Face puts the prompt before it
+FULL_TEXT = "generated_text"  # a Hugging Face pipeline puts the prompt before the completion
 TEXTS = ("content", "text", "generated_text", "completion", "message", "output_text", "choices")
 QUESTIONS, ANSWERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT", "model")
-DEEP = 3  # objects in objects that are looked into
-HEAD = 16  # rows that a layout is taken from
+DEEP = 3  # levels of nested objects that are searched
+HEAD = 16  # number of rows from which a layout is made
 WORD = re.compile(r"[^0-9a-z.]+")
 BOXED = re.compile(r"\\boxed\{([^{}]*)\}")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
@@ -108,12 +108,12 @@ Path = tuple[str, ...]
 
 
 class Column(NamedTuple):
-    """A column, or a value inside of its objects."""
+    """A column, or a value inside the objects of a column."""
 
     path: Path
 
     def of(self, fields: Mapping[str, Any]) -> Any:
-        """Return the value in a row, None where there is none."""
+        """Return the value in a row, None if there is none."""
         value: Any = fields
         for name in self.path:
             value = value.get(name) if isinstance(value, Mapping) else None
@@ -126,13 +126,13 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The column of each role; named: whether the user named one of them."""
+    """The column of each role; named: whether the user named any of them."""
 
     columns: Mapping[str, Column]
     named: bool = False
 
     def samples(self, row: Row, default_run: str) -> Iterator[FileSample]:
-        """Yield the completions of a row: one, or one for each text where it holds several."""
+        """Yield the completions of a row: one for each of its texts."""
         values = {role: READ[role](column.of(row.fields)) for role, column in self.columns.items()}
         texts, question, error = values.get("response"), values.get("question"), values.get("error")
         run = values.get("run")
@@ -182,7 +182,7 @@ class Layout:
 
 
 def is_plain(fields: Mapping[str, Any]) -> bool:
-    """Tell whether a row has a text and a problem under names of `plain.py`."""
+    """Return whether a row has a text and a problem under the names in `plain.py`."""
     text = first_of(fields, TEXT_FIELDS)
     if isinstance(text, list) and text and isinstance(text[0], Mapping):
         return "type" in text[0] and text[0]["type"] != "message"
@@ -203,7 +203,7 @@ def parse_columns(texts: Iterable[str]) -> dict[str, str]:
         role = ALIASES.get(role, role)
         if not equals or not name or role not in NAMES:
             raise InputError(
-                f"--columns {clip(part)!r} is no ROLE=COLUMN; give {', '.join(NAMES)}, "
+                f"--columns {clip(part)!r} is not ROLE=COLUMN; give {', '.join(NAMES)}, "
                 "such as question=Question,response=Output"
             )
         columns[role] = name
@@ -211,9 +211,9 @@ def parse_columns(texts: Iterable[str]) -> dict[str, str]:
 
 
 def layout_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Layout:
-    """Return the layout of a file from some of its rows; roles that no column has are missing.
+    """Return the layout of a file from some of its rows, without the roles that have no column.
 
-    columns: those that the user named, by role. Raises InputError where the rows have no such.
+    columns: the columns that the user named, by role. Raises InputError if the rows lack one.
     """
     paths: dict[str, list[Path]] = {}
     for fields in rows[:HEAD]:
@@ -238,7 +238,7 @@ def layout_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> 
 
 
 def _column(name: str, paths: Mapping[str, Sequence[Path]]) -> Column:
-    """Return the column that the user named: written so, or the only one of that name."""
+    """Return the column that the user named: an exact match, or the only similar name."""
     every = [path for same in paths.values() for path in same]
     exact = [path for path in every if ".".join(path) == name]
     alike = paths.get(".".join(map(_plain_name, name.split("."))), ())
@@ -263,7 +263,7 @@ def _plain_name(name: str) -> str:
 
 
 def texts_of(value: Any) -> list[str] | None:
-    """Return the completions that a value holds: texts, messages, choices; None for no text."""
+    """Return the completions in a value (texts, messages, choices); None if it has no text."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
@@ -301,7 +301,7 @@ def question_of(value: Any) -> str | None:
 
 
 def gold_of(value: Any) -> str | None:
-    """Return a gold answer: a number, or that at the end of a solution; None for none."""
+    """Return a gold answer: a number, or the number at the end of a solution; else None."""
     if isinstance(value, list):
         references = [item for item in value if isinstance(item, Mapping)]
         right = [item for item in references if item.get("tags") == ["correct"]]
@@ -361,11 +361,11 @@ READ: Mapping[str, Callable[[Any], Any]] = {
 
 
 def rows_in(value: Any) -> list[Any] | None:
-    """Return the rows that a JSON value holds; None where it holds none.
+    """Return the rows in a JSON value, None if there are none.
 
-    An array of rows; an object with such an array (the longest), of objects by number
-    (OpenCompass), of columns (pandas), with `columns` and `data` (pandas "split", tables of
-    Weights & Biases), or with `results` that are one of these (promptfoo).
+    Understands an array of rows; an object with such an array (the longest), of objects by number
+    (OpenCompass), or of columns (pandas); `columns` and `data` (pandas "split", tables of Weights &
+    Biases); and `results` that are any of these (promptfoo).
     """
     if isinstance(value, list):
         return [_unpacked(item) for item in value]
@@ -377,7 +377,7 @@ def rows_in(value: Any) -> list[Any] | None:
                 for row in data]  # fmt: skip
     if all(isinstance(item, Mapping) for item in value.values()):
         numbers = [whole_number(name) for name in value]
-        if None not in numbers:  # objects by number; the key of a row that has no id of its own
+        if None not in numbers:  # objects by number; the key is the id of a row without an id
             return [{"index": name, **item} for name, item in value.items()]
         return _by_row(value)
     lists = [item for item in value.values() if isinstance(item, list) and item]
@@ -391,7 +391,7 @@ def rows_in(value: Any) -> list[Any] | None:
 
 
 def _unpacked(item: Any) -> Any:
-    """Return a row: what a list of one row holds, a conversation under a name."""
+    """Return a row, taken out of a list of one; a conversation gets a name."""
     if isinstance(item, list) and item and all(isinstance(turn, Mapping) for turn in item):
         return {"messages": item} if _is_conversation(item) else item[0] if len(item) == 1 else item
     return item

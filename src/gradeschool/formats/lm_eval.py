@@ -1,9 +1,9 @@
 """lm-evaluation-harness: `MODEL/results_TIME.json` and `MODEL/samples_TASK_TIME.jsonl`.
 
-Read: one row for each document and filter, of any version since 0.3. Written: the layout of lm-eval
-0.4.13, lm_eval/loggers/evaluation_tracker.py (folders, names, hashes) and lm_eval/result_schema.py
-(fields); its own writer needs the task objects of a run of its own. Its filters are our scorers;
-`exact_match` is a scorer's verdict.
+Reading: one row for each document and filter, from any version since 0.3. Writing: the layout of
+lm-eval 0.4.13, lm_eval/loggers/evaluation_tracker.py (folders, names, hashes) and
+lm_eval/result_schema.py (fields); lm-eval's own writer needs the task objects of an lm-eval run.
+Scorers are written as filters, and their verdicts as `exact_match`.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ from gradeschool.verdict import Outcome
 
 METRIC = "exact_match"
 OWN = "lm-eval/"
-UNSAFE = re.compile(r"[\"<>:/|\\?*\[\]]+")  # what lm_eval.utils.sanitize_model_name replaces
+UNSAFE = re.compile(r"[\"<>:/|\\?*\[\]]+")  # replaced by lm_eval.utils.sanitize_model_name
 WORDLESS = re.compile(r"\W+")
-PLACES = ("pretrained", "path", "model", "base_url")  # arguments that say which model and where
+PLACES = ("pretrained", "path", "model", "base_url")  # arguments for model and address
 QUESTION_FIELDS = ("question", "problem", "Problem", "prompt", "input")
 
 
 def is_lm_eval(fields: Mapping[str, object]) -> bool:
-    """Tell whether a row is one of lm-eval's samples."""
+    """Return whether a row is a sample of lm-eval."""
     return {"doc_id", "doc", "resps"} <= fields.keys()
 
 
@@ -69,7 +69,7 @@ class LmEvalSamples:
         self.filter: object = None
 
     def read(self, row: Row) -> Iterator[FileSample]:
-        """Yield the responses of a row of the file's first filter."""
+        """Yield the responses of a row that belongs to the file's first filter."""
         fields = row.fields
         self.filter = self.filter or fields.get("filter")
         if fields.get("filter") != self.filter:
@@ -88,7 +88,7 @@ class LmEvalSamples:
 
 
 def _reference(fields: Mapping[str, Any], doc: Mapping[str, Any]) -> Reference:
-    """Name the problem by its question; the row of the split alone where there is none."""
+    """Identify the problem by its question, or without one by its row of the split."""
     question, answer = first_of(doc, QUESTION_FIELDS), first_of(doc, ("answer",))
     if not isinstance(answer, str):
         answer = fields.get("target")
@@ -100,13 +100,13 @@ def _reference(fields: Mapping[str, Any], doc: Mapping[str, Any]) -> Reference:
 
 
 def _model_beside(path: Path) -> str | None:
-    """Return the model that `results_<time>.json` beside `samples_<task>_<time>.jsonl` names."""
+    """Return the model named in `results_<time>.json` beside `samples_<task>_<time>.jsonl`."""
     name = _results_beside(path).get("model_name")
     return name if isinstance(name, str) and name else None
 
 
 def _results_beside(path: Path) -> Mapping[str, Any]:
-    """Return the results file beside samples, {} where there is none that can be read."""
+    """Return the results file beside samples, {} if there is no readable one."""
     stamp = path.stem.rpartition("_")[2]
     try:
         return mapping(json.loads((path.parent / f"results_{stamp}.json").read_bytes()))
@@ -118,7 +118,7 @@ def _results_beside(path: Path) -> Mapping[str, Any]:
 
 
 def lm_eval_settings(path: Path) -> RecordedSettings:
-    """Return what samples of lm-eval record; without a results file beside them, what rows hold."""
+    """Return the settings of samples; without a results file, only those in the rows."""
     requests: dict[int, RecordedRequest] = {}
     generation: Mapping[str, Any] = {}
     filters: list[str] = []
@@ -135,7 +135,7 @@ def lm_eval_settings(path: Path) -> RecordedSettings:
 
 
 def arguments_of(value: object) -> tuple[object, Mapping[str, Any]]:
-    """Return the prompt and the generation settings of a row; older files hold a list."""
+    """Return the prompt and the generation settings of a row; older files have a list."""
     if isinstance(value, list):
         first = value[0] if value and isinstance(value[0], list) else []
         prompt, options = (*first, None, None)[:2]
@@ -145,7 +145,7 @@ def arguments_of(value: object) -> tuple[object, Mapping[str, Any]]:
 
 
 def prompt_of(argument: object) -> Prompt | None:
-    """Return a prompt: a text, or the messages of a chat, which are JSON in a text."""
+    """Return a prompt: a text, or the messages of a chat, which are stored as JSON text."""
     if isinstance(argument, str) and argument.startswith("["):
         try:
             argument = json.loads(argument)
@@ -222,7 +222,7 @@ def _generation(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def lm_eval_files(run: ExportedRun) -> list[ExportedFile]:
-    """Return the results and the samples of a run; failed samples have no place in them."""
+    """Return the files of a run's results and samples; the format has no failed samples."""
     documents: dict[str, list[ExportedSample]] = defaultdict(list)
     for sample in run.answered():
         documents[sample.problem.id].append(sample)
@@ -243,7 +243,7 @@ def folder_of(model: str) -> str:
 
 
 def task_of(protocol: str) -> str:
-    """Return a task's name: lm-eval's own for its protocols ("gsm8k_cot")."""
+    """Return a task's name: lm-eval's own for protocols of lm-eval ("gsm8k_cot")."""
     return WORDLESS.sub("_", slug(protocol.removeprefix(OWN)))
 
 
@@ -287,7 +287,7 @@ def _results(
 
 
 def _origin(run: ExportedRun) -> dict[str, Any]:
-    """Return what lm-eval has no field for."""
+    """Return the facts that lm-eval has no field for."""
     return {
         "version": __version__,
         "protocol": run.task,
@@ -375,7 +375,7 @@ def _hash(text: str) -> str:
 
 
 def _prompt_text(prompt: Prompt | None) -> str:
-    """Return a prompt as lm-eval's models get it: text, or a chat as JSON; "" for not known."""
+    """Return a prompt as lm-eval's models get it: text, or a chat as JSON; "" if unknown."""
     if prompt is None:
         return ""
     if prompt.text is not None:

@@ -1,7 +1,7 @@
-"""OpenAI's files: output of its Batch API, and the published solutions of its paper.
+"""OpenAI's files: output of the Batch API, and the published solutions of its paper.
 
-Batch: `{"custom_id", "response": {"status_code", "body"}, "error"}`, a request a row. Solutions:
-`example_model_solutions.jsonl`, a row a problem with a solution of each system.
+Batch: `{"custom_id", "response": {"status_code", "body"}, "error"}`, one row per request.
+Solutions: `example_model_solutions.jsonl`, one row per problem with a solution of each system.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ SAMPLE = re.compile(r"[-_:/# ]+sample[-_:/# ]?(\d{1,9})\Z")
 
 
 def is_batch(fields: Mapping[str, object]) -> bool:
-    """Tell whether a row is a line of batch output."""
+    """Return whether a row is a line of batch output."""
     return "custom_id" in fields and ("response" in fields or "error" in fields)
 
 
 def batch(row: Row, default_run: str) -> Iterator[FileSample]:
     """Yield the choices of one request.
 
-    `custom_id` names the problem: its id or "...-INDEX", then "-sample-N" for several samples.
+    `custom_id` identifies the problem: its id or "...-INDEX", then "-sample-N" for several samples.
     """
     reference, first = _reference(row.fields["custom_id"])
     response = row.fields.get("response")
@@ -66,7 +66,7 @@ def _reference(custom_id: object) -> tuple[Reference, int | None]:
 
 
 def _texts(body: Mapping[str, Any]) -> list[tuple[str | None, object]]:
-    """Return the text and finish reason of each choice; of the Responses API, its one output."""
+    """Return the text and finish reason of each choice, or of the Responses API's one output."""
     choices = body.get("choices")
     if isinstance(choices, list):
         return [_choice(choice) for choice in choices]
@@ -97,7 +97,7 @@ def _message(error: Any) -> str:
 
 
 def is_openai_solutions(fields: Mapping[str, object]) -> bool:
-    """Tell whether a row holds solutions of several systems beside their ground truth."""
+    """Return whether a row contains solutions of several systems and their ground truth."""
     return "ground_truth" in fields and any(_solutions(fields))
 
 

@@ -1,9 +1,9 @@
-"""Run folders of gradeschool: run.json says what was run, completions.jsonl holds what came back.
+"""Run folders of gradeschool: run.json has the settings, completions.jsonl the completions.
 
-A row of completions.jsonl is one completion, or the error that stands for it. A sample that failed
-and was requested again has several rows. Each row ends with a digest of the rest of it, so that a
-row which was changed later is known; since it is no secret how it is made, it is no proof against
-people who mean to forge one.
+A row of completions.jsonl is one completion, or the error in its place. A sample that failed and
+was requested again has several rows. Each row ends with a digest of the rest of the row, so that
+later changes are detected. The digest uses no secret: it does not protect against deliberate
+forgery.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def slug(name: str) -> str:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in a file, None where there is no file; raises StoreError.
+    """Return the JSON object in a file, None if there is no file; raises StoreError.
 
-    Keys of older versions are returned under their new names.
+    Keys from older versions are returned under their new names.
     """
     try:
         with os.fdopen(open_regular(path, os.O_RDONLY, follow=True), "rb") as file:
@@ -56,20 +56,22 @@ def read_json(path: Path) -> dict[str, Any] | None:
     except (ValueError, RecursionError, OSError) as error:
         raise StoreError(f"cannot read {str(path)!r}: {error}; remove or repair it") from error
     if not isinstance(fields, dict):
-        raise StoreError(f"{str(path)!r} holds no JSON object; remove or repair it")
+        raise StoreError(f"{str(path)!r} is not a JSON object; remove or repair it")
     return _renamed(fields)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the fields of a run folder's run.json; raises InputError where there is none."""
+    """Return the fields of a run folder's run.json; raises InputError if there is none."""
     fields = read_json(folder / MANIFEST_FILE)
     if fields is None:
-        raise InputError(f"{str(folder)!r} is no run folder: it has no {MANIFEST_FILE}; give one")
+        raise InputError(
+            f"{str(folder)!r} is not a run folder: it has no {MANIFEST_FILE}; give a run folder"
+        )
     return fields
 
 
 def manifest_of(path: Path) -> dict[str, Any]:
-    """Return the run.json of a run folder, or beside a file of one; {} where none can be read."""
+    """Return the run.json of a run folder or of the folder of a file; {} if it is unreadable."""
     return _beside(path, MANIFEST_FILE)
 
 
@@ -86,14 +88,14 @@ def _beside(path: Path, name: str) -> dict[str, Any]:
 
 
 def dataset_of(path: Path) -> str | None:
-    """Return the dataset of a run folder (or of a file in one), None where nothing names it."""
+    """Return the dataset of a run folder (or of a file in one), None if it is not recorded."""
     dataset = manifest_of(path).get("dataset")
     name = dataset.get("name") if isinstance(dataset, dict) else None
     return name if isinstance(name, str) else None
 
 
 def scorer_of(manifest: Mapping[str, Any]) -> str | None:
-    """Return the first scorer of a run's protocol, None where run.json does not name it."""
+    """Return the first scorer of a run's protocol, None if run.json does not name it."""
     protocol = manifest.get("protocol")
     scorers = protocol.get(SCORERS) if isinstance(protocol, Mapping) else None
     name = scorers[0] if isinstance(scorers, list) and scorers else None
@@ -113,9 +115,9 @@ def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_line(completion: Completion, question: str) -> bytes:
-    """Return one line of JSON in ASCII: it holds every string, lone surrogates included.
+    """Return one line of JSON in ASCII, which can represent every string, even lone surrogates.
 
-    Secrets are masked, and the line ends with a digest of the rest of it.
+    Secrets are masked, and the line ends with a digest of the rest of the line.
     """
     fields = {
         "schema": ROW_SCHEMA,
@@ -145,13 +147,13 @@ def sealed(row: bytes) -> bytes:
 
 
 def is_changed(line: bytes, fields: Mapping[str, Any]) -> bool:
-    """Tell whether a row was changed after it was stored."""
+    """Return whether a row was changed after it was stored."""
     row, seal, _ = line.rpartition(SEAL)
     return line != sealed(row + b"}") if seal else fields.get("schema") != 1
 
 
 def from_fields(fields: Mapping[str, Any]) -> Completion | None:
-    """Return the completion of a parsed line, None where it is not a row of a run folder."""
+    """Return the completion of a parsed line, None if it is not a row of a run folder."""
     key, problem_id, sample = (fields.get(name) for name in ("key", "problem_id", "sample"))
     text, requests = fields.get("completion"), fields.get("requests")
     deviations = fields.get("deviations")
@@ -177,20 +179,20 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
 
 
 def _count(value: object) -> int | None:
-    """Return a number of tokens, None for what cannot be one."""
+    """Return a number of tokens, None for any other value."""
     return value if type(value) is int and 0 <= value < 2**31 else None
 
 
 def _logprob(value: object) -> float | None:
-    """Return a log-probability, None for what cannot be one."""
+    """Return a log-probability, None for any other value."""
     return value if isinstance(value, float) and -1e9 < value <= 0 else None
 
 
 def read_completions(path: Path) -> Iterator[tuple[bytes, Completion | None]]:
-    r"""Yield each line of completions.jsonl with its completion, None where it is not as stored.
+    r"""Yield each line of completions.jsonl with its completion, None if the line is damaged.
 
-    A row is as it was stored if it can be read, ends in "\n", and has the digest that it ends with.
-    A file that does not exist has no rows. Raises StoreError for what is no regular file, OSError.
+    A line is intact if it can be read, ends in "\n", and matches its digest. A file that does not
+    exist has no rows. Raises OSError, and StoreError if the path is not a regular file.
     """
     try:
         number = open_regular(path, os.O_RDONLY, follow=True)
@@ -214,16 +216,16 @@ def fingerprint(path: Path, size: int | None = None) -> dict[str, Any]:
 
 
 def is_own(fields: Mapping[str, Any]) -> bool:
-    """Tell whether a row is one that `gradeschool eval` stored."""
+    """Return whether a row was stored by `gradeschool eval`."""
     return {"schema", "problem_id", "sample"} <= fields.keys() and isinstance(
         fields.get("key"), str
     )
 
 
 def counting_rows(rows: Iterable[Row]) -> set[int]:
-    """Return the numbers of the rows that count: for each key the last that is no error.
+    """Return the numbers of the rows that count: for each key, the last one without an error.
 
-    Where all rows of a key are errors it is the last of them. Rows of other formats all count.
+    If all rows of a key are errors, the last one counts. All rows of other formats count.
     """
     latest: dict[str, tuple[int, bool]] = {}
     others = set()

@@ -1,4 +1,4 @@
-"""Parquet: a row for each sample, with its text, facts about it, and a column for every scorer."""
+"""Parquet: one row per sample with its text and metadata, and one column per scorer."""
 
 from __future__ import annotations
 

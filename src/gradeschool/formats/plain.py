@@ -20,7 +20,7 @@ from gradeschool.formats.samples import (
 from gradeschool.formats.tables import Row
 from gradeschool.scorer import clip
 
-# "answer" comes last: beside another of these it is the data's own answer and no model's.
+# "answer" comes last: beside another of these it is the dataset's answer, not the model's.
 TEXT_FIELDS = ("completion", "output", "response", "completions", "responses", "answer")
 PROBLEM_FIELDS = ("index", "id", "question_id", "problem_id", "question")
 RUN_FIELDS = ("run", "model")
@@ -29,7 +29,7 @@ GOLD_FIELDS = ("gold", "ground_truth", "target", "answer")
 
 
 def plain(row: Row, default_run: str) -> list[FileSample]:
-    """Return the completions of a row: one, or one for each text where it holds a list."""
+    """Return the completions of a row: one, or one for each text in a list."""
     fields = row.fields
     run = first_of(fields, RUN_FIELDS) or UNNAMED
     if not isinstance(run, str):
@@ -61,7 +61,7 @@ def plain(row: Row, default_run: str) -> list[FileSample]:
 
 
 def _texts(content: object) -> list[str]:
-    """Return the completions that a field holds: one, those of a list, or none."""
+    """Return the completions in a field: one, those of a list, or none."""
     if isinstance(content, list) and all(isinstance(text, str) for text in content):
         return content
     text = text_of(content)
@@ -89,11 +89,11 @@ def _columns(fields: Mapping[str, Any]) -> str:
 
 
 def _reference(fields: Mapping[str, Any], content: object) -> tuple[Reference, str]:
-    """Return how a row names its problem, and what is wrong with that; content: its text."""
+    """Return how a row identifies its problem, and what is wrong with that; content: its text."""
     index = fields.get("index")
     position = None if index is None else whole_number(index)
     if index is not None and position is None:
-        return Reference(), f"has the index {shown(index)}, which is no whole number"
+        return Reference(), f"has the index {shown(index)}, which is not a whole number"
     id = first_of(fields, ("id", "question_id", "problem_id"))
     question = fields.get("question")
     if not isinstance(question, str):
@@ -104,7 +104,7 @@ def _reference(fields: Mapping[str, Any], content: object) -> tuple[Reference, s
         return Reference(), f"names no problem; {columns}{NAME_COLUMNS}"
     if id is not None and not isinstance(id, str):
         id = shown(id)
-    gold = first_of(fields, GOLD_FIELDS)  # "answer" is one where another field holds the text
+    gold = first_of(fields, GOLD_FIELDS)  # "answer" is the gold if another field has the text
     if gold is not None and (gold is content or isinstance(gold, bool)):
         gold = None
     if not isinstance(gold, str):

@@ -42,16 +42,15 @@ from gradeschool.formats.tables import (
 
 COMPLETIONS_FILE = "completions.jsonl"
 MANIFEST_FILE = "run.json"
-LOG_BATCH = 256  # samples of a log, which may be long
-TELLING_SAMPLES = 64  # that are looked at to find out how a file names problems
+LOG_BATCH = 256  # samples of a log per batch; they may be long
+TELLING_SAMPLES = 64  # samples examined to find out how a file names problems
 
 
 class Naming(NamedTuple):
     """How a file's rows name their problems.
 
-    base: the number of the first problem in ids. by_order: rows stand in the order of the dataset.
-    by_gold: rows are problems of their own, with the gold that they hold. notes: what to tell the
-    user.
+    base: the number of the first problem in ids. by_order: rows are in the order of the dataset.
+    by_gold: each row is its own problem, with its own gold. notes: messages for the user.
     """
 
     base: int = 0
@@ -60,7 +59,7 @@ class Naming(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def of(self, sample: FileSample, first: int) -> FileSample:
-        """Return a sample with its reference as the dataset names problems.
+        """Return a sample with its reference changed to the dataset's naming.
 
         first: the number of the file's first row.
         """
@@ -75,17 +74,17 @@ class Naming(NamedTuple):
         return sample._replace(reference=reference)
 
 
-# Of some samples of a file, and whether its columns were guessed.
+# Called with some samples of a file, and whether its columns were guessed.
 Examine = Callable[[Sequence[FileSample], bool], Naming]
 AS_NAMED = Naming()
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How files are read in this context, for every file that a command is given.
+    """How files are read in this context: applies to every file of a command.
 
     columns: the column of each role (`layout.NAMES`) that the user named. id_base: the number of
-    the first problem in ids and indexes, None to find it out. note: receives sentences about how a
+    the first problem in ids and indexes, None to detect it. note: called with messages about how a
     file was read.
     """
 
@@ -99,7 +98,7 @@ _options: ContextVar[ReadOptions] = ContextVar("read_options", default=DEFAULTS)
 
 
 def current_options() -> ReadOptions:
-    """Return the options of this context, for another process."""
+    """Return the options of this context, to pass them to another process."""
     return _options.get()
 
 
@@ -124,12 +123,12 @@ class SampleReader:
         self.layout: Layout | None = None
         self.naming = AS_NAMED
         self.first = 1
-        self._plain_names: set[tuple[str, ...]] = set()  # of fields, in rows of no other format
+        self._plain_names: set[tuple[str, ...]] = set()  # of rows in no other format
 
     def begin(self, rows: Iterator[Row], examine: Examine | None = None) -> Row | None:
-        """Find out from a file's rows how to read them; return the first that can be read.
+        """Detect from a file's rows how to read them; return the first readable row.
 
-        examine: finds out how they name their problems.
+        examine: finds out how the rows name their problems.
         """
         head = list(islice((row for row in rows if not row.fault), HEAD))
         if not head:
@@ -158,12 +157,12 @@ class SampleReader:
 
     def _tell(self, note: Callable[[str], None]) -> None:
         if self.layout is not None and self.naming.notes:
-            note(f"read {str(self.path)!r} as {self.layout} (--columns ROLE=COLUMN says otherwise)")
+            note(f"read {str(self.path)!r} as {self.layout} (change it with --columns ROLE=NAME)")
         for line in self.naming.notes:
             note(line)
 
     def _telling(self, rows: Iterator[Row]) -> list[FileSample]:
-        """Return samples from all over a file, of problems that are named in different ways."""
+        """Return samples from all over a file whose problems are named in different ways."""
         samples: dict[Reference, FileSample] = {}
         for row in chain(spread_rows(self.path), islice(rows, BATCH_ROWS)):
             for sample in self.read(row):
@@ -216,7 +215,7 @@ class RowBatch(NamedTuple):
 
 
 class LogBatch(NamedTuple):
-    """Completions of a log that is not made of rows."""
+    """Completions of a log that does not consist of rows."""
 
     completions: Sequence[FileSample]
 
@@ -233,13 +232,13 @@ def read_samples(
 ) -> list[FileSample]:
     """Return the completions of a file or run folder, in order.
 
-    default_run: the run of rows that name none, else the name of the file. examine: see
+    default_run: the run of rows that name no run; by default the name of the file. examine: see
     `sample_batches`.
 
     Formats: a run folder, plain rows (JSONL, a JSON array, CSV, Parquet), lm-eval
     `samples_*.jsonl`, inspect logs (`.json`, `.eval`), samples of Every Eval Ever, OpenAI batch
     output, OpenAI's example_model_solutions. Rows that cannot be used come with their `fault`.
-    Raises InputError where the file as a whole cannot be read or is empty.
+    Raises InputError if the file as a whole cannot be read or is empty.
     """
     batches = sample_batches(path, default_run=default_run, examine=examine)
     samples = [sample for batch in batches for sample in batch.samples()]
@@ -257,8 +256,8 @@ def sample_batches(
 ) -> Generator[SampleBatch, None, None]:
     """Yield the completions of a file or run folder in batches; see `read_samples`.
 
-    selected: which rows, by number. examine: called with some samples of a file made of rows.
-    Completions of rows that cannot be read are of the run UNNAMED.
+    selected: the rows to read, by number. examine: called with some samples of a file made of rows.
+    Unreadable rows belong to the run UNNAMED.
     """
     require(path)
     path = _completions_of(path) if path.is_dir() else path
@@ -281,18 +280,18 @@ def sample_batches(
 
 
 def nothing_in(path: Path) -> InputError:
-    """Return the error of a file without one row."""
-    return InputError(f"{str(path)!r} holds no completions; give a file with one row each")
+    """Return the error for a file without rows."""
+    return InputError(f"{str(path)!r} contains no completions; give a file with one row each")
 
 
 def name_of_unnamed(runs: Iterable[str], default: str) -> str:
-    """Return the run of rows that name none: the file's one run, or the default."""
+    """Return the run of rows that name no run: the file's one run, or the default."""
     named = set(runs) - {UNNAMED}
     return named.pop() if len(named) == 1 else default
 
 
 def name_of(path: Path) -> str:
-    """Return the run of rows that name none: the name of their folder or file."""
+    """Return the run of rows that name no run: the name of their folder or file."""
     path = path / COMPLETIONS_FILE if path.is_dir() else path
     return path.resolve().parent.name if path.name == COMPLETIONS_FILE else path.stem
 
@@ -307,7 +306,7 @@ def require(path: Path) -> None:
         raise InputError(f"{str(path)!r} does not exist; give the path of a file")
 
 
-# Of files that a folder of another tool's results may hold.
+# Patterns of files in result folders of other tools.
 SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
 
 
@@ -322,7 +321,7 @@ def _completions_of(folder: Path) -> Path:
         if inside or files:
             named = inside or [path for path in files if "samples_" in path] or files
             hint = f"give one of its {'folders' if inside else 'files'}: {', '.join(named[:5])}"
-        raise InputError(f"the folder {str(folder)!r} holds no {COMPLETIONS_FILE}; {hint}")
+        raise InputError(f"the folder {str(folder)!r} has no {COMPLETIONS_FILE}; {hint}")
     return file
 
 
@@ -339,7 +338,7 @@ def _tabular(
 
 
 def _counting(path: Path, selected: RowSelection) -> RowSelection:
-    """Select the rows of a run folder that count, which takes a look at the whole file."""
+    """Select the rows of a run folder that count, which needs a pass over the whole file."""
     with closing(read_rows(path)) as rows:
         counting = counting_rows(rows)
     return lambda number: number in counting and selected(number)

@@ -1,4 +1,4 @@
-"""A sample as a file holds it, before its problem is known."""
+"""A sample as stored in a file, before its problem is known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish
 from gradeschool.scorer import clip
 
-UNNAMED = ""  # the run of a row that names none, until the whole file is read
+UNNAMED = ""  # the run of a row that names no run, until the whole file is read
 WHOLE = re.compile(r"\s*(-?\d{1,18})\s*\Z")
 NUMBER_AT_END = re.compile(r"(?:^|[-_:/# ])0*(\d{1,15})\Z")
 FINISHES = {
@@ -23,11 +23,11 @@ FINISHES = {
 
 
 class Reference(NamedTuple):
-    """How a row names its problem; what it does not say is None.
+    """How a row identifies its problem; what it does not say is None.
 
-    question: may be a prompt with the question inside. answer: of a log that carries its problems
-    with it. gold: the row's own, for problems that the dataset does not hold. order: the number of
-    the row, for files that name no problems. prompted: the question stands in the text itself.
+    question: may be a prompt that contains the question. answer: from a log that includes its
+    problems. gold: the row's own, for problems outside the dataset. order: the row number, for
+    files that name no problems. prompted: the text itself contains the question.
     """
 
     position: int | None = None
@@ -40,14 +40,14 @@ class Reference(NamedTuple):
 
     @property
     def number(self) -> int | None:
-        """The row of the dataset that the position, or the number at the end of the id, means."""
+        """The row of the dataset, by the position or the number at the end of the id."""
         if self.position is not None or self.id is None:
             return self.position
         match = NUMBER_AT_END.search(self.id)
         return None if match is None else int(match[1])
 
     def counted_from(self, base: int) -> Reference:
-        """Return this reference with its number lowered by `base`, from which a file counts."""
+        """Return this reference with its number lowered by `base`, the file's first number."""
         number = self.number
         if number is None or not base:
             return self
@@ -61,10 +61,10 @@ class Reference(NamedTuple):
 class FileSample(NamedTuple):
     """A completion with its place in a file.
 
-    row: 1-based number in the file. run: the name that results are grouped under, UNNAMED where an
-    unreadable row names none. sample: its number among the samples of its problem, None where
-    the file does not number them. error: the provider's failure, which is an outcome and no zero.
-    fault: why the row cannot be used.
+    row: 1-based number in the file. run: the name that results are grouped under, UNNAMED for an
+    unreadable row without a run. sample: its number among the samples of its problem, None if the
+    file does not number them. error: the provider's failure, which is an outcome, not a wrong
+    answer. fault: why the row cannot be used.
     """
 
     row: int
@@ -79,17 +79,17 @@ class FileSample(NamedTuple):
 
 
 def faulty(row: int, run: str, fault: str) -> FileSample:
-    """Return the record of a row that cannot be used."""
+    """Return the record for a row that cannot be used."""
     return FileSample(row, run, Reference(), "", fault=fault)
 
 
 def finish_of(value: object) -> Finish:
-    """Return the `Finish` of a finish reason of any API."""
+    """Return the `Finish` for a finish reason of any API."""
     return FINISHES.get(str(value), Finish.UNKNOWN)
 
 
 def text_of(content: object, between: str = "") -> str | None:
-    """Return the text of a message's content: a string, or a list of parts; None for neither."""
+    """Return the text of a message's content (a string or a list of parts), else None."""
     if isinstance(content, str):
         return content
     if isinstance(content, list) and all(isinstance(part, Mapping | str) for part in content):
@@ -112,7 +112,7 @@ def whole_number(value: object) -> int | None:
 
 
 def shown(value: object) -> str:
-    """Return a value in a form that a message can show, however long or deep it is."""
+    """Return a value in a form that fits into a message, however long or deep it is."""
     try:
         return clip(repr(value))
     except RecursionError:
@@ -121,7 +121,7 @@ def shown(value: object) -> str:
 
 def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
     """Return the first of these fields that is present and not None."""
-    for name in names:  # half the time of a generator, four times a row
+    for name in names:  # takes half as long as a generator; called four times a row
         value = fields.get(name)
         if value is not None:
             return value

@@ -1,4 +1,4 @@
-"""The settings that files of results record, under one name for each in all formats."""
+"""The settings recorded in files of results, under the same names for all formats."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Message, Prompt
 from gradeschool.formats.samples import text_of
 
-# The settings, in the order in which they are shown.
+# The settings, in display order.
 MODEL, ANSWERED_BY, ADDRESS, ENGINE = "model", "answered by", "address", "engine"
 VERSIONS, PRECISION, PROTOCOL = "versions", "precision", "protocol"
 KV_CACHE, FLASH_ATTENTION = "KV cache", "flash attention"
-UNKNOWN = "unknown"  # written for a setting that an engine does not tell
+UNKNOWN = "unknown"  # value of a setting that an engine does not report
 FORM, SYSTEM, PROMPT = "prompt form", "system message", "prompt"
 SHOTS, SHOT_COUNT, TEMPLATE = "few-shot source", "few-shot examples", "chat template"
 BOS, PROMPT_TOKENS = "BOS token", "prompt tokens"
@@ -27,7 +27,7 @@ SETTINGS = (
     *(SAMPLES, DATASET, DIGEST, LABELS, SCORER),
 )
 
-# Those that may change every text, and leave no trace in it.
+# Settings that may change every text and leave no trace in it.
 EVERYWHERE = (
     *(
         MODEL,
@@ -49,7 +49,7 @@ EVERYWHERE = (
 
 
 class RecordedRequest(NamedTuple):
-    """The request of one completion; None for what is not recorded."""
+    """The request for one completion; fields that are not recorded are None."""
 
     prompt: Prompt | None = None
     prompt_tokens: int | None = None
@@ -57,11 +57,11 @@ class RecordedRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RecordedSettings:
-    """What a file of results records of how it was made.
+    """The settings recorded in a file of results.
 
-    kind: the format, in words. values: by the names of SETTINGS; a name without a value is not
-    recorded. requests: by the row of the completion. scorer: the name of the scorer that gave the
-    published number, "" where the file does not say.
+    kind: the format, in words. values: by the names in SETTINGS; settings that are not recorded are
+    missing. requests: by the row of the completion. scorer: the name of the scorer behind the
+    published number, "" if the file does not say.
     """
 
     kind: str
@@ -71,24 +71,24 @@ class RecordedSettings:
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """Return a JSON value that is an object, an empty one for any other."""
+    """Return a JSON value if it is an object, else an empty object."""
     return value if isinstance(value, Mapping) else {}
 
 
 def address_of(url: object) -> str | None:
-    """Return a server's address without the route that a tool appends to it."""
+    """Return a server's address without the route that tools append."""
     if not isinstance(url, str) or not url:
         return None
     return url.removesuffix("/").removesuffix("/chat/completions").removesuffix("/completions")
 
 
 def recorded(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that are not None; a setting without one is not recorded."""
+    """Return the values that are not None; None means not recorded."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 def messages_prompt(value: object) -> Prompt | None:
-    """Return the prompt that a JSON list of {"role", "content"} is, None for anything else."""
+    """Return the prompt in a JSON list of {"role", "content"}, None for any other value."""
     if not isinstance(value, list) or not value:
         return None
     turns = []

@@ -1,7 +1,7 @@
-"""Rows of JSONL and CSV (gzipped or not), JSON, Parquet, Arrow and Excel, each with its number.
+"""Read rows of JSONL and CSV (gzipped or not), JSON, Parquet, Arrow and Excel.
 
-What is read is bounded: a file may be hostile, or no table at all. The bounds are far above what
-answers to problems need.
+Every size is limited, because a file may be hostile or not a table at all. The limits are far above
+what completions need.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class Row(NamedTuple):
 
 
 class LineBatch(NamedTuple):
-    """LineBatch of JSONL that are not parsed yet, each with its row number."""
+    """Lines of JSONL that are not parsed yet, each with its row number."""
 
     numbered: Sequence[tuple[int, bytes]]
 
     def rows(self) -> Iterator[Row]:
-        """Parse the lines."""
+        """Parse the lines into rows."""
         return (Row(number, *parse_line(line)) for number, line in self.numbered)
 
 
@@ -49,7 +49,7 @@ class CellBatch(NamedTuple):
     batch: Any
 
     def rows(self) -> Iterator[Row]:
-        """Make Python values of the cells. Raises InputError for text that is no UTF-8."""
+        """Convert the cells to Python values. Raises InputError for text that is not UTF-8."""
         names = self.batch.schema.names
         columns = [_values(column) for column in self.batch.columns]
         for number, *values in zip(self.numbers, *columns, strict=True):
@@ -57,34 +57,34 @@ class CellBatch(NamedTuple):
 
 
 class ParsedBatch(NamedTuple):
-    """Rows that are parsed."""
+    """Parsed rows."""
 
     parsed: Sequence[Row]
 
     def rows(self) -> Iterator[Row]:
-        """Yield them."""
+        """Yield the rows."""
         return iter(self.parsed)
 
 
-# Rows of a file, few enough to be sent to another process, which then parses them.
+# Rows of a file, few enough to send to another process, which parses them.
 TableBatch = LineBatch | CellBatch | ParsedBatch
 BATCH_ROWS = 1024
-SEPARATORS = ",;\t|"  # of CSV, by their number in the header
-ARROW_FILE = b"ARROW1"  # what an Arrow file begins with, and a stream does not
-# What a damaged Excel file raises in openpyxl, zipfile and the parser of XML (a SyntaxError).
+SEPARATORS = ",;\t|"  # of CSV; the most frequent in the header counts
+ARROW_FILE = b"ARROW1"  # an Arrow file begins with this, a stream does not
+# Raised for a damaged Excel file by openpyxl, zipfile and the XML parser (a SyntaxError).
 EXCEL_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, IndexError,
                 TypeError, AttributeError, RuntimeError, SyntaxError)  # fmt: skip
 BATCH_BYTES = 4 * 2**20  # JSONL: a batch ends with the line that reaches this
 CSV = (".csv", ".tsv", ".tab")
 ARROW = (".arrow", ".feather")
 EXCEL = ".xlsx"
-NO_JSON = (*CSV, *ARROW, ".parquet", EXCEL)  # endings of files that hold no JSON
+NO_JSON = (*CSV, *ARROW, ".parquet", EXCEL)  # endings of files that are not JSON
 LARGEST_ROW = 32 * 2**20  # bytes of a line of JSONL or CSV
 LARGEST_WHOLE = 512 * 2**20  # bytes of a file that is one JSON value
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
-MOST_TITLE_ROWS = 10  # above the header of an Excel table, and the header
+MOST_TITLE_ROWS = 10  # rows above the header of an Excel table, header included
 MOST_COLUMNS = 10_000
-LONG_TEXTS = 2**20  # bytes of the texts that a column of Parquet names; writers stop at as many
+LONG_TEXTS = 2**20  # bytes of the distinct texts in a Parquet column; writers stop at as many
 RowSelection = Callable[[int], bool]
 
 
@@ -96,10 +96,9 @@ def every_row(number: int) -> bool:
 def read_rows(path: Path) -> Generator[Row, None, None]:
     """Yield the rows of a .jsonl, .csv or .parquet file (any other ending is read as JSONL).
 
-    The first two may be gzipped, with .gz after their ending. A row that cannot be read comes with
-    its `fault` and no fields; the rows after it still come. A caller that stops half-way closes
-    the generator, and with it the file. Raises InputError where the file itself cannot be read,
-    MissingExtraError for Parquet without pyarrow.
+    JSONL and CSV may be gzipped, with .gz after their ending. An unreadable row is yielded with its
+    `fault` and no fields, and reading continues. Closing the generator closes the file. Raises
+    InputError if the file itself cannot be read, MissingExtraError for Parquet without pyarrow.
     """
     for batch in read_batches(path):
         yield from batch.rows()
@@ -108,9 +107,9 @@ def read_rows(path: Path) -> Generator[Row, None, None]:
 def read_batches(
     path: Path, selected: RowSelection = every_row
 ) -> Generator[TableBatch, None, None]:
-    """Yield the rows of a file whose numbers are selected, in batches; see `read_rows`.
+    """Yield the selected rows of a file in batches; see `read_rows`.
 
-    One batch at a time is in memory, however long the file is.
+    Only one batch at a time is in memory, however long the file is.
     """
     if not path.is_file():
         kind = "is a folder" if path.is_dir() else "does not exist"
@@ -130,7 +129,7 @@ def read_batches(
             else:
                 yield from _line_batches(file, selected)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{str(path)!r} is no whole gzip file: {error}; copy it anew") from error
+        raise InputError(f"{str(path)!r} is a damaged gzip file: {error}; copy it again") from error
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
 
@@ -144,9 +143,9 @@ def _unpacked_suffix(path: Path) -> str:
 
 
 def spread_rows(path: Path, count: int = 32) -> list[Row]:
-    """Return some rows from all over a large file of JSON lines, none of any other file.
+    """Return some rows from all over a large JSONL file; for other files, no rows.
 
-    Their numbers are not known: they have the number 0.
+    Their numbers are unknown, so each has the number 0.
     """
     if path.suffix in (*NO_JSON, ".gz") or path.stat().st_size < BATCH_BYTES:
         return []
@@ -160,7 +159,7 @@ def spread_rows(path: Path, count: int = 32) -> list[Row]:
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not empty with their numbers; b"" for one that is too long."""
+    """Yield the non-empty lines with their numbers; b"" for a line that is too long."""
     number = 0
     while line := file.readline(LARGEST_ROW):
         number += 1
@@ -205,7 +204,7 @@ def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
     except json.JSONDecodeError as error:
         return {}, f"is not valid JSON ({error.msg}, column {error.colno})"
     except ValueError:
-        return {}, "holds an integer of more digits than can be read; write it as a string"
+        return {}, "contains an integer with too many digits to read; write it as a string"
     except RecursionError:
         return {}, "is nested too deeply to be read"
     if not isinstance(fields, dict):
@@ -214,7 +213,7 @@ def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
 
 
 def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
-    """Yield the rows of CSV; the header shows what separates its columns."""
+    """Yield the rows of CSV; the separator is detected in the header."""
     text = io.TextIOWrapper(file, encoding=_encoding(file), newline="")
     csv.field_size_limit(LARGEST_ROW)
     number = 1
@@ -229,7 +228,7 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
             if not cells:
                 continue
             if len(cells) > len(columns):
-                yield Row(number, {}, "has more fields than the header; quote what holds a comma")
+                yield Row(number, {}, "has more fields than the header; quote fields with commas")
             else:
                 yield Row(number, dict(zip(columns, cells, strict=False)))
     except UnicodeError:
@@ -262,7 +261,7 @@ def _text_lines(text: io.TextIOWrapper, name: str) -> Iterator[str]:
 
 
 def check_columns(columns: Sequence[str], file: str) -> None:
-    """Raise InputError for a header with a name twice, or with more columns than any table has."""
+    """Raise InputError for a header with a duplicate name or too many columns."""
     if len(columns) > MOST_COLUMNS:
         raise InputError(f"{file} has {len(columns)} columns; is its first row the header?")
     if twice := [name for name, count in Counter(columns).items() if count > 1]:
@@ -270,7 +269,7 @@ def check_columns(columns: Sequence[str], file: str) -> None:
 
 
 def _excel_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of an Excel file (`_sheet_rows`); formulas give their stored values."""
+    """Yield the rows of an Excel file (`_sheet_rows`); formulas give their stored results."""
     try:
         import openpyxl
     except ImportError:
@@ -280,19 +279,19 @@ def _excel_rows(path: Path) -> Iterator[Row]:
             with zipfile.ZipFile(file) as archive:
                 size = sum(member.file_size for member in archive.infolist())
             if size > LARGEST_SHEET:
-                raise InputError(f"{str(path)!r} holds {size} bytes once unpacked; save it as CSV")
+                raise InputError(f"{str(path)!r} has {size} bytes once unpacked; save it as CSV")
             yield from _sheet_rows(
                 openpyxl.load_workbook(file, read_only=True, data_only=True), path
             )
     except EXCEL_DAMAGE as error:
-        raise InputError(f"{str(path)!r} is no readable Excel file: {clip(str(error))}") from error
+        raise InputError(f"{str(path)!r} cannot be read as Excel: {clip(str(error))}") from error
 
 
 def _sheet_rows(book: Any, path: Path) -> Iterator[Row]:
     """Yield the rows of a workbook's first sheet that has a table, below its header.
 
-    The header is the first row with several texts; what stands above it, such as a title, is left
-    out. Where no sheet has one, the first row of the first sheet is the header.
+    The header is the first row with several texts; rows above it, such as a title, are left out. If
+    no sheet has such a row, the first row of the first sheet is the header.
     """
     with closing(book):
         tables = ((sheet, _header_row(sheet)) for sheet in book.worksheets)
@@ -329,14 +328,14 @@ def _arrow_batches(path: Path, selected: RowSelection) -> Iterator[CellBatch]:
     last = 0
     try:
         for batch in _record_batches(path):
-            batch.validate(full=True)  # else a damaged file may end the process
+            batch.validate(full=True)  # otherwise a damaged file may crash the process
             numbers = range(last + 1, last + 1 + batch.num_rows)
             last += batch.num_rows
             if selected is every_row:
                 yield CellBatch(numbers, batch)
             elif chosen := [number for number in numbers if selected(number)]:
                 yield CellBatch(chosen, batch.take([number - numbers.start for number in chosen]))
-    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:  # names of columns
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:  # Unicode: column names
         kind = "Parquet" if path.suffix == ".parquet" else "Arrow"
         reason = clip(str(error), 200)
         raise InputError(f"{str(path)!r} is not a readable {kind} file: {reason}") from error
@@ -347,13 +346,13 @@ def _record_batches(path: Path) -> Iterator[Any]:
     from pyarrow import OSFile, ipc, parquet
 
     if path.suffix == ".parquet":
-        # Not buffered ahead: a row group may be as large as the file.
+        # No read-ahead: a row group may be as large as the file.
         with parquet.ParquetFile(path, pre_buffer=False) as file:
             repeated = _repeated_texts(file)
         with parquet.ParquetFile(path, pre_buffer=False, read_dictionary=repeated) as file:
             yield from file.iter_batches(batch_size=BATCH_ROWS)
         return
-    with OSFile(str(path)) as source:  # not mapped: a file that shrinks would end the process
+    with OSFile(str(path)) as source:  # not mapped: a file that shrinks would crash the process
         if source.read(len(ARROW_FILE)) == ARROW_FILE:
             reader = ipc.open_file(source)
             batches = (reader.get_batch(index) for index in range(reader.num_record_batches))
@@ -368,8 +367,8 @@ def _record_batches(path: Path) -> Iterator[Any]:
 def _repeated_texts(file: Any) -> list[str]:
     """Return the columns of a Parquet file that name a few long texts many times.
 
-    They are read as dictionaries, which hold each text once. Raises InputError for one that is
-    inside of another column.
+    They are read as dictionaries, which store each text once. Raises InputError for such a column
+    inside another column.
     """
     names, metadata = {}, file.metadata
     paths = [file.schema.column(index).path for index in range(metadata.num_columns)]
@@ -377,8 +376,8 @@ def _repeated_texts(file: Any) -> list[str]:
         row_group = metadata.row_group(group)
         if row_group.total_byte_size < LONG_TEXTS:
             continue
-        # pyarrow ends the process when it is asked for damaged metadata of a column; reading a row
-        # of the column raises an error instead.
+        # pyarrow crashes the process on damaged metadata of a column; reading a row of the column
+        # raises an error instead.
         plain = [path for path in paths if "." not in path]
         next(file.iter_batches(batch_size=1, row_groups=[group], columns=plain), None)
         for index, path in enumerate(paths):
@@ -401,7 +400,7 @@ def _values(column: Any) -> list[Any]:
     import pyarrow as arrow
 
     try:
-        if arrow.types.is_temporal(column.type):  # Python has no year 10,000, and Arrow has
+        if arrow.types.is_temporal(column.type):  # Arrow has a year 10,000, Python does not
             column = column.cast(arrow.string())
         if arrow.types.is_dictionary(column.type):  # each value is converted once: 50 times as fast
             words, places = _values(column.dictionary), column.indices.to_pylist()
@@ -419,8 +418,8 @@ def _values(column: Any) -> list[Any]:
 def read_whole(path: Path) -> Any:
     """Return the value of a `.json` file, or of any other text file that begins with "[".
 
-    None where the file is to be read row by row: it is none of these, or holds further values
-    after the first, as JSONL does. Raises InputError where it is one value that cannot be read.
+    Returns None if the file must be read row by row: it is neither of these, or has further values
+    after the first, as JSONL does. Raises InputError if it is one value that cannot be read.
     """
     if _unpacked_suffix(path) in NO_JSON or not path.is_file():
         return None
@@ -437,7 +436,7 @@ def read_whole(path: Path) -> Any:
             )
         return json.loads(content)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{str(path)!r} is no whole gzip file: {error}; copy it anew") from error
+        raise InputError(f"{str(path)!r} is a damaged gzip file: {error}; copy it again") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{str(path)!r} is not valid UTF-8 (byte {error.start})") from error
     except json.JSONDecodeError as error:
@@ -447,7 +446,7 @@ def read_whole(path: Path) -> Any:
         raise InputError(f"{str(path)!r} is not valid JSON ({error.msg}, {where})") from error
     except ValueError as error:
         raise InputError(
-            f"{str(path)!r} holds an integer of more digits than can be read; write it as a string"
+            f"{str(path)!r} contains an integer with too many digits to read; write it as a string"
         ) from error
     except RecursionError:
         raise InputError(f"{str(path)!r} is nested too deeply to be read") from None
@@ -460,11 +459,11 @@ def _begins_array(head: bytes) -> bool:
 
 
 def array_rows(value: Any, path: Path) -> Iterator[Row]:
-    """Yield the objects of a JSON array as rows; raises InputError where it is no array."""
+    """Yield the objects of a JSON array as rows; raises InputError for any other value."""
     if not isinstance(value, list):
         raise InputError(
-            f"{str(path)!r} holds no 'samples' and no other list of rows; give an inspect log, or "
-            "one JSON object a line"
+            f"{str(path)!r} has neither 'samples' nor another list of rows; give an inspect log, "
+            "or one JSON object a line"
         )
     for number, fields in enumerate(value, start=1):
         if isinstance(fields, dict):

@@ -1,20 +1,20 @@
-"""Scorers and data of gradeschool in the shapes that other tools expect."""
+"""The scorers and data of gradeschool inside other tools."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 
-# The scorer of every reward, scorer and environment that names none.
+# The default scorer of every reward, inspect scorer and environment.
 DEFAULT_SCORER = "gradeschool/reader"
 
 
 def renamed(
     scorer: str | Sequence[str], rule: str | Sequence[str], old: str = "rule"
 ) -> str | Sequence[str]:
-    """Return the scorer, which may come under the keyword's old name until 0.2.0.
+    """Return the scorer, also from the keyword's old name, which works until 0.2.0.
 
-    old: that name, `rule` or `rules`. Warns with DeprecationWarning where it is used.
+    old: the old name, `rule` or `rules`. Warns with DeprecationWarning if it is used.
     """
     if not rule:
         return scorer

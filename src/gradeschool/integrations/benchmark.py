@@ -1,4 +1,4 @@
-"""GSM8K as a benchmark class: tasks with ids, and an evaluation of one output at a time."""
+"""GSM8K as a benchmark class: tasks by id, and evaluation of one output at a time."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationResult:
-    """1.0 or 0.0, and a sentence that says what was read."""
+    """A score of 1.0 or 0.0, and a sentence with the extracted answer."""
 
     score: float
     score_explanation: str
 
 
 class GSM8KBenchmark:
-    """The test split of GSM8K (or a dataset or folder that is given), task by task.
+    """The test split of GSM8K (or another dataset or folder), task by task.
 
-    data: a name or path as `-d` takes it, or a folder that holds `test.jsonl`. Ids are "0000",
-    "0001", ... in the order of the data. Raises DataError where the data is not to be had.
+    data: a name or path as for `-d`, or a folder with `test.jsonl`. Ids are "0000", "0001", ... in
+    the order of the data. Raises DataError if the data is not available.
     """
 
     name = "GSM8K"
@@ -61,21 +61,22 @@ class GSM8KBenchmark:
         return list(self._problems)
 
     def get_task(self, task_id: str) -> Task:
-        """Return one task; raises UnknownNameError for an id that is not there."""
+        """Return one task; raises UnknownNameError for an unknown id."""
         problem = self._problem(task_id)
         data = {"question": problem.question, "answer": problem.solution}
         return Task(task_id, self.name, data)
 
     def evaluate(self, task_id: str, output: str) -> EvaluationResult:
-        """Return 1.0 where the last "#### N" of an output is the gold, else 0.0.
+        """Return 1.0 if the last "#### N" of an output is the gold, else 0.0.
 
-        Exact: commas, "$", a trailing period and zero decimals do not matter, the sign does. An
-        output without "#### N" is taken as the answer whole. Never raises because of the output.
+        The comparison is exact: commas, "$", a trailing period and zero decimals do not matter, the
+        sign does. Without "#### N", the whole output is the answer. Never raises because of the
+        output.
         """
         gold = normalize(self._problem(task_id).gold)
         marked = _last_marked(str(output))
         read = normalize(str(output)) if marked is None else marked
-        where = "behind '####'" if marked is not None else "as the whole output (no '#### N' in it)"
+        where = "after '####'" if marked is not None else "as the whole output (no '#### N' in it)"
         right = _same(read, gold)
         verdict = "Correct" if right else f"Incorrect, expected {gold}"
         return EvaluationResult(float(right), f"{verdict}: read {clip(read)!r} {where}")
@@ -89,7 +90,7 @@ class GSM8KBenchmark:
 
 
 def _last_marked(output: str) -> str | None:
-    """Return what the last "####" before a run-on question marks, else before the end."""
+    """Return the text after the last "####" before a run-on question, else before the end."""
     marked = hashed_answer(answer_part(output)) or hashed_answer(output)
     return None if marked is None else marked.value
 

@@ -37,8 +37,8 @@ CONNECTIONS = 16
 class CallableModel:
     """A function as a model: it takes a text or chat messages and returns the completion's text.
 
-    An async function is awaited, any other is called in threads. OSError (such as time-outs and
-    broken connections) is retried; any other exception ends the run, which can be resumed.
+    An async function is awaited; other functions are called in threads. OSError (such as timeouts
+    and broken connections) is retried; any other exception ends the run, which can be resumed.
     """
 
     def __init__(self, function: ModelFunction, name: str) -> None:
@@ -54,7 +54,7 @@ class CallableModel:
         """Nothing to close."""
 
     async def answer(self, request: Request) -> Reply:
-        """Call the function. Raises TransientError, and InputError where it returns no text."""
+        """Call the function. Raises TransientError, and InputError if it returns no text."""
         try:
             if inspect.iscoroutinefunction(self.function):
                 text = await self.function(function_input(request.prompt))
@@ -88,18 +88,18 @@ def evaluate(
 ) -> Scores:
     """Evaluate a model under a protocol, and return the scores by the protocol's scorers.
 
-    model: a name as `gradeschool eval -m` takes it ("tiny", "http://localhost:8080/v1"), or a
-    function, async or not. A function takes a chat protocol's messages ({"role", "content"}; a last
-    one of the assistant is to be continued), another protocol's text, and returns a text.
+    model: a name as for `gradeschool eval -m` ("tiny", "http://localhost:8080/v1"), or a function,
+    async or not. A function takes the messages of a chat protocol ({"role", "content"}; a final
+    assistant message is to be continued) or the text of another protocol, and returns a text.
     protocol, dataset, limit, samples, temperature, max_tokens, seed, calculator: as the options of
-    that command. name: what a function is called; with the prompt it identifies what is stored.
-    output: a run folder that is kept, and resumed where it stopped; by default the run lasts as
-    long as the result. connections: the most requests at a time. progress: show it on stderr. log:
-    loggers as for --log, such as ("wandb", "tensorboard"); needs `output`.
-    Works where an event loop is running, as in a notebook; see `evaluate_async`.
+    that command. name: a function's name; together with the prompt it identifies stored
+    completions. output: a run folder to keep, which is resumed where it stopped; by default the
+    folder is deleted with the result. connections: maximum number of concurrent requests. progress:
+    show progress on stderr. log: loggers as for --log, such as ("wandb", "tensorboard"); needs
+    `output`. Works inside a running event loop, as in a notebook; see `evaluate_async`.
 
-    Raises InputError for what cannot be used, before anything is sent; DataError for a dataset that
-    cannot be had; FatalModelError where no request can succeed; what a function raises.
+    Raises InputError for unusable arguments, before anything is sent; DataError if the dataset is
+    not available; FatalModelError if no request can succeed; and any error of the function.
     """
     settings = _Settings(protocol, dataset, limit, samples, temperature, max_tokens, seed,
                          calculator, connections)  # fmt: skip
@@ -191,7 +191,7 @@ def _evaluate_in(
     if evaluation.fatal is not None:
         raise evaluation.fatal
     (run,) = load_runs(folder, work.plan.dataset.name, lambda _: None)
-    # Answers are stored as they come; problems are shown in their order.
+    # Answers are stored as they arrive; problems are shown in dataset order.
     order = {problem.id: index for index, problem in enumerate(work.plan.problems)}
     rows = sorted(run.samples, key=lambda sample: _place(sample, order))
     named = replace(run, name=called if function else run.name, samples=rows)
@@ -200,7 +200,7 @@ def _evaluate_in(
 
 
 def _check(settings: _Settings) -> None:
-    """Raise InputError for a setting of another kind than the command line would pass."""
+    """Raise InputError for a setting whose type the command line would not pass."""
     for field, least in (("limit", 1), ("samples", 1), ("max_tokens", 1), ("connections", 1)):
         value = getattr(settings, field)
         wrong = isinstance(value, bool) or not isinstance(value, int)
@@ -235,7 +235,7 @@ def _check_log(log: Sequence[str]) -> tuple[str, ...]:
 
 
 def _run_log(names: Sequence[str], folder: Path, progress: bool) -> EvaluationLog:
-    """Return the log of a run; a logger that fails is reported on stderr."""
+    """Return the log of a run; logger failures are reported on stderr."""
     from gradeschool.reports.loggers import EvaluationLog
     from gradeschool.reports.printable import say
 
@@ -247,7 +247,7 @@ def _run_log(names: Sequence[str], folder: Path, progress: bool) -> EvaluationLo
 
 
 def _display(progress: bool) -> AbstractContextManager[RunProgress]:
-    """Return the progress display of the command line, or none."""
+    """Return the progress display of the command line, or None."""
     if not progress:
         return nullcontext(RunProgress())
     from gradeschool.reports.progress import EvaluationDisplay
@@ -256,7 +256,7 @@ def _display(progress: bool) -> AbstractContextManager[RunProgress]:
 
 
 def function_input(prompt: Prompt) -> FunctionInput:
-    """Return the input of a function: the text, or the messages with the prefix as the last."""
+    """Return the input of a function: the text, or the messages with the prefix as the last one."""
     if prompt.text is not None:
         return prompt.text
     messages = [message._asdict() for message in prompt.messages]

@@ -1,4 +1,4 @@
-"""What inspect_ai finds under the name `gradeschool` (entry-point group `inspect_ai`).
+"""Everything that inspect_ai finds as `gradeschool/...` (entry-point group `inspect_ai`).
 
 Tasks `gradeschool/gsm8k` and `gradeschool/aime2025`, every scorer, and
 `gradeschool/numeric_equality`.

@@ -1,9 +1,9 @@
 """Every scorer as a scorer of inspect_ai: `inspect score LOG --scorer gradeschool/reader`.
 
-There a scorer is called "gradeschool/" and its name, without a "gradeschool/" of its own; "@" and
-"." in it, which inspect takes for files, are ":" and "_":
-`inspect/match-numeric@<=0.3.220` is `gradeschool/inspect/match-numeric:<=0_3_220`. Written against
-inspect_ai 0.3.285; 0.3.220, the oldest that is tested, has no `Score.reason`.
+In inspect, a scorer's name has one prefix "gradeschool/"; "@" and "." in it, which inspect takes
+for files, become ":" and "_": `inspect/match-numeric@<=0.3.220` is
+`gradeschool/inspect/match-numeric:<=0_3_220`. Written against inspect_ai 0.3.285; 0.3.220, the
+oldest that is tested, has no `Score.reason`.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ VALUES = {
     Outcome.NO_ANSWER: NOANSWER,
     Outcome.ERROR: float("nan"),
 }
-# inspect's own words where it has one (inspect_ai.scorer.ScoreReason); other causes are ours.
+# inspect's own words where it has them (inspect_ai.scorer.ScoreReason); other causes are ours.
 REASONS = {
     Failure.NO_RESPONSE: "no_response",
     Failure.REFUSAL: "refusal",
@@ -51,15 +51,15 @@ FINISHES = {"max_tokens": "length", "model_length": "length", "content_filter": 
 
 
 def scorer_name(name: str) -> str:
-    """Return a scorer's name in inspect, without the package's name before it."""
+    """Return a scorer's name in inspect, without the prefix "gradeschool/"."""
     return name.removeprefix(OWN).replace("@", ":").replace(".", "_")
 
 
 def score_of(scorer: Scorer, state: TaskState, target: Target) -> Score:
     """Return a scorer's verdict on a sample as inspect's score.
 
-    Correct, incorrect or NOANSWER; a scorer that fails leaves the sample unscored (NaN). The reason
-    is the cause of a miss, the explanation says what was read and where.
+    It is correct, incorrect or NOANSWER; a scorer failure leaves the sample unscored (NaN). The
+    reason is the cause of a miss; the explanation says what was extracted and where.
     """
     text, gold = state.output.completion, target.text
     verdict = scorer.judge(text, problem_of(state, gold))
@@ -76,7 +76,7 @@ def score_of(scorer: Scorer, state: TaskState, target: Target) -> Score:
 
 
 def problem_of(state: TaskState, gold: str) -> Problem:
-    """Return the problem of a sample; its metadata may hold the "question" and the "solution"."""
+    """Return the problem of a sample; its metadata may have a "question" and a "solution"."""
     facts: dict[str, Any] = state.metadata or {}
     question, solution = facts.get("question"), facts.get("solution")
     return Problem(
@@ -104,7 +104,7 @@ def _scoring(name: str) -> InspectScorer:
     chosen = get_usable_scorer(name)
 
     async def score(state: TaskState, target: Target) -> Score:
-        if chosen.extra:  # runs in another process; waiting must not block the event loop
+        if chosen.extra:  # runs in another process; waiting for it must not block the event loop
             return await anyio.to_thread.run_sync(score_of, chosen, state, target)
         return score_of(chosen, state, target)
 
@@ -126,11 +126,11 @@ numeric_equality = _scorer_for(NUMERIC_EQUALITY, "numeric_equality")
 
 @scorer(metrics=[accuracy(), stderr()], name="scorer")
 def named_scorer(scorer: str = DEFAULT_SCORER) -> InspectScorer:
-    """Score by the scorer of that name: `--scorer gradeschool/scorer -S scorer=openai/2021`."""
+    """Score by a named scorer: `--scorer gradeschool/scorer -S scorer=openai/2021`."""
     return _scoring(scorer)
 
 
 @scorer(metrics=[accuracy(), stderr()])
 def rule(rule: str = DEFAULT_SCORER) -> InspectScorer:
-    """Score by the scorer of that name: the old name of `scorer`, until 0.2.0."""
+    """Score by a named scorer: the old name of `scorer`, until 0.2.0."""
     return _scoring(rule)

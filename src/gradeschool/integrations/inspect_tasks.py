@@ -1,7 +1,7 @@
 """Tasks of inspect_ai: `inspect eval gradeschool/gsm8k -T protocol=olmes/gsm8k-tulu`.
 
-Prompts, decoding and scorers are those of the named protocol; what the task leaves open
-(temperature, length) is inspect's to decide, and its options on the command line override ours.
+Prompts, decoding and scorers are those of the named protocol. Inspect decides what the protocol
+leaves open (temperature, length), and inspect's options on the command line override ours.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from gradeschool.protocol import Protocol
 from gradeschool.protocols.registry import all_protocols, get_protocol, get_scorer
 
 TURNS = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
-# vLLM's and llama.cpp's words for "go on with the last assistant message".
+# vLLM's and llama.cpp's options to continue the last assistant message.
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
 # inspect_evals 0.26.0, src/inspect_evals/aime2025/aime2025.py
 AIME_PATH = "math-ai/aime25"
@@ -45,9 +45,9 @@ def gsm8k(
 ) -> Task:
     """GSM8K under a named protocol.
 
-    protocol: a chat protocol of `gradeschool protocols list`. dataset: a name or file, as `-d`
-    takes it ("sample" needs no download). scorers: names, by default the protocol's own. rules: the
-    old name of `scorers`.
+    protocol: a chat protocol from `gradeschool protocols list`. dataset: a name or file as for `-d`
+    ("sample" needs no download). scorers: names; by default those of the protocol. rules: the old
+    name of `scorers`.
     """
     return _task(protocol, load_dataset(dataset).problems, renamed(scorers, rules, "rules"))
 
@@ -61,9 +61,9 @@ def aime2025(
 ) -> Task:
     """AIME 2025, scored by numeric equality: 711 is not 11, 149 is not 49.
 
-    Takes the place of inspect_evals/aime2025. dataset: a file with the columns id, problem and
-    answer; by default math-ai/aime25 at the revision that inspect_evals uses. rules: the old name
-    of `scorers`.
+    Replaces inspect_evals/aime2025. dataset: a file with the columns id, problem and answer; by
+    default math-ai/aime25 at the revision that inspect_evals uses. rules: the old name of
+    `scorers`.
     """
     problems = load_dataset(dataset).problems if dataset else _aime()
     return _task(protocol, problems, renamed(scorers, rules, "rules"))
@@ -106,7 +106,7 @@ def _sample(problem: Problem, prompt: Prompt) -> Sample:
 
 
 def _config(decoding: Decoding, continues: bool) -> GenerateConfig:
-    """Return what a protocol says of decoding; None leaves it to the provider."""
+    """Return the decoding of a protocol; None leaves a setting to the provider."""
     options: dict[str, Any] = {
         "temperature": decoding.temperature,
         "top_p": decoding.top_p,

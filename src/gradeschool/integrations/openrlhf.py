@@ -1,7 +1,7 @@
-"""OpenRLHF: `--reward.remote_url` takes the path of this file, and calls its `reward_func`.
+"""OpenRLHF: give `--reward.remote_url` the path of this file; it calls `reward_func`.
 
-The signature is that of openrlhf 0.11.2 (utils/agent.py, `_fetch_rewards_via_func`): texts of
-prompt and response together, decoded with special tokens; a dictionary of tensors back.
+The signature is that of openrlhf 0.11.2 (utils/agent.py, `_fetch_rewards_via_func`): it takes texts
+of prompt and response together, decoded with special tokens, and returns a dictionary of tensors.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 from gradeschool.integrations.rewards import Grader
 
-# What decoders leave behind a response.
+# Special tokens that decoding leaves at the end of a response.
 SPECIAL_TOKEN = re.compile(r"(?:<\|[\w-]{1,40}\|>|</s>|<eos>|<pad>|<end_of_turn>)\Z")
 LONGEST_TOKEN = 48
-# Where decoding changed the prompt's beginning, its end says where the response begins.
+# If decoding changed the prompt's beginning, the prompt's end says where the response begins.
 PROMPT_END = 200
 GRADER = Grader()
 
@@ -39,7 +39,7 @@ def reward_func(
 
 
 def response(query: str, prompt: str) -> str:
-    """Return what a query holds behind its prompt, without the special tokens at its end."""
+    """Return the text of a query after its prompt, without special tokens at its end."""
     start = len(prompt) if query.startswith(prompt) else 0
     if not start and prompt:
         tail = prompt[-PROMPT_END:]
@@ -49,7 +49,7 @@ def response(query: str, prompt: str) -> str:
 
 
 def _end(text: str) -> int:
-    """Return where the white space and special tokens begin that a text ends with."""
+    """Return where the final white space and special tokens of a text begin."""
     end = len(text)
     while end:
         while end and text[end - 1].isspace():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def assert_accuracy() -> Callable[..., Scores]:
-    """Return a function that fails the test where the accuracy is too low."""
+    """Return a function that fails the test if the accuracy is too low."""
     return check
 
 
@@ -32,8 +32,8 @@ def check(
 ) -> Scores:
     """Return the scores, or fail the test with the accuracy, its interval and the first misses.
 
-    at_least: the accuracy required, from 0 to 1. scorer: a name; by default gradeschool/reader.
-    confident: require it of the lower end of the 95 % interval. rule: the old name of `scorer`.
+    at_least: the required accuracy, from 0 to 1. scorer: a name; by default gradeschool/reader.
+    confident: compare the lower end of the 95 % interval instead. rule: the old name of `scorer`.
     """
     from gradeschool.errors import InputError
     from gradeschool.integrations import DEFAULT_SCORER, renamed

@@ -1,6 +1,6 @@
-"""Rewards for completions: pure, safe in threads and processes, with bounded time, never raising.
+"""Rewards for completions: pure, safe in threads and processes, bounded in time, never raising.
 
-The adapters for TRL, verl and OpenRLHF use `Grader`, which works for any other trainer too.
+The adapters for TRL, verl and OpenRLHF use `Grader`, which works with other trainers too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import clip
 from gradeschool.verdict import Outcome, Verdict
 
-# Only the last characters of a longer completion are read: answers are at the end.
+# Only the last characters of a longer completion are read: the answer is at the end.
 LONGEST = 200_000
 LONGEST_GOLD = 20_000
 BOXED = "boxed"
@@ -32,7 +32,7 @@ NEAR = (Failure.SIGN_LOST, Failure.SCALE)
 
 
 class Reward(NamedTuple):
-    """The reward of one completion, and the reason.
+    """The reward of one completion, with the reason.
 
     value: None if the gold cannot be read or the scorer fails. outcome, answer, reason: those of
     the scorer's verdict; answer is "" if none was extracted.
@@ -51,10 +51,10 @@ class Reward(NamedTuple):
 
 @dataclass(frozen=True)
 class Grader:
-    r"""Rewards completions: 1 for a right answer, else 0; a call never raises.
+    r"""Rewards completions: 1 for a correct answer, else 0; a call never raises.
 
-    scorer: a name from `gradeschool protocols list`. format_credit: added where the text ends in
-    the form that `format` names: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it).
+    scorer: a name from `gradeschool protocols list`. format_credit: added if the text ends in the
+    form named by `format`: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it).
     partial_credit: for a wrong answer that lost its sign or is off by 100 or 1,000. rule: the old
     name of `scorer`. Raises UnknownNameError, MissingExtraError or InputError. Graders with the
     same settings compare equal, and can be pickled.
@@ -80,8 +80,8 @@ class Grader:
     def grade(self, completion: object, gold: object) -> Reward:
         """Return the reward of one completion against one gold.
 
-        completion: a text, or the messages of a chat, whose last is read; None is an empty text.
-        gold: the number, the whole solution ("... #### 18") or a GSM8K row.
+        completion: a text, or the messages of a chat, of which the last is read; None is an empty
+        text. gold: the number, the whole solution ("... #### 18") or a GSM8K row.
         """
         text = text_of(completion)
         if text is None:
@@ -99,9 +99,9 @@ class Grader:
         )
 
     def grade_all(self, completions: Sequence[object], golds: Sequence[object]) -> list[Reward]:
-        """Return the rewards of a batch; a scorer that calls a library gets all at once.
+        """Return the rewards of a batch; a scorer that calls a library gets the whole batch.
 
-        Raises InputError where there are not as many golds as completions.
+        Raises InputError if the numbers of golds and completions differ.
         """
         if len(completions) != len(golds):
             raise InputError(f"{len(completions)} completions but {len(golds)} golds; give as many")
@@ -123,7 +123,7 @@ class Grader:
 
 
 def has_format(text: str, form: str) -> bool:
-    r"""Tell whether a text's last line begins with "####", or holds a closed, filled `\boxed{}`."""
+    r"""Return whether a text's last line begins with "####" or has a closed, filled `\boxed{}`."""
     line = answer_part(text).strip().rpartition("\n")[2].strip()
     if form == MARKER:
         return line.startswith(MARKER) and any(map(str.isdigit, line))
@@ -134,7 +134,7 @@ def has_format(text: str, form: str) -> bool:
 def text_of(completion: object) -> str | None:
     """Return a completion's text: itself, or that of the last assistant's message of a chat.
 
-    None where it is neither a text nor messages, or holds no message of the assistant.
+    Returns None if it is neither a text nor messages, or has no assistant message.
     """
     if isinstance(completion, str):
         return completion
@@ -142,7 +142,7 @@ def text_of(completion: object) -> str | None:
         return _content(completion)
     messages = [turn for turn in completion if _field(turn, "role") in ("assistant", None)]
     if completion and not messages:
-        return None  # there is no message of the model
+        return None  # no message is from the model
     own = [turn for turn in messages if _field(turn, "role") == "assistant"]
     last = (own or messages or [None])[-1]
     return last if isinstance(last, str) else _content(last)
@@ -189,7 +189,7 @@ def _none(reason: str) -> Reward:
 
 @lru_cache(4096)
 def _problem_of(gold: str | None) -> Problem | None:
-    """Return the problem that a gold stands for; None where it is no number."""
+    """Return a problem with this gold, None if the gold is not a number."""
     if gold is None:
         return None
     try:
@@ -200,7 +200,7 @@ def _problem_of(gold: str | None) -> Problem | None:
 
 
 def extras(reward: Reward) -> dict[str, Any]:
-    """Return the fields of a reward for a log, without its value."""
+    """Return the fields of a reward for a log, except its value."""
     return {
         "correct": reward.correct,
         "outcome": reward.outcome.value,

@@ -1,4 +1,4 @@
-"""Scores from Python: texts and golds in, a result that prints, and renders in a notebook."""
+"""Score texts against golds from Python; the result prints, and renders in a notebook."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ from gradeschool.scoring.table import ScoredTable, scored_table
 from gradeschool.verdict import Outcome, Verdict
 
 HEADS = ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
-SHOWN = 5  # misses in a description
+SHOWN = 5  # number of misses in a description
 
 
 @dataclass(frozen=True)
 class Scores:
     """The scores of some completions; `print` and notebooks show a table.
 
-    run: counts, accuracy and interval of every scorer; the first is the headline, whose figures are
-    `accuracy`, `ci95` and `correct`. verdicts: the headline's, in the order of the completions.
-    scored: every completion under every scorer. folder: the run folder, None for `score`.
+    run: counts, accuracy and interval under every scorer; the first scorer is the headline, with
+    the figures `accuracy`, `ci95` and `correct`. verdicts: of the headline scorer, in the order of
+    the completions. scored: every completion under every scorer. folder: the run folder, None for
+    `score`.
     """
 
     run: RunScore
@@ -58,7 +59,7 @@ class Scores:
 
     @property
     def correct(self) -> int:
-        """Return how many completions are right by the first scorer."""
+        """Return the number of correct completions by the first scorer."""
         return self.headline.correct
 
     def __len__(self) -> int:
@@ -66,13 +67,13 @@ class Scores:
         return self.run.n
 
     def misses(self) -> list[tuple[int, Verdict]]:
-        """Return the place and the verdict of each completion that the first scorer rejects."""
+        """Return the index and the verdict of each completion that the first scorer rejects."""
         return [
             (index, verdict) for index, verdict in enumerate(self.verdicts) if not verdict.correct
         ]
 
     def describe_misses(self) -> str:
-        """Return a line for each of the first misses, "" where there is none."""
+        """Return one line for each of the first misses, "" if there are none."""
         lines = [f"  {position}: {verdict.reason}" for position, verdict in self.misses()[:SHOWN]]
         rest = len(self.misses()) - len(lines)
         return "\n".join([*lines, *([f"  and {rest} more"] if rest > 0 else [])])
@@ -110,7 +111,7 @@ class Scores:
         """Return a DataFrame with a row for each completion, failed ones included.
 
         Columns: problem, sample, question, gold, completion, error, answer (what the first scorer
-        extracted), reason, and for each scorer its outcome under its name. Raises ImportError where
+        extracted), reason, and the outcome under the name of each scorer. Raises ImportError if
         pandas is not installed.
         """
         try:
@@ -142,7 +143,7 @@ class Scores:
         """Write the report as `gradeschool report` does, and return its path.
 
         path: ends in .html, .md, .csv or .xml. force: replace a file that exists. Raises InputError
-        for another ending, for a file that exists, and where the run folder is gone.
+        for another ending, for a file that exists, and if the run folder no longer exists.
         """
         from gradeschool.reports.exports import check_report_path, report_scorers, write_report
         from gradeschool.reports.page.gather import gather, page_run
@@ -178,13 +179,12 @@ def score(
 ) -> Scores:
     """Return the scores of completions against their golds.
 
-    texts: the completions; or, without golds, rows with the keys "completion" and "gold" (and, as
-    far as there are, "question", "id", "sample"), or the path of a run folder or sample file with
-    one run. golds: one for each text: a number, a solution ("... #### 18"), a GSM8K row or a
-    Problem. scorer: a name or several; the first is the headline. dataset: of a file, as
-    `gradeschool score -d` takes it. rule: the old name of `scorer`. Raises InputError where texts
-    and golds differ in number or a gold cannot be read, UnknownNameError and MissingExtraError for
-    a scorer.
+    texts: the completions; or, without golds, rows with the keys "completion" and "gold" (optional:
+    "question", "id", "sample"), or the path of a run folder or sample file with one run. golds: one
+    for each text: a number, a solution ("... #### 18"), a GSM8K row or a Problem. scorer: one or
+    several names; the first is the headline. dataset: of a file, as for `gradeschool score -d`.
+    rule: the old name of `scorer`. Raises InputError if texts and golds differ in number or a gold
+    cannot be read, UnknownNameError and MissingExtraError for a scorer.
     """
     scorer = renamed(scorer, rule)
     names = [scorer] if isinstance(scorer, str) else list(scorer)
@@ -192,7 +192,7 @@ def score(
         runs = choose_runs([str(texts)], dataset, lambda message: None)
         if len(runs) > 1:
             several = ", ".join(f"{texts}#{selection.run.name}" for selection in runs)
-            raise InputError(f"{str(texts)!r} holds several runs; choose: {several}")
+            raise InputError(f"{str(texts)!r} contains several runs; choose: {several}")
         return scores_of(runs[0].run, names)
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise InputError(
@@ -242,7 +242,7 @@ def _sample_of_row(row: object, index: int) -> Sample:
 
 
 def scores_of(run: Run, scorers: Sequence[str]) -> Scores:
-    """Return the scores of a run by the scorers of these names, and the first one's verdicts."""
+    """Return the scores of a run by these scorers, and the verdicts of the first."""
     if not run.samples:
         raise InputError("there are no texts to score; give at least one")
     if not scorers:
@@ -252,7 +252,7 @@ def scores_of(run: Run, scorers: Sequence[str]) -> Scores:
 
 
 def _problem(gold: object, index: int) -> Problem:
-    """Return the problem of a gold; its place is its id, so that no two are taken for one."""
+    """Return a problem with this gold; its id is its index, so that all ids are distinct."""
     if isinstance(gold, Problem):
         return replace(gold, id=gold.id if gold.id != "?" else str(index))
     text = gold_of(gold)

@@ -1,7 +1,8 @@
 """TRL: `GRPOTrainer(reward_funcs=gradeschool.integrations.trl.reward, ...)`.
 
-The signature is that of trl 1.16 (trl/trainer/grpo_trainer.py, `_calculate_rewards`): completions
-as texts or chats, every dataset column as a keyword, a list of floats back, None to skip one.
+The signature is that of trl 1.16 (trl/trainer/grpo_trainer.py, `_calculate_rewards`): it takes
+completions as texts or chats and every dataset column as a keyword, and returns a list of floats,
+with None for a completion to skip.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from gradeschool.errors import InputError
 from gradeschool.integrations.rewards import Grader
 
-# Columns that may hold the gold, the first of them that is there.
+# Columns that may contain the gold; the first that exists is used.
 GOLD_COLUMNS = ("gold", "answer", "solution", "ground_truth")
 
 
@@ -22,10 +23,10 @@ GRADER = Grader()
 
 @dataclass(frozen=True)
 class RewardFunction:
-    """A reward function for TRL; `__name__` is what its logs call it.
+    """A reward function for TRL; `__name__` is its name in TRL's logs.
 
-    grader: what is rewarded. name: for the logs. column: the dataset column that holds the gold,
-    "" for the first of gold, answer, solution and ground_truth.
+    grader: gives the rewards. name: for the logs. column: the dataset column with the gold, "" for
+    the first of gold, answer, solution and ground_truth.
     """
 
     grader: Grader = GRADER
@@ -34,7 +35,7 @@ class RewardFunction:
 
     @property
     def __name__(self) -> str:
-        """Return the name that TRL logs the reward under."""
+        """Return the name of the reward in TRL's logs."""
         return self.name
 
     def __call__(
@@ -46,8 +47,8 @@ class RewardFunction:
     ) -> list[float | None]:
         """Return a reward for each completion; the reasons go into TRL's completions table.
 
-        None, which TRL skips, where the gold cannot be read. Raises InputError where the dataset
-        has no column with golds, which shows in the first step.
+        A reward is None, which TRL skips, if the gold cannot be read. Raises InputError, already in
+        the first step, if the dataset has no column with golds.
         """
         rewards = self.grader.grade_all(completions, self._golds(columns))
         if log_extra is not None:

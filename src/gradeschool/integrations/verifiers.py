@@ -1,8 +1,9 @@
-"""The environment `gsm8k-olmes`: OLMES's gsm8k::tulu for verifiers, prompts and scorer as in OLMES.
+"""The environment `gsm8k-olmes`: gsm8k::tulu for verifiers, with OLMES's prompts and scorer.
 
-Eight examples as turns, the assistant's answer begun with "Answer:", greedy, the last number of the
-reply (behind "</think>", where there is one) equal to that of the gold. `load_environment` is for
-verifiers 0.1.14 to 0.3.0; `verifiers_v1` holds the taskset of its version 1.
+The prompt has eight examples as turns and begins the assistant's answer with "Answer:"; decoding is
+greedy; the last number of the reply (after "</think>", if any) must equal that of the gold.
+`load_environment` is for verifiers 0.1.14 to 0.3.0; `verifiers_v1` has the taskset for its version
+1.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def load_environment(system_prompt: str | None = None, dataset: str = "gsm8k") -
     """Return the environment for `vf-eval gsm8k-olmes`.
 
     system_prompt: a system message before the examples; OLMES has none. dataset: a name or file, as
-    `gradeschool eval -d` takes it. Raises DataError where the problems or examples cannot be had.
+    for `gradeschool eval -d`. Raises DataError if the problems or examples are not available.
     """
     try:
         import verifiers as vf
@@ -43,7 +44,7 @@ def load_environment(system_prompt: str | None = None, dataset: str = "gsm8k") -
 
 
 def rows(dataset: str = "gsm8k", system_prompt: str | None = None) -> list[dict[str, Any]]:
-    """Return a row for each problem: prompt (messages), answer (the gold) and info (its id)."""
+    """Return one row per problem: prompt (messages), answer (the gold) and info (its id)."""
     protocol, problems = get_protocol(PROTOCOL), load_dataset(dataset).problems
     system = [] if system_prompt is None else [{"role": "system", "content": system_prompt}]
     prompts = protocol.render(problems, load_dataset(protocol.shots).problems)
@@ -62,7 +63,7 @@ def rows(dataset: str = "gsm8k", system_prompt: str | None = None) -> list[dict[
 
 
 def sampling() -> dict[str, Any]:
-    """Return OLMES's decoding, and the option that continues the last message."""
+    """Return OLMES's decoding, with the option to continue the last message."""
     decoding = get_protocol(PROTOCOL).decoding
     return {
         "temperature": decoding.temperature,

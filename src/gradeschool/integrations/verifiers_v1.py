@@ -1,7 +1,7 @@
 """The taskset of `gsm8k-olmes` for version 1 of verifiers (0.3.0 and later).
 
-Decoding belongs to the run there and not to the taskset: `olmes.toml` of the environment's folder
-holds it. Raises ImportError where verifiers is older; 0.1.14 has another, unfinished version 1.
+In version 1, decoding belongs to the run, not to the taskset: see `olmes.toml` in the environment's
+folder. Raises ImportError if verifiers is older; 0.1.14 has a different, unfinished version 1.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from gradeschool.integrations.verifiers import exact_match, reader, rows
 
 
 class Gsm8kOlmesData(TaskData):
-    """A problem: the messages, the last of which begins the answer, and the gold."""
+    """A problem: the gold, and the messages, of which the last begins the answer."""
 
     answer: str
 
@@ -38,7 +38,7 @@ class Gsm8kOlmesTask(Task[Gsm8kOlmesData]):
         return reader(trace.last_reply, self.data.answer)
 
     async def validate(self, runtime: Runtime) -> bool | None:
-        """Tell whether the gold scores against itself."""
+        """Return whether the gold scores against itself."""
         return exact_match(f"So the answer is {self.data.answer}.", self.data.answer) == 1.0
 
 

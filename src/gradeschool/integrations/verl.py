@@ -21,10 +21,10 @@ def compute_score(
     extra_info: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Return {"score", "acc", "pred", "outcome", "reason"} of one response.
+    """Return {"score", "acc", "pred", "outcome", "reason"} for one response.
 
-    options: the fields of `Grader`; others, which verl adds, are ignored. A gold that cannot
-    be read scores 0, with the outcome "error" to filter by.
+    options: the fields of `Grader`; others, which verl adds, are ignored. An unreadable gold scores
+    0, with the outcome "error" to filter by.
     """
     return _row(_grader(options).grade(solution_str, ground_truth))
 
@@ -36,7 +36,7 @@ def compute_scores(
     extra_infos: Sequence[object] | None = None,
     **options: Any,
 ) -> list[dict[str, Any]]:
-    """Return what `compute_score` does, for a batch."""
+    """Return the results of `compute_score` for a batch."""
     return [_row(reward) for reward in _grader(options).grade_all(solution_strs, ground_truths)]
 
 

@@ -13,7 +13,7 @@ from gradeschool.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One sample to ask for; `key` identifies it for ever (see `gradeschool.runs.plan`)."""
+    """One sample to request; `key` identifies it permanently (see `gradeschool.runs.plan`)."""
 
     key: str
     problem: Problem
@@ -24,10 +24,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: the completion's text and the facts about it.
+    """The reply to a request: the completion's text and facts about it.
 
-    deviations: what the server did otherwise than asked, in short words, mended where possible.
-    requests: how many it took. logprob: see `Completion`.
+    deviations: short descriptions of where the server deviated from the request; corrected if
+    possible. requests: number of HTTP requests. logprob: see `Completion`.
     """
 
     text: str
@@ -43,13 +43,13 @@ class Reply:
 class Model(Protocol):
     """A source of completions, used as an async context manager around a run.
 
-    `identity`: what makes its answers its own (provider, model name, address), part of every key;
-    never holds a secret. `name`: for people and file names.
+    `identity`: everything that determines its answers (provider, model name, address); part of
+    every key, never contains a secret. `name`: for people and file names.
     """
 
     @property
     def identity(self) -> str:
-        """Return what tells this model's answers from those of others."""
+        """Return what distinguishes this model's answers from those of others."""
 
     @property
     def name(self) -> str:
@@ -67,25 +67,25 @@ class Model(Protocol):
 
 @runtime_checkable
 class SeveralModel(Model, Protocol):
-    """A model that can be asked for several samples of one prompt at once."""
+    """A model that can return several samples of one prompt in one request."""
 
     async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
         """Return the replies to the first of these requests, at least one; raises ModelError.
 
-        The requests differ in their sample alone and have no seed.
+        The requests differ only in their sample, and have no seed.
         """
 
 
-# Requests that ended, each with its reply or the reason why there is none.
+# Finished requests, each with its reply or its error.
 Results = list[tuple[Request, Reply | ModelError]]
 
 
 @runtime_checkable
 class BulkModel(Model, Protocol):
-    """A model that takes all requests of a run at once and answers them in its own order."""
+    """A model that takes all requests of a run in one batch and answers them in its own order."""
 
     def answer_all(self, requests: Sequence[Request]) -> AsyncGenerator[Results, None]:
-        """Yield the results as they come; now and then an empty list while there are none.
+        """Yield results as they arrive, and from time to time an empty list if there are none.
 
-        Each request ends once. Close the iterator to stop early: what is being written is dropped.
+        Each request ends once. Close the iterator to stop early: unfinished samples are dropped.
         """

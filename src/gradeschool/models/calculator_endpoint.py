@@ -1,10 +1,10 @@
-"""The calculator over any `/v1/completions`: its result is inserted into each annotation.
+"""Use the calculator with any `/v1/completions`: insert its result into each annotation.
 
-The server is asked to stop at ">>". What it wrote after the "=" of the open annotation is replaced
-by the calculator's result, and the next request continues from there: one request more than there
-are annotations. The stop string is ">>" and not "=": every other "=" stands outside of an
-annotation ("5 * 3 = <<5*3=15>>15"), and no field that all servers send tells a stop at "=" from the
-end of the text. That an annotation is open is sure.
+Requests have the stop string ">>". The text after the "=" of the open annotation is replaced by the
+calculator's result, and the next request continues from there: one request more than there are
+annotations. The stop string is ">>" and not "=", because every other "=" is outside an annotation
+("5 * 3 = <<5*3=15>>15"), and no field that all servers send distinguishes a stop at "=" from the
+end of the text. An open annotation is certain.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from gradeschool.models.base import Reply, Request
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.models.llama_cpp import LlamaCppModel
 
-# Of a completion; GSM8K's solutions have 4 annotations on average and 15 at most.
+# Per completion; GSM8K's solutions have 4 annotations on average and 15 at most.
 MOST_REQUESTS = 64
-# Each request of a sample draws from a seed of its own.
+# Each request of a sample has its own seed.
 SEED_STEP = 1_000_003
 
 
@@ -34,7 +34,7 @@ class AnnotatedText(NamedTuple):
 
 
 class CalculatorEndpoint(Endpoint):
-    """An endpoint whose completions are written with the calculator; only completion prompts."""
+    """An endpoint that writes completions with the calculator; for completion prompts only."""
 
     @property
     def identity(self) -> str:
@@ -47,7 +47,7 @@ class CalculatorEndpoint(Endpoint):
         return f"{super().name}+calculator"
 
     async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
-        """Return the reply to the first request; its usage is that of all that it took."""
+        """Return the reply to the first request, with the usage of all HTTP requests."""
         request = requests[0]
         text, closed, spent = "", 0, Usage(0, 0)
         for number in range(MOST_REQUESTS):
@@ -63,13 +63,13 @@ class CalculatorEndpoint(Endpoint):
 
 
 class CalculatorLlamaCpp(CalculatorEndpoint, LlamaCppModel):
-    """The same for llama.cpp in this process."""
+    """A llama.cpp model in this process that writes with the calculator."""
 
 
 def annotated(text: str, closed: int, finish: Finish) -> AnnotatedText:
-    """Insert the result of the annotation that is open at the end of a text, and close it.
+    """Insert the result into the open annotation at the end of a text, and close it.
 
-    closed: how much of the text is behind an annotation already. finish: why the server stopped.
+    closed: length of the text up to the last closed annotation. finish: why the server stopped.
     """
     start = text.rfind(OPEN, closed)
     if start < 0:
@@ -97,7 +97,7 @@ def _left(request: Request, spent: Usage) -> int | None:
 
 
 def _sum(usage: Usage, addition: Usage) -> Usage:
-    """Add what two requests took; what a server does not count stays unknown."""
+    """Add the usage of two requests; counts that a server does not send remain unknown."""
     prompt, completion = (
         None if a is None or b is None else a + b for a, b in zip(usage, addition, strict=True)
     )

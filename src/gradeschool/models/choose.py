@@ -1,4 +1,4 @@
-"""From `-m PROVIDER/NAME` to a model."""
+"""Choose the model for `-m PROVIDER/NAME`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORMS = (
 )
 
 HUBS = ("hf", "huggingface", "hf.co", "huggingface.co")
-# Where providers have OpenAI-compatible addresses.
+# OpenAI-compatible addresses of providers.
 COMPATIBLE = {
     "anthropic": "https://api.anthropic.com/v1",
     "gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
@@ -57,15 +57,15 @@ def choose_model(
     calculator: bool = False,
     workers: Workers | None = None,
 ) -> Model:
-    """Return the model that a command line names; raises InputError for another form.
+    """Return the model named on the command line; raises InputError for an unknown form.
 
-    `openai/NAME` asks OPENAI_BASE_URL (default: OpenAI's own) with OPENAI_API_KEY. A URL is a base
-    of its own, asked with GRADESCHOOL_API_KEY if that is set, and with the one model that it serves
-    unless a name follows. `anthropic/NAME` and `gemini/NAME` ask these providers in their own
-    formats. `transformers/FOLDER_OR_ID`, `vllm/FOLDER_OR_ID` and
-    `llama.cpp/FILE.gguf` run a model on this machine; `tiny` is the one that the package ships.
-    seconds: how long one request may take. calculator: insert the results of annotations as the
-    model writes. workers: the processes in which a `transformers/` model runs.
+    `openai/NAME` uses OPENAI_BASE_URL (default: OpenAI's address) with OPENAI_API_KEY. A URL is
+    used as the base address, with GRADESCHOOL_API_KEY if set, and with the only model that it
+    serves unless a name follows. `anthropic/NAME` and `gemini/NAME` use the formats of these
+    providers. `transformers/FOLDER_OR_ID`, `vllm/FOLDER_OR_ID` and `llama.cpp/FILE.gguf` run a
+    model on this machine; `tiny` is the model shipped with the package. seconds: timeout of one
+    request. calculator: insert the results of annotations while the model writes. workers: the
+    processes that run a `transformers/` model.
     """
     spec = spec.strip()
     provider, _, name = spec.partition("/")
@@ -76,7 +76,7 @@ def choose_model(
         )
     if provider == "recorded" and name:
         if calculator:
-            raise InputError("a recorded model writes nothing new; leave out --calculator")
+            raise InputError("a recorded model cannot use the calculator; leave out --calculator")
         from gradeschool.models.recorded import RecordedModel
 
         return RecordedModel(name, problems, dataset)
@@ -101,7 +101,7 @@ def choose_model(
         from gradeschool.models.native import NativeModel
 
         if calculator:
-            raise InputError(f"{provider} answers chats alone; leave out --calculator")
+            raise InputError(f"{provider} answers only chats; leave out --calculator")
         return NativeModel(provider, name, seconds)
     from gradeschool.models.endpoint import Endpoint
 
@@ -112,7 +112,7 @@ def choose_model(
 
 
 def endpoint_of(spec: str, seconds: float, kind: type[E]) -> E:
-    """Return the endpoint that a command line names; raises InputError for another form."""
+    """Return the endpoint named on the command line; raises InputError for an unknown form."""
     spec = spec.strip()
     provider, _, name = spec.partition("/")
     if spec.lower().startswith(("http://", "https://")):
@@ -128,13 +128,13 @@ def endpoint_of(spec: str, seconds: float, kind: type[E]) -> E:
     forms = ENDPOINTS if probed else FORMS
     guesses = " or ".join(_guesses(spec, compatible=probed))
     hint = f"did you mean {guesses}?" if guesses else f"give {forms}"
-    raise InputError(f"the model {shown_address(spec)!r} is of no known form; {hint}")
+    raise InputError(f"the model {shown_address(spec)!r} has an unknown form; {hint}")
 
 
 def _guesses(spec: str, compatible: bool) -> list[str]:
-    """Return what may be meant by a model that is of no known form, the likeliest first.
+    """Return suggestions for a model of an unknown form, the likeliest first.
 
-    compatible: only a server of the OpenAI protocol can be meant.
+    compatible: suggest only servers of the OpenAI protocol.
     """
     provider, _, name = spec.partition("/")
     provider, path = provider.lower(), Path(spec)

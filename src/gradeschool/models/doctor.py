@@ -1,9 +1,9 @@
-"""Checks what a server really does, by about twenty-five small requests.
+"""Check what a server really does with about twenty-five small requests.
 
-Servers accept fields that they ignore, fill in defaults of their own, and leave stop
-strings in. Each probe here asks so that the answer shows it, and says what it means for a run.
-What an answer does not show is unknown: a chat model ends many a plain text at once, and such an
-answer says nothing of limits, stop strings and samples.
+Servers accept fields that they ignore, fill in their own defaults, and leave stop strings in. Each
+probe sends a request whose answer shows this, and says what it means for a run. Anything else is
+unknown: a chat model often ends a plain text immediately, and such an answer shows nothing about
+limits, stop strings and samples.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from gradeschool.models.probe import (
 from gradeschool.protocol import Protocol
 
 NO_SUCH_MODEL = "gradeschool-no-such-model"
-# A beginning that no model gives of its own accord.
+# A beginning that no model writes by itself.
 STRANGE = "Purple hens counted"
 LONG_WORDS, LONG_SECONDS = 200_000, 15.0
-# A shorter greedy answer shows nothing of max_tokens 4, of a stop string or of chance.
+# A shorter greedy answer shows nothing about max_tokens 4, stop strings or sampling.
 ENOUGH_WORDS = 8
 TOO_SHORT = "not known: the model ends its answer after a few words"
 
 
 async def continues_prefix(endpoint: Endpoint) -> ServerFinding:
-    """Return whether a server continues an answer that the request begins; 2 or 3 requests."""
+    """Return whether a server continues an answer begun in the request; sends 2 or 3 requests."""
     async with Probe.like(endpoint) as probe:
         chat = await probe.chat()
         finding = await _prefix(probe, FormAnswers(chat if chat.status == 200 else None, None))
@@ -50,7 +50,7 @@ async def continues_prefix(endpoint: Endpoint) -> ServerFinding:
 
 
 async def examine(probe: Probe) -> list[ServerFinding]:
-    """Return what a server does; raises ModelError where it cannot be asked at all."""
+    """Return the findings about a server; raises ModelError if it answers no requests at all."""
     chat, completion = await probe.chat(), await probe.complete()
     if chat.status != 200 and completion.status != 200:
         raise ModelError(
@@ -152,7 +152,7 @@ async def _several(probe: Probe, forms: FormAnswers) -> ServerFinding:
     if answer.choices == 2:
         return ServerFinding("n", FindingState.FINE, "n=2 gives two choices")
     got = f"HTTP {answer.status}" if answer.status != 200 else f"{answer.choices} choice"
-    says = f"n=2 gives {got}; runs ask for one sample at a time"
+    says = f"n=2 returns {got}; runs request one sample at a time"
     return ServerFinding("n", FindingState.DEVIATES, says)
 
 
@@ -186,7 +186,7 @@ async def _limit(probe: Probe, forms: FormAnswers) -> ServerFinding:
     used, text = written_tokens(answer), forms.longer.text
     if used == 4 or (answer.finish == "length" and len(answer.text) < len(text)):
         return ServerFinding(
-            "max_tokens", FindingState.FINE, "max_tokens is obeyed, and named as the reason"
+            "max_tokens", FindingState.FINE, "max_tokens is obeyed, and given as the finish reason"
         )
     if _is_short(text) or (used is not None and used < 4):
         return _unknown("max_tokens")
@@ -198,7 +198,7 @@ def _tokens(count: int | None) -> str:
     return "uncounted tokens" if count is None else f"{count} tokens"
 
 
-# Where a text is cut: within a line, so that what follows begins a token; best between words.
+# Where to cut a text: within a line, so that a new token follows; preferably between words.
 CUTS = re.compile(r"(?<=[a-z]) (?=[a-z])"), re.compile(r"(?<=\S) (?=\S)")
 
 
@@ -215,13 +215,13 @@ async def _prefix(probe: Probe, forms: FormAnswers) -> ServerFinding | None:
         return ServerFinding("prefix", FindingState.DEVIATES, says)
     if answer.text.strip()[:8] == text[cuts[0] :].strip()[:8]:
         return ServerFinding("prefix", FindingState.FINE, "continue_final_message is obeyed")
-    # The model's own words may come again in a new turn; words that it would not say may not.
+    # A new turn may repeat the model's own words, but not words that it would not say.
     if (await _continued(probe, STRANGE)).text.startswith(STRANGE):
-        says = "continue_final_message is obeyed, the prefix is repeated; runs take it off"
+        says = "continue_final_message is obeyed, the prefix is repeated; runs remove it"
         return ServerFinding("prefix", FindingState.FINE, says)
-    # What the field changes is obeyed in some way; a new turn is the same without it.
+    # If the field changes the answer, it is obeyed in some way; a new turn is the same without it.
     if (await _continued(probe, text[: cuts[0]], flags={})).text != answer.text:
-        says = "not known: continue_final_message changes the answer, which goes on otherwise"
+        says = "not known: continue_final_message changes the answer, but does not continue it"
         return _unknown("prefix", says)
     says = "continue_final_message is ignored: the model begins a new turn"
     return ServerFinding("prefix", FindingState.DEVIATES, says)
@@ -252,7 +252,7 @@ async def _logprobs(probe: Probe, forms: FormAnswers) -> ServerFinding:
     return ServerFinding("logprobs", state, says)
 
 
-NO_TOKEN = "not known, no token was written"
+NO_TOKEN = "not known, no token was generated"
 
 
 def _shape(answer: ProbeAnswer) -> str:
@@ -272,31 +272,31 @@ async def _model_name(probe: Probe, forms: FormAnswers) -> ServerFinding:
         probe.model = own
     if answer.status != 200:
         return ServerFinding(
-            "model name", FindingState.FINE, f"an unknown model is HTTP {answer.status}"
+            "model name", FindingState.FINE, f"an unknown model gives HTTP {answer.status}"
         )
     named = answer.body.get("model")
     if isinstance(named, str) and named and named != NO_SUCH_MODEL:
-        says = "any model name is answered, and the answer names the model; runs record it"
+        says = "any model name is accepted, and the answer names the model; runs record it"
         return ServerFinding("model name", FindingState.FINE, says)
-    says = "an unknown model name is answered: a mistyped name goes unnoticed"
+    says = "an unknown model name is accepted: a mistyped name goes unnoticed"
     return ServerFinding("model name", FindingState.DEVIATES, says)
 
 
 async def _context(probe: Probe, forms: FormAnswers) -> ServerFinding:
     if urlsplit(probe.base).hostname not in LOCAL_HOSTS:
-        says = "not asked of a server that may charge for it"
+        says = "not tested: the server may charge for it"
         return ServerFinding("context limit", FindingState.UNKNOWN, says)
     if any(answer and _of_transformers_serve(answer, probe.model) for answer in forms):
-        says = "not asked: transformers serve takes any prompt, and is at work on it for long"
+        says = "not tested: transformers serve accepts any prompt, and works on it for a long time"
         return ServerFinding("context limit", FindingState.UNKNOWN, says)
     try:
         async with asyncio.timeout(LONG_SECONDS):
             answer = await _either(probe, forms)("egg " * LONG_WORDS, max_tokens=1)
     except TimeoutError:
-        says = f"{LONG_WORDS:,} words are not refused within {LONG_SECONDS:g} s, nor answered"
+        says = f"{LONG_WORDS:,} words are neither refused nor answered within {LONG_SECONDS:g} s"
         return ServerFinding("context limit", FindingState.UNKNOWN, says)
     if answer.status != 200:
-        says = f"a prompt that is too long is HTTP {answer.status}"
+        says = f"a prompt that is too long gives HTTP {answer.status}"
         return ServerFinding("context limit", FindingState.FINE, says)
     count = prompt_tokens(answer)
     if count is None:
@@ -310,11 +310,11 @@ async def _context(probe: Probe, forms: FormAnswers) -> ServerFinding:
 
 
 def _of_transformers_serve(answer: ProbeAnswer, model: str) -> bool:
-    """Tell by the model's name, to which that server adds the revision."""
+    """Return whether the model's name has a revision, which transformers serve adds."""
     return str(answer.body.get("model")).startswith(f"{model}@")
 
 
-# A text in which a penalty on repetition shows, if the model's own words do not.
+# A text that reveals a repetition penalty if the model's own words do not.
 REPETITIVE = "one one one one two two two two one one one one two two two two one one one one"
 PENALTIES = ("presence_penalty", "frequency_penalty", "repetition_penalty", "repeat_penalty")
 ON_REPETITION = {"repetition_penalty", "repeat_penalty"}
@@ -322,7 +322,7 @@ NAME = "hidden penalty"
 
 
 async def hidden_penalty(probe: Probe, forms: FormAnswers) -> ServerFinding:
-    """Return whether greedy texts change when every penalty is turned off by name."""
+    """Return whether greedy texts change when every penalty is explicitly turned off."""
     off = await _accepted(probe, forms)
     if not off:
         says = "not known: no field that turns a penalty off is accepted"
@@ -337,18 +337,18 @@ async def hidden_penalty(probe: Probe, forms: FormAnswers) -> ServerFinding:
             if (await form(text)).text != plain.text:
                 says = "not known: the text changes between equal requests"
                 return ServerFinding(NAME, FindingState.UNKNOWN, says)
-            says = "a penalty acts on greedy decoding unless it is turned off; runs turn it off"
+            says = "a penalty affects greedy decoding unless it is turned off; runs turn it off"
             return ServerFinding(NAME, FindingState.DEVIATES, says)
     if all(_is_short(answer.text) for answer in forms if answer):
         return _unknown(NAME)
     if not ON_REPETITION & set(off):
         says = "not known: no field that turns a penalty on repetition off is accepted"
         return ServerFinding(NAME, FindingState.UNKNOWN, says)
-    return ServerFinding(NAME, FindingState.FINE, "no penalty acts unless it is asked for")
+    return ServerFinding(NAME, FindingState.FINE, "no penalty applies unless requested")
 
 
 async def _accepted(probe: Probe, forms: FormAnswers) -> dict[str, Any]:
-    """Return the fields that the server takes, each with the value that turns it off."""
+    """Return the fields that the server accepts, each with the value that turns it off."""
     ask = probe.complete if forms.completion is not None else probe.chat
     off: dict[str, Any] = {name: NEUTRAL[name] for name in PENALTIES}
     if (await ask(max_tokens=1, **off)).status == 200:
@@ -360,14 +360,14 @@ async def _accepted(probe: Probe, forms: FormAnswers) -> dict[str, Any]:
     }
 
 
-# Beside "/v1" where a server shows how it tokenizes: vLLM takes messages or a prompt, llama.cpp
-# a text, which it makes of messages at another address.
+# Addresses beside "/v1" that show how a server tokenizes: vLLM takes messages or a prompt;
+# llama.cpp takes a text, which another of its addresses makes from messages.
 TOKENIZE, TEMPLATE = "/tokenize", "/apply-template"
 TURNS = [{"role": "user", "content": QUESTION}]
 
 
 async def chat_template(probe: Probe, forms: FormAnswers) -> ServerFinding | None:
-    """Return whether the chat form adds anything to the same words as a plain text."""
+    """Return whether the chat form adds tokens to the same words as a plain text."""
     if forms.chat is None:
         return None
     chat, plain = prompt_tokens(forms.chat), prompt_tokens(forms.completion)
@@ -382,9 +382,9 @@ async def chat_template(probe: Probe, forms: FormAnswers) -> ServerFinding | Non
 
 
 async def first_token(probe: Probe, forms: FormAnswers) -> ServerFinding | None:
-    """Return whether template and tokenizer both begin a chat, so that its first token comes twice.
+    """Return whether template and tokenizer both add the first token of a chat.
 
-    Only tokens as many as the server counted for the same chat are believed.
+    Tokens are trusted only if their number equals the server's count for the same chat.
     """
     if forms.chat is None:
         return None
@@ -393,18 +393,18 @@ async def first_token(probe: Probe, forms: FormAnswers) -> ServerFinding | None:
         says = "not known: the server does not show the tokens of a chat"
         return ServerFinding("double BOS", FindingState.UNKNOWN, says)
     if tokens[:1] == tokens[1:2]:
-        says = "a chat begins with its first token twice: the template writes it, the server again"
+        says = "a chat begins with its first token twice: the template and the server both add it"
         return ServerFinding("double BOS", FindingState.DEVIATES, says)
     return ServerFinding("double BOS", FindingState.FINE, "a chat begins with its first token once")
 
 
 def prompt_tokens(answer: ProbeAnswer | None) -> int | None:
-    """Return how many tokens of prompt a server counted."""
+    """Return the server's count of prompt tokens."""
     return None if answer is None else _counted(answer, "prompt_tokens")
 
 
 def written_tokens(answer: ProbeAnswer) -> int | None:
-    """Return how many tokens of answer a server counted."""
+    """Return the server's count of completion tokens."""
     return _counted(answer, "completion_tokens")
 
 
@@ -415,7 +415,7 @@ def _counted(answer: ProbeAnswer, name: str) -> int | None:
 
 
 async def _chat_tokens(probe: Probe) -> list[Any]:
-    """Return the tokens of a chat of one question, [] where the server does not show them."""
+    """Return the tokens of a chat with one question, [] if the server does not show them."""
     root = probe.base.removesuffix("/v1")
     async with Probe(root, probe.model, probe._key, probe.seconds) as server:
         shown = await _posted(server, TOKENIZE, model=probe.model, messages=TURNS)
@@ -429,7 +429,7 @@ async def _chat_tokens(probe: Probe) -> list[Any]:
 
 
 async def _posted(server: Probe, path: str, **fields: Any) -> Mapping[str, Any]:
-    """Return what an address of a server answers, {} where there is no such address."""
+    """Return the answer of an address of a server, {} if the address does not exist."""
     server.requests += 1
     try:
         reply = await server.call("POST", path, json.dumps(fields).encode())
@@ -458,9 +458,9 @@ PROBES: Mapping[str, Callable[[Probe, FormAnswers], Awaitable[ServerFinding | No
 async def check_server(model: Model, protocol: Protocol) -> dict[str, str]:
     """Check that a server continues the answer that a protocol's prompts begin.
 
-    One that takes the field and begins a new turn gives answers to another prompt. Returns the
-    finding by its name, {} for a model that is no server. Raises FatalModelError for a server that
-    does not continue it. A server that fails now is asked nothing more here: the run will tell.
+    A server that accepts the field but begins a new turn answers a different prompt. Returns the
+    finding by its name, {} for a model that is not a server. Raises FatalModelError if the server
+    does not continue the answer. If a request fails, checking stops: the run will show the error.
     """
     if not isinstance(model, Endpoint):
         return {}
@@ -478,7 +478,7 @@ async def check_server(model: Model, protocol: Protocol) -> dict[str, str]:
 
 
 def obstacles(protocol: Protocol, findings: Sequence[ServerFinding]) -> list[str]:
-    """Return why a protocol cannot be run as it is defined on a server, nothing where it can."""
+    """Return the reasons why a protocol cannot be run as defined on a server."""
     prompt = protocol.example_prompt()
     by_name = {finding.name: finding for finding in findings}
     form = "chat" if prompt.is_chat else "completions"

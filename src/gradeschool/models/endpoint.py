@@ -31,18 +31,18 @@ CONNECT_SECONDS = 10.0
 TOTAL_SECONDS = 600.0
 LARGEST_REPLY = 16 * 2**20
 JSON_HEADERS = {"Content-Type": "application/json"}
-# A server that starts says 503 for a while: it is asked so often again which model it serves.
+# A starting server answers 503 for a while: seconds between requests for its list of models.
 STARTING_WAITS: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-# The connection that carries the present task's request.
+# The connection of the current task's request.
 _CONNECTION: ContextVar[ResponseHandler] = ContextVar("connection")
 
 
 class GuardedConnector(aiohttp.TCPConnector):
-    """Connections of which none hands an old reply to a new request.
+    """Connections that never give an old reply to a new request.
 
-    One on which bytes came while it was idle is closed. Whoever reads a reply closes every other
-    one too, unless the reply is certainly that of its request (`Endpoint._checked`).
+    A connection that received bytes while idle is closed. The reader of a reply also closes its
+    connection, unless the reply certainly belongs to the request (`Endpoint._checked`).
     """
 
     async def connect(self, *arguments: Any, **options: Any) -> Any:
@@ -57,7 +57,7 @@ class GuardedConnector(aiohttp.TCPConnector):
 
 
 class Response(NamedTuple):
-    """What a server sent: headers in lower case, and the connection that it came on."""
+    """A server's response: headers in lower case, and the connection that it came on."""
 
     status: int
     headers: Mapping[str, str]
@@ -68,27 +68,29 @@ class Response(NamedTuple):
 class Endpoint:
     """One model behind one base address.
 
-    base: address up to and with "/v1". model: the name to send; "" asks the server, which must
-    serve exactly one. key: sent as bearer token if not empty; kept out of every message and file,
-    also where the server repeats it. seconds: how long one request may take.
+    base: address up to and including "/v1". model: the name to send; "" uses the only model that
+    the server lists. key: sent as bearer token if not empty; kept out of every message and file,
+    even if the server repeats it. seconds: timeout of one request.
     """
 
     def __init__(self, base: str, model: str, key: str, seconds: float = TOTAL_SECONDS) -> None:
         address_parts(base)
         if key and not (key.isascii() and key.isprintable()):
-            raise InputError("the API key holds characters that no header may; set it again")
+            raise InputError(
+                "the API key contains characters that no HTTP header allows; set it again"
+            )
         register_secret(key)
         self.base = base.rstrip("/")
         self.model = model
         self.seconds = seconds
         self._key = key
         self._session: aiohttp.ClientSession | None = None
-        # What the server turned out to take, for the rest of the run.
+        # What the server accepts, learned from refusals, for the rest of the run.
         self._length = LENGTH
         self._neutral: dict[str, float] = neutral_for(base)
         self._refused: frozenset[str] = frozenset()
         self._one_choice = False
-        # Of replies: their ids, and the connections that brought one.
+        # Ids of replies, and the connections that have had a reply.
         self._ids: set[int] = set()
         self._trusted: WeakSet[ResponseHandler] = WeakSet()
 
@@ -109,7 +111,7 @@ class Endpoint:
         return bool(self._key) and parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS
 
     async def __aenter__(self) -> Endpoint:
-        """Open the connections; ask for the model's name where none was given."""
+        """Open the connections; look up the model's name if none is set."""
         headers = {"Accept-Encoding": "identity"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
@@ -126,7 +128,7 @@ class Endpoint:
         if not self.model:
             try:
                 self.model = await self._only_model()
-            except BaseException:  # cancelled as well: `__aexit__` is not called then
+            except BaseException:  # including cancellation: `__aexit__` is not called then
                 await self._session.close()
                 raise
         return self
@@ -137,14 +139,14 @@ class Endpoint:
             await self._session.close()
 
     async def answer(self, request: Request) -> Reply:
-        """Ask once and return the reply; raises ModelError (see `models/openai_api.py`)."""
+        """Send one request and return the reply; raises ModelError (see `models/openai_api.py`)."""
         return (await self.answer_many((request,)))[0]
 
     async def answer_many(self, requests: Sequence[Request]) -> list[Reply]:
-        """Ask once for requests that differ in their sample alone; return one reply at least.
+        """Send requests that differ only in their sample as one; return at least one reply.
 
-        A server that refuses `n`, or gives fewer choices, gets one request per sample from then on.
-        Usage that it counted for several is that of the first; the others' is unknown.
+        A server that refuses `n`, or returns fewer choices, gets one request per sample from then
+        on. The usage of several samples is that of the first; the usage of the others is unknown.
         """
         sent = requests[:1] if self._one_choice else requests
         first = requests[0]
@@ -169,12 +171,12 @@ class Endpoint:
         return [replace(reply, deviations=(*reply.deviations, *words)) for reply in replies]
 
     def _checked(self, response: Response) -> dict[str, Any]:
-        """Return the object of a reply that is certainly that of its request.
+        """Return the object of a reply that certainly belongs to its request.
 
         A server, or a proxy in between, may send a reply twice or late, and the next request on the
-        connection would take it for its own. So a connection is used again only after a reply with
-        an id that no earlier one had; what comes there with none, or with one that was seen, is
-        refused and requested again on another connection. Raises TransientError.
+        connection would accept it. So a connection is reused only after a reply with a new id. A
+        reply on a reused connection without an id or with a known id is refused, and the request is
+        sent again on another connection. Raises TransientError.
         """
         id = None
         try:
@@ -198,11 +200,11 @@ class Endpoint:
     async def call(
         self, method: str, path: str, data: bytes | aiohttp.FormData | None
     ) -> dict[str, Any]:
-        """Return the JSON object that another address of this server answers; raises ModelError."""
+        """Return the JSON object from another address of this server; raises ModelError."""
         return object_in((await self._fetch(method, path, data)).raw)
 
     async def download(self, path: str, target: BinaryIO) -> None:
-        """Write what another address of this server answers into a file, however large it is."""
+        """Write the answer of another address of this server to a file, whatever its size."""
         await self._fetch("GET", path, None, target)
 
     async def _fetch(self, *request: Any) -> Response:
@@ -214,7 +216,7 @@ class Endpoint:
         return response
 
     def body_of(self, request: Request, n: int = 1) -> dict[str, Any]:
-        """Return the body that asks for n samples of a prompt, the first that of the request."""
+        """Return the body that requests n samples of a prompt, beginning with this request's."""
         prompt, decoding = request.prompt, request.decoding
         fields: dict[str, Any] = {"model": self.model}
         if prompt.text is not None:
@@ -236,7 +238,7 @@ class Endpoint:
         return fields | self._neutral
 
     def _learns(self, raw: bytes, body: Mapping[str, Any]) -> bool:
-        """Learn from a refusal which fields the server does not take; True where a retry helps."""
+        """Learn from a refusal which fields the server does not accept; True if a retry helps."""
         if LENGTH in body and NEW_LENGTH.encode() in raw:
             self._length = NEW_LENGTH
             return True
@@ -248,8 +250,8 @@ class Endpoint:
     async def _only_model(self) -> str:
         """Return the name of the one model that is served.
 
-        Raises TransientError where nothing answers there or the server is in trouble for longer
-        than STARTING_WAITS, InputError where it serves not one.
+        Raises TransientError if no server answers or its errors last longer than STARTING_WAITS,
+        InputError unless it serves exactly one model.
         """
         served, status = [], 200
         try:
@@ -272,10 +274,12 @@ class Endpoint:
             return served[0]
         names = ", ".join(str(name)[:80] for name in served[:10])
         names = names or f"none listed (HTTP {status})"
-        raise InputError(f"{self.base} serves not one model but: {names}; add /NAME to the address")
+        raise InputError(
+            f"{self.base} does not serve exactly one model: {names}; add /NAME to the address"
+        )
 
     async def _patient_call(self, path: str) -> dict[str, Any]:
-        """Return the object at an address; raises TransientError where the trouble lasts."""
+        """Return the object at an address, with retries; raises TransientError if they all fail."""
         for wait in STARTING_WAITS:
             try:
                 return await self.call("GET", path, None)
@@ -288,7 +292,7 @@ class Endpoint:
         except TransientError as error:
             raise TransientError(
                 error.cause,
-                f"{error}; asked {len(STARTING_WAITS) + 1} times which model it serves; try "
+                f"{error}; requested its models {len(STARTING_WAITS) + 1} times; try "
                 "again later, or add /NAME to the address",
             ) from error
 
@@ -299,11 +303,11 @@ class Endpoint:
         data: bytes | aiohttp.FormData | None,
         target: BinaryIO | None = None,
     ) -> Response:
-        """Return what the server sends; raises TransientError, FatalModelError, ModelError.
+        """Return the server's response; raises TransientError, FatalModelError, ModelError.
 
-        target: a file that the body of a 200 is written to instead. A reply that is larger than
-        LARGEST_REPLY fails its sample: it would come again. The caller closes the connection,
-        unless the reply is certainly that of this request.
+        target: a file to which the body of a 200 is written instead. A reply larger than
+        LARGEST_REPLY fails its sample, because a retry would give the same. The caller closes the
+        connection, unless the reply certainly belongs to this request.
         """
         assert self._session is not None, "the endpoint is used outside its context"  # noqa: S101
         parts: list[bytes] = []
@@ -340,7 +344,7 @@ class Endpoint:
                 "cannot connect", f"cannot connect to {self.base}: {masked(str(error.os_error))}"
             ) from error
         except ValueError as error:  # InvalidURL, and names that cannot be looked up
-            raise FatalModelError("bad address", f"{self.base!r} is no usable address") from error
+            raise FatalModelError("bad address", f"{self.base!r} cannot be used") from error
         except (aiohttp.ClientError, OSError) as error:
             kind = type(error).__name__
             raise TransientError("connection lost", f"{self.base}: {kind}") from error
@@ -352,34 +356,34 @@ class Endpoint:
 
 
 def address_parts(address: str, name: str = "the address") -> SplitResult:
-    """Return the parts of a base URL; raises InputError for what is none, or holds a secret.
+    """Return the parts of a base URL; raises InputError if it is invalid or contains a secret.
 
-    The message never shows what may be a password or a key.
+    The message never shows a possible password or key.
     """
     text = shown_address(address)
     try:
         parts = urlsplit(address)
         usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:  # brackets that do not match, a port beyond 65535
+    except ValueError:  # unmatched brackets, a port above 65535
         usable = False
     if not usable:
         raise InputError(
-            f"{name} {text!r} is no usable http:// or https:// URL; give one such as "
+            f"{name} {text!r} is not a usable http:// or https:// URL; give one such as "
             "http://HOST:PORT/v1"
         )
     if "@" in address or parts.query or parts.fragment:
         raise InputError(
-            f"{name} {text!r} holds a user name, password, query or fragment; put the key into "
+            f"{name} {text!r} contains a user name, password, query or fragment; put the key into "
             "the environment (GRADESCHOOL_API_KEY, or OPENAI_API_KEY for openai/NAME)"
         )
     return parts
 
 
 def proxy_for(base: str) -> str | None:
-    """Return the proxy that the environment names for an address, looked up once.
+    """Return the proxy for an address from the environment, looked up once.
 
-    aiohttp's `trust_env` looks it up for each request, in a thread, and would send a password that
-    it finds in ~/.netrc. Raises InputError where its address cannot be used.
+    aiohttp's `trust_env` looks it up for each request, in a thread, and would send a password from
+    ~/.netrc. Raises InputError if its address cannot be used.
     """
     from urllib.request import getproxies, proxy_bypass
 
@@ -396,6 +400,6 @@ def proxy_for(base: str) -> str | None:
         address_parts(f"{scheme}://{host}" if mark else proxy)
     except InputError:
         raise InputError(
-            f"the proxy in {name} is no http:// or https:// address; set another"
+            f"the proxy in {name} is not an http:// or https:// address; set another"
         ) from None
     return proxy

@@ -1,4 +1,4 @@
-"""What runs a model: engine, versions, precision; kept in run.json."""
+"""Find out what runs a model (engine, versions, precision), to record it in run.json."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from gradeschool.formats.settings import UNKNOWN
 from gradeschool.models.base import Model
 from gradeschool.models.local import LocalModel, precision_on, weights_of
 
-SECONDS = 5.0  # to wait for what a server says of itself
-LONGEST = 100  # characters of a fact that a server gives
-# What servers call themselves in /v1/models ("owned_by").
+SECONDS = 5.0  # to wait for a server's facts
+LONGEST = 100  # maximum number of characters of a server's fact
+# Servers' names for themselves in /v1/models ("owned_by").
 LLAMA_CPP = "llama.cpp"
 ENGINES = {"llamacpp": LLAMA_CPP, "vllm": "vLLM", "sglang": "SGLang", "library": "Ollama"}
 PACKAGES = {"transformers": ("transformers", "torch"), "vllm": ("vllm", "torch")}
 
 
 async def engine_facts(model: Model) -> dict[str, str]:
-    """Return what is known of the engine of an open model, {} where nothing is.
+    """Return the known facts about the engine of an open model, {} if there are none.
 
-    Keys: engine (its name), version, precision (of the weights), and of llama.cpp kv_cache (its
-    type) and flash_attention, UNKNOWN for a server, which tells neither. Never raises: a server
-    that does not answer is not asked again.
+    Keys: engine (its name), version, precision (of the weights), and for llama.cpp kv_cache (its
+    type) and flash_attention; both are UNKNOWN for a server, which does not report them. Never
+    raises: if a server does not answer, there are no further requests.
     """
     if isinstance(model, LocalModel):
         return _local_facts(model)
@@ -51,7 +51,7 @@ async def engine_facts(model: Model) -> dict[str, str]:
 
 
 def _server_facts(listed: Mapping[str, Any], name: str) -> dict[str, str]:
-    """Return what a server's list of models says of one of them."""
+    """Return the facts about one model from a server's list of models."""
     entries = [entry for entry in listed["data"] if entry.get("id") == name]
     entry = entries[0]
     owner, meta = str(entry.get("owned_by", "")), entry.get("meta") or {}
@@ -65,7 +65,7 @@ def _server_facts(listed: Mapping[str, Any], name: str) -> dict[str, str]:
 
 def _local_facts(model: LocalModel) -> dict[str, str]:
     library = model.identity.partition("/")[0]
-    import torch  # the run loads it too
+    import torch  # the run loads it anyway
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     precision = precision_on(device, weights_of(model.folder))

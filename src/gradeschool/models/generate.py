@@ -1,4 +1,4 @@
-"""`generate` of transformers, for architectures that the token loop does not know."""
+"""Generate with transformers' `generate`, for architectures without support in the token loop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradeschool.models.tokens.rows import SampledTokens
 
 
 class GenerateLoop:
-    """Batches of rows, padded on the left, each until its longest row has ended."""
+    """Generates batches of rows, padded on the left, each until its longest row has ended."""
 
     def __init__(
         self, model: Any, tokenizer: Any, settings: GenerationSettings, ends: Sequence[int]
@@ -29,12 +29,12 @@ class GenerateLoop:
     ) -> Iterator[list[SampledTokens]]:
         """Yield a list for each batch, in the order of the tasks.
 
-        Random numbers depend on the batch: with a seed, sampled rows are written alone.
+        Random numbers depend on the batch: with a seed, each sampled row is its own batch.
         """
         drawn = bool(self.settings.temperature) and self.settings.decoding.seed is not None
 
         def limit(task: SampleTask) -> int:
-            """Return the tokens that the task's prompt leaves in the context."""
+            """Return the number of tokens that the task's prompt leaves in the context."""
             free = max_tokens if self.context is None else self.context - len(task.tokens)
             return min(max_tokens, free)
 
@@ -47,7 +47,7 @@ class GenerateLoop:
     def _batch(
         self, tasks: Sequence[SampleTask], limit: int, seed: int | None
     ) -> list[SampledTokens]:
-        """Return the continuation of each prompt; seed: None leaves torch's as it is."""
+        """Return the continuation of each prompt; seed: None keeps torch's state."""
         width = max(len(task.tokens) for task in tasks)
         padding = [width - len(task.tokens) for task in tasks]
         ids = [[self.pad] * pad + list(task.tokens)
@@ -83,7 +83,7 @@ class GenerateLoop:
         )
 
     def _row(self, task: SampleTask, ids: list[int], limit: int) -> SampledTokens:
-        """Return a row up to its end token; one that a stop string ended is padded instead."""
+        """Return a row up to its end token; a row that a stop string ended has padding instead."""
         end = next((place + 1 for place, token in enumerate(ids) if token in self.ends), None)
         if end is None:
             end = len(ids)

@@ -1,7 +1,7 @@
-"""The one local generator: a loaded model that writes samples, by the token loop where it can.
+"""The local generator: a loaded model that writes samples, if possible with the token loop.
 
-`generate` of transformers takes over for an architecture that the loop does not know. A process
-holds one generator; `workers` starts further processes.
+For architectures that the loop does not support, transformers' `generate` is used. A process has
+one generator; `workers` starts further processes.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from gradeschool.models.local import (
     load_tokenizer,
 )
 
-SEND_ROWS, SEND_SECONDS = 64, 1.0  # rows that are sent, and stored, at once; and how often
-# Weights up to which more than one thread costs more than it gains.
+SEND_ROWS, SEND_SECONDS = 64, 1.0  # number of rows sent and stored together, and the longest wait
+# Number of weights up to which more than one thread costs more than it gains.
 SMALL_WEIGHTS = 1 << 26
 GENERATE_ROWS_ON_CPU, GENERATE_ROWS_ON_GPU = 16, 64
-# Keys and values of all rows take at most this share of the memory that is free.
+# Maximum share of the free memory for keys and values of all rows.
 MEMORY_SHARE = 0.5
-ASSUMED_FREE = 4 << 30  # bytes, where the system does not say
+ASSUMED_FREE = 4 << 30  # bytes, if the system does not say
 
 
 class LoadedGenerator:
-    """A model of a folder and its tokenizer, on a GPU where there is one; see `load_model`."""
+    """A model from a folder with its tokenizer, on a GPU if available; see `load_model`."""
 
     def __init__(self, folder: Path) -> None:
         import torch
@@ -44,10 +44,10 @@ class LoadedGenerator:
     def write(
         self, settings: GenerationSettings, limit: int, tasks: Sequence[SampleTask]
     ) -> Generator[list[WrittenText], None, None]:
-        """Yield what is written, some rows at a time; an empty list after a second without any.
+        """Yield written rows, several at a time; after a second without rows, an empty list.
 
-        A row has at most `limit` tokens, and no more than the model's context leaves. Raises
-        InputError where the calculator needs the token loop and the loop cannot run the model.
+        A row has at most `limit` tokens, and no more than the model's context allows. Raises
+        InputError if the calculator needs the token loop and the loop cannot run the model.
         """
         import torch
 
@@ -61,7 +61,7 @@ class LoadedGenerator:
                     yield rows
                     rows, sent = [], time.monotonic()
                     if self.small:
-                        torch.set_num_threads(1)  # in each thread that comes here
+                        torch.set_num_threads(1)  # set per thread
             yield rows
         finally:
             torch.set_num_threads(threads)
@@ -69,7 +69,7 @@ class LoadedGenerator:
     def _steps(
         self, settings: GenerationSettings, limit: int, tasks: Sequence[SampleTask]
     ) -> Iterator[list[Any]]:
-        """Yield rows as they end; `generate` writes those that the token loop cannot."""
+        """Yield rows as they end; uses `generate` for those that the token loop cannot write."""
         import torch
 
         from gradeschool.models.generate import GenerateLoop
@@ -106,7 +106,7 @@ class LoadedGenerator:
                 most //= 2
 
     def _rows(self, limit: int, tasks: Sequence[SampleTask]) -> int:
-        """Return how many rows are written at once: those whose keys and values fit."""
+        """Return the number of concurrent rows: as many as have room for their keys and values."""
         import torch
 
         from gradeschool.models.token_loop import ROWS_ON_CPU, ROWS_ON_GPU
@@ -127,7 +127,7 @@ class LoadedGenerator:
         ids = row.ids[:-1] if row.ids and row.ids[-1] in self.ends else row.ids
         text = str(self.tokenizer.decode(ids, skip_special_tokens=True))
         end = min((start for word in stop if (start := text.find(word)) >= 0), default=len(text))
-        logprobs = getattr(row, "logprobs", None)  # the loop of transformers gives none
+        logprobs = getattr(row, "logprobs", None)  # `generate` returns none
         whole = end == len(text) and (
             not row.finished or row.ids[-1] == self.tokenizer.eos_token_id
         )
@@ -136,7 +136,7 @@ class LoadedGenerator:
 
 
 def _free_memory() -> int:
-    """Return the free memory of this machine in bytes."""
+    """Return the free memory of the machine in bytes."""
     try:
         with Path("/proc/meminfo").open(encoding="ascii") as lines:
             return next(1024 * int(line.split()[1]) for line in lines if "MemAvailable" in line)

@@ -1,4 +1,4 @@
-"""Writes a small Hugging Face Llama folder as one GGUF file, for llama.cpp."""
+"""Convert a small Hugging Face Llama folder to one GGUF file for llama.cpp."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ ARCHITECTURE = "llama"
 TOKENIZER_MODEL = "gpt2"
 PRE_TOKENIZER = "smollm"  # llama.cpp's name for single digits, then GPT-2's byte-level split
 UNUSED_TOKEN = "<|unused_{}|>"
-# The head of a verifier, as JSON with these fields of the folder's verifier.json.
+# The head of a verifier: JSON with these fields of the folder's verifier.json.
 HEAD_KEY, HEAD_FILE = "gradeschool.verifier", "verifier.json"
 HEAD_FIELDS = ("schema", "head", "token_id", "gain", "bias")
 ROTATED = ("self_attn.q_proj.weight", "self_attn.k_proj.weight")
 
 
 def write_gguf(folder: Path, target: Path) -> None:
-    """Write model, tokenizer, chat template and verifier's head, where a folder has them; float32.
+    """Write a folder's model, tokenizer, chat template and verifier's head (if any) in float32.
 
-    The folder holds a Llama model with tied embeddings and a byte-level BPE tokenizer
-    that splits as `PRE_TOKENIZER` does: what `gradeschool finetune -m new:SIZE` makes. Raises
-    InputError for another architecture, MissingExtraError where gguf or safetensors is missing.
+    The folder must contain a Llama model with tied embeddings and a byte-level BPE tokenizer that
+    splits as `PRE_TOKENIZER` does, as made by `gradeschool finetune -m new:SIZE`. Raises InputError
+    for another architecture, MissingExtraError if gguf or safetensors is missing.
     """
     try:
         import gguf
@@ -34,7 +34,7 @@ def write_gguf(folder: Path, target: Path) -> None:
     config = _fields(folder / "config.json")
     if config.get("model_type") != ARCHITECTURE or not config.get("tie_word_embeddings"):
         raise InputError(
-            f"{str(folder)!r} holds no Llama with tied embeddings; convert it with llama.cpp's "
+            f"{str(folder)!r} has no Llama with tied embeddings; convert it with llama.cpp's "
             "own convert_hf_to_gguf.py"
         )
     writer = gguf.GGUFWriter(target, ARCHITECTURE)
@@ -54,7 +54,7 @@ def _fields(path: Path) -> dict[str, Any]:
     try:
         fields = json.loads(path.read_bytes())
         if not isinstance(fields, dict):
-            raise ValueError("it is no object")
+            raise ValueError("it is not an object")
     except (OSError, ValueError) as error:
         raise InputError(
             f"{str(path)!r} cannot be read ({error}); give the folder of a model"
@@ -86,7 +86,8 @@ def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
     special = {token["content"] for token in tokenizer["added_tokens"] if token["special"]}
     tokens = sorted(vocabulary, key=vocabulary.__getitem__)
     kinds = [gguf.TokenType.CONTROL if t in special else gguf.TokenType.NORMAL for t in tokens]
-    # A small text can leave the vocabulary smaller than the model; llama.cpp wants them equal.
+    # A small text may leave the vocabulary smaller than the model's; llama.cpp requires equal
+    # sizes.
     unused = config["vocab_size"] - len(tokens)
     tokens += [UNUSED_TOKEN.format(number) for number in range(unused)]
     kinds += [gguf.TokenType.UNUSED] * unused
@@ -95,7 +96,7 @@ def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
     writer.add_token_list(tokens)
     writer.add_token_types(kinds)
     writer.add_token_merges([" ".join(pair) for pair in tokenizer["model"]["merges"]])
-    writer.add_bos_token_id(config["pad_token_id"])  # never added; unset, llama.cpp names token 11
+    writer.add_bos_token_id(config["pad_token_id"])  # never added; otherwise llama.cpp uses 11
     writer.add_eos_token_id(config["eos_token_id"])
     writer.add_pad_token_id(config["pad_token_id"])
     writer.add_add_bos_token(False)

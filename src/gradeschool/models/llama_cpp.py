@@ -1,4 +1,4 @@
-"""`llama.cpp/FILE.gguf` and `tiny`: llama.cpp in this process, asked as a server on loopback."""
+"""`llama.cpp/FILE.gguf` and `tiny`: llama.cpp in this process, as a server on loopback."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
 
 HOST = "127.0.0.1"
 MODEL_NAME = "model"
-# Sequences that are written at once, and the tokens that each can hold.
+# Number of concurrent sequences, and the maximum number of tokens in each.
 SLOTS, SLOT_TOKENS = 8, 4096
-# Of cache and attention; recorded in run.json, because llama-server's own are others.
+# Cache and attention settings; recorded in run.json, because llama-server's defaults differ.
 KV_CACHE, FLASH_ATTENTION = "F32", "off"
 MAGIC = b"GGUF"
 SMALL_BYTES = 2**28
@@ -26,12 +26,12 @@ TINY_FILE, TINY_VERIFIER = TINY_FOLDER / "generator.gguf", TINY_FOLDER / "verifi
 
 
 class LlamaCppModel(Endpoint):
-    """A GGUF file that llama.cpp runs here; the server ends with the run.
+    """A GGUF file that llama.cpp runs in this process; the server ends with the run.
 
-    Cache and attention are in single precision, not in llama-server's half, where one greedy text
-    in a hundred differs from what transformers writes with the same weights. Raises InputError
-    where the file is no GGUF file, MissingExtraError where llama.cpp (the package xllamacpp) is
-    not installed.
+    Cache and attention are in single precision. In llama-server's half precision, one greedy text
+    in a hundred differs from the text that transformers writes with the same weights. Raises
+    InputError if the file is not a GGUF file, MissingExtraError if llama.cpp (the package
+    xllamacpp) is not installed.
     """
 
     def __init__(self, file: Path, name: str = "", seconds: float = TOTAL_SECONDS) -> None:
@@ -44,7 +44,7 @@ class LlamaCppModel(Endpoint):
 
     @property
     def identity(self) -> str:
-        """Return name and digest of the file; the address is another in each run."""
+        """Return name and digest of the file; the address differs in each run."""
         return self._identity
 
     @property
@@ -53,7 +53,7 @@ class LlamaCppModel(Endpoint):
         return self._name
 
     async def __aenter__(self) -> LlamaCppModel:
-        """Load the model and start to serve it."""
+        """Load the model and start its server."""
         self._server = await asyncio.to_thread(serve, self.file)
         self.base = f"{self._server.listening_address}/v1"
         await super().__aenter__()
@@ -62,20 +62,20 @@ class LlamaCppModel(Endpoint):
     async def __aexit__(self, *exc: object) -> None:
         """Close the connections and end the server."""
         await super().__aexit__(*exc)
-        self._server = None  # which ends it
+        self._server = None  # ends the server
 
 
 def needs_llama_cpp() -> None:
-    """Raise MissingExtraError where llama.cpp (the package xllamacpp) is not installed."""
+    """Raise MissingExtraError if llama.cpp (the package xllamacpp) is not installed."""
     if importlib.util.find_spec("xllamacpp") is None:
         raise MissingExtraError("a model run by llama.cpp (xllamacpp)", "llama-cpp")
 
 
 def serve(file: Path, read_tokens: int = 0) -> Any:
-    """Return a server that llama.cpp runs in this process, until the last reference to it is gone.
+    """Return a llama.cpp server in this process; it ends with the last reference to it.
 
-    read_tokens: give the states of texts of so many tokens at most (`/embeddings`), write nothing.
-    Raises InputError where the file cannot be loaded.
+    read_tokens: only return the states of texts (`/embeddings`) of at most this many tokens; do not
+    generate. Raises InputError if the file cannot be loaded.
     """
     import xllamacpp
 
@@ -98,7 +98,7 @@ def serve(file: Path, read_tokens: int = 0) -> Any:
     params.endpoint_metrics = True
     try:
         server = xllamacpp.Server(params)
-        # Answered by the server's loop: a server that ends before its loop began never ends.
+        # Answered by the server's loop: a server that is stopped before its loop begins never ends.
         server.handle_metrics()
         return server
     except (RuntimeError, ValueError) as error:
@@ -114,11 +114,11 @@ def _threads(file: Path) -> int:
 
 
 def digest_of(file: Path) -> str:
-    """Return the start of a file's SHA-256; raises InputError where it is no GGUF file."""
+    """Return the start of a file's SHA-256; raises InputError if it is not a GGUF file."""
     try:
         with file.open("rb") as opened:
             if opened.read(len(MAGIC)) != MAGIC:
-                raise InputError(f"{str(file)!r} is no GGUF file; give one that llama.cpp can load")
+                raise InputError(f"{str(file)!r} is not a GGUF file; give one for llama.cpp")
             opened.seek(0)
             return hashlib.file_digest(opened, "sha256").hexdigest()[:16]
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A Hugging Face model that runs on this machine: all requests of a run go to it at once."""
+"""A Hugging Face model on this machine, which gets all requests of a run in one batch."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError, MissingExtraError, ModelError
 from gradeschool.models.base import Reply, Request, Results
 
-# The length of a long chain of thought, where the protocol sets no limit.
+# The length of a long chain of thought, for protocols without a limit.
 DEFAULT_TOKENS = 2048
-# Weight files are compared by this many bytes at each end.
+# Number of bytes at each end by which weight files are compared.
 SAMPLE_BYTES = 1 << 20
 FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tokenizer*")
-# Weights from which bfloat16 pays on a CPU that multiplies it in matrix units: those of smaller
-# models are in its cache.
+# Number of weights from which bfloat16 pays on a CPU with matrix units: smaller models fit into the
+# cache.
 LARGE_WEIGHTS = 1 << 26
 
 
@@ -34,9 +34,9 @@ class SampleTask(NamedTuple):
 
 
 class WrittenText(NamedTuple):
-    """The text written for the task of that prompt index.
+    """The text written for the task with this prompt index.
 
-    tokens: with the end token. logprob: of all of them, see `Completion`.
+    tokens: their number, including the end token. logprob: of all tokens, see `Completion`.
     """
 
     prompt: int
@@ -47,9 +47,9 @@ class WrittenText(NamedTuple):
 
 
 class GenerationSettings(NamedTuple):
-    """The settings that samples depend on, besides the prompt.
+    """The settings that samples depend on, beside the prompt.
 
-    folder: the model's. calculator: write the results of annotations.
+    folder: of the model. calculator: write the results of annotations.
     """
 
     folder: Path
@@ -58,12 +58,12 @@ class GenerationSettings(NamedTuple):
 
     @property
     def temperature(self) -> float:
-        """Return the temperature; 1 where the protocol sets none."""
+        """Return the temperature, 1 if the protocol sets none."""
         return 1.0 if self.decoding.temperature is None else self.decoding.temperature
 
     @property
     def top_p(self) -> float:
-        """Return the share of the nucleus; 1 where the protocol sets none."""
+        """Return top_p, 1 if the protocol sets none."""
         return 1.0 if self.decoding.top_p is None else self.decoding.top_p
 
 
@@ -71,16 +71,16 @@ class Engine(Protocol):
     """A loaded model that generates."""
 
     def write(self, requests: Sequence[Request]) -> Generator[Results, None, None]:
-        """Yield results in any order, now and then an empty list while there are none."""
+        """Yield results in any order, and from time to time an empty list if there are none."""
 
 
 class LocalModel:
-    """A model of a folder, or of a name in the Hugging Face cache; nothing is downloaded.
+    """A model from a folder, or from the Hugging Face cache by name; nothing is downloaded.
 
     library, needs, extra: the library that runs it, the modules that it imports, and the extra that
     installs them. load: returns the engine of a folder; called at the first request. calculator:
-    the engine writes the results of annotations. Raises InputError where there is no such model,
-    MissingExtraError where the library is not installed.
+    the engine writes the results of annotations. Raises InputError if there is no such model,
+    MissingExtraError if the library is not installed.
     """
 
     def __init__(
@@ -106,15 +106,15 @@ class LocalModel:
         self._turn = asyncio.Lock()
 
     def check_chat(self, protocol: str) -> None:
-        """Raise InputError where the model has no chat template, which the protocol needs."""
+        """Raise InputError if the protocol needs a chat template and the model has none."""
         if not load_tokenizer(self.folder).chat_template:
             raise InputError(
                 f"the model in {str(self.folder)!r} has no chat template, which the protocol "
-                f"{protocol!r} needs; use a completion protocol, or a model for chats"
+                f"{protocol!r} needs; use a completion protocol, or a chat model"
             )
 
     async def __aenter__(self) -> LocalModel:
-        """Do nothing: the model is loaded when the first request comes."""
+        """Do nothing: the model is loaded at the first request."""
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -122,7 +122,7 @@ class LocalModel:
         self._engine = None
 
     async def answer(self, request: Request) -> Reply:
-        """Return the reply to one request; raises ModelError. Requests at a time take turns."""
+        """Return the reply to one request; raises ModelError. Concurrent requests take turns."""
         async with aclosing(self.answer_all([request])) as batches:
             async for results in batches:
                 for _, reply in results:
@@ -132,7 +132,7 @@ class LocalModel:
         raise ModelError("no answer", f"{self.name} wrote nothing")
 
     async def answer_all(self, requests: Sequence[Request]) -> AsyncGenerator[Results, None]:
-        """Yield the results as they come; see `BulkModel`."""
+        """Yield the results as they arrive; see `BulkModel`."""
         async with self._turn:
             if self._engine is None:
                 self._engine = await asyncio.to_thread(self._load, self.folder)
@@ -146,10 +146,10 @@ class LocalModel:
 
 
 def precision_on(device: str, weights: int) -> str:
-    """Return the precision that a model of so many weights is computed in: "float32" or "bfloat16".
+    """Return the precision for a model with this number of weights: "float32" or "bfloat16".
 
-    bfloat16 on a GPU, and for a large model on a CPU with AMX; other CPUs may be many times slower
-    in bfloat16.
+    It is bfloat16 on a GPU, and for a large model on a CPU with AMX; other CPUs may be many times
+    slower in bfloat16.
     """
     import torch
 
@@ -161,14 +161,14 @@ def precision_on(device: str, weights: int) -> str:
 
 
 def weights_of(folder: Path) -> int:
-    """Return about how many weights the files of a folder hold, counted as two bytes each."""
+    """Return the approximate number of weights in a folder's files, at two bytes each."""
     return sum(path.stat().st_size for path in folder.glob("*.safetensors")) // 2
 
 
 def _check_code(folder: Path) -> None:
-    """Raise InputError for a folder that needs Python code of its own, before anything is written.
+    """Raise InputError for a folder that needs its own Python code, before anything is written.
 
-    Only a configuration that names code is read by transformers here.
+    Only if the configuration names code is it read by transformers here.
     """
     path = folder / "config.json"
     if not path.is_file() or b'"auto_map"' not in path.read_bytes():
@@ -177,7 +177,7 @@ def _check_code(folder: Path) -> None:
     from transformers.utils import logging
 
     level = logging.get_verbosity()
-    logging.set_verbosity_error()  # transformers warns of a kind that it does not know
+    logging.set_verbosity_error()  # transformers warns about unknown model types
     try:
         from_folder(AutoConfig, folder)
     finally:
@@ -185,16 +185,16 @@ def _check_code(folder: Path) -> None:
 
 
 def load_model(folder: Path, device: str = "cpu") -> Any:
-    """Load a causal language model from a folder; code that comes with it is not run.
+    """Load a causal language model from a folder; code in the folder is not run.
 
-    It is in the precision that `precision_on` names.
+    The precision is that of `precision_on`.
     """
     import torch
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
     if not (folder / "config.json").is_file():
-        raise InputError(f"the folder {str(folder)!r} holds no model: it has no config.json")
+        raise InputError(f"the folder {str(folder)!r} contains no model: it has no config.json")
     logging.disable_progress_bar()
     kind = getattr(torch, precision_on(device, weights_of(folder)))
     return from_folder(AutoModelForCausalLM, folder, dtype=kind).to(device).eval()
@@ -208,10 +208,10 @@ def load_tokenizer(folder: Path | str) -> Any:
 
 
 def from_folder(kind: Any, folder: Path | str, **options: Any) -> Any:
-    """Return what a class of transformers ("AutoConfig") loads from a folder; nothing is fetched.
+    """Load an object of a transformers class ("AutoConfig") from a folder; nothing is fetched.
 
-    Code that comes with a model is never run, and nobody is asked whether to run it. Raises
-    InputError for a folder that needs it, and what transformers raises for one that is damaged.
+    Code in the folder is never run, and there is no prompt to allow it. Raises InputError for a
+    folder that needs its own code, and transformers' errors for a damaged folder.
     """
     try:
         return kind.from_pretrained(
@@ -221,24 +221,24 @@ def from_folder(kind: Any, folder: Path | str, **options: Any) -> Any:
         if "trust_remote_code" not in str(error):
             raise
         raise InputError(
-            f"the model in {str(folder)!r} needs Python code of its own (auto_map in its "
-            "config.json or tokenizer_config.json), which is not run; give a model of a kind that "
+            f"the model in {str(folder)!r} needs its own Python code (auto_map in its "
+            "config.json or tokenizer_config.json), which is not run; give a model of a type that "
             "transformers knows"
         ) from None
 
 
 def untrained(kind: Any, config: Any) -> Any:
-    """Return a new model of a class of transformers and a configuration; no code is fetched or run.
+    """Return a new model from a transformers class and a configuration; fetches and runs no code.
 
-    Raises ValueError where transformers has no such model.
+    Raises ValueError if transformers has no such model.
     """
     return kind.from_config(config, trust_remote_code=False)
 
 
 def tokens_of(tokenizer: Any, prompt: Prompt) -> list[int]:
-    """Return a prompt as tokens; a chat in the model's own template, its prefix left open.
+    """Return a prompt as tokens; a chat uses the model's template, with the prefix left open.
 
-    Raises ModelError for a chat where the model has no template.
+    Raises ModelError for a chat if the model has no template.
     """
     if prompt.text is not None:
         return list(tokenizer(prompt.text)["input_ids"])
@@ -248,7 +248,7 @@ def tokens_of(tokenizer: Any, prompt: Prompt) -> list[int]:
         )
     turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
     text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
-    # The template wrote the first token already.
+    # The template already has the first token.
     return list(tokenizer(text + (prompt.prefix or ""), add_special_tokens=False)["input_ids"])
 
 
@@ -262,12 +262,12 @@ def ends_of(model: Any, tokenizer: Any) -> list[int]:
 
 
 def fits(prompt: int, limit: int, context: int | None) -> bool:
-    """Tell whether a prompt of so many tokens leaves at least a quarter of the limit."""
+    """Return whether a prompt of this many tokens leaves at least a quarter of the limit."""
     return context is None or prompt + max(1, limit // 4) <= context
 
 
 def too_long(prompt: int, limit: int, context: int) -> ModelError:
-    """Return the failure of a prompt that leaves too few tokens for its completion."""
+    """Return the error for a prompt that leaves too few tokens for its completion."""
     return ModelError(
         "context length",
         f"a prompt of {prompt} tokens leaves less than a quarter of {limit} tokens of completion "
@@ -289,7 +289,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def name_of(folder: Path, *more: str) -> str:
-    """Return the name of a model's folder with a digest of its files, and of more files in it."""
+    """Return the name of a model's folder with a digest of its files and `more` files."""
     digest = hashlib.sha256(fingerprint(folder).encode())
     for file in (folder / name for name in more):
         if file.is_file():
@@ -303,7 +303,7 @@ def folder_of(spec: str) -> Path:
     if (folder / "config.json").is_file():
         return folder
     if folder.is_dir():
-        raise InputError(f"the folder {spec!r} holds no model: it has no config.json")
+        raise InputError(f"the folder {spec!r} contains no model: it has no config.json")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 

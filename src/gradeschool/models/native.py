@@ -1,9 +1,9 @@
-"""`anthropic/NAME` and `gemini/NAME`: providers with an API of their own, through any-llm.
+"""`anthropic/NAME` and `gemini/NAME`: providers with their own APIs, through any-llm.
 
 any-llm (Mozilla.ai, extra `providers`) writes the request in the provider's format and reads the
-reply with the provider's SDK. What it leaves out is taken from the SDK's own object: why the text
-ended, where any-llm calls every unknown reason "stop", and which version of a model answered.
-Its reply then is judged as that of any server (`models/openai_api.py`).
+reply with the provider's SDK. Two facts come from the SDK's own object: why the text ended (any-llm
+calls every unknown reason "stop") and which version of the model answered. The reply is then
+checked like that of any server (`models/openai_api.py`).
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from gradeschool.models.base import Reply, Request
 from gradeschool.models.endpoint import TOTAL_SECONDS, address_parts
 from gradeschool.models.openai_api import REFUSAL, classify, replies_in
 
-# Anthropic's API requires a limit; where the protocol has none it gets this one.
+# Anthropic's API requires a limit; this is used if the protocol has none.
 LONGEST_COMPLETION = 8192
-# Settings that some models of a provider refuse by name; they are then asked without.
+# Settings that some models of a provider refuse by name; they are then left out.
 REFUSABLE = ("temperature", "top_p", "seed")
-# What the SDK returned to the present task's request.
+# The SDK's response to the current task's request.
 _NATIVE: ContextVar[Any] = ContextVar("native")
 
 
 class Ending(NamedTuple):
-    """Why a text ended, in the provider's word, and the model that wrote it."""
+    """Why a text ended, in the provider's terms, and the model that wrote it."""
 
     reason: str
     model: str
@@ -62,8 +62,8 @@ def gemini_ending(response: Any) -> Ending:
 class Provider(NamedTuple):
     """A provider: its address, environment variables, SDK, and how its replies end.
 
-    call: from an SDK's client to the object and the name of the method that sends a request.
-    seeds: whether it takes one. needs_limit: whether a request needs a limit of tokens.
+    call: maps an SDK's client to the object and the name of the method that sends a request. seeds:
+    whether it accepts a seed. needs_limit: whether a request needs a token limit.
     """
 
     name: str
@@ -99,8 +99,8 @@ PROVIDERS: Mapping[str, Provider] = {
 class NativeModel:
     """A model of a provider; chat prompts only.
 
-    Keys come from the provider's variables and are kept out of every message and file. seconds:
-    how long one request may take. Raises MissingExtraError without any-llm, InputError without a
+    Keys come from the provider's environment variables and are kept out of every message and file.
+    seconds: timeout of one request. Raises MissingExtraError without any-llm, InputError without a
     key.
     """
 
@@ -133,7 +133,7 @@ class NativeModel:
         return self.model
 
     async def __aenter__(self) -> NativeModel:
-        """Make the SDK's client; requests are tried again by the run, not by the SDK."""
+        """Create the SDK's client; the run retries requests, not the SDK."""
         from any_llm import AnyLLM
 
         self._llm = AnyLLM.create(
@@ -157,11 +157,11 @@ class NativeModel:
         await (client.aio.aclose() if hasattr(client, "aio") else client.close())
 
     async def answer(self, request: Request) -> Reply:
-        """Ask once and return the reply; raises ModelError, as an endpoint does."""
+        """Send one request and return the reply; raises ModelError, as an endpoint does."""
         if not request.prompt.is_chat:
             raise FatalModelError(
                 "no completions",
-                f"{self.provider.name} answers chats alone; give a chat protocol with -p",
+                f"{self.provider.name} answers only chats; give a chat protocol with -p",
             )
         from any_llm.exceptions import AnyLLMError
 
@@ -179,13 +179,13 @@ class NativeModel:
                 self._left_out |= learned
             except (AttributeError, LookupError, TypeError, ValueError) as error:
                 words = masked(str(error))[:200]
-                raise TransientError("bad response", f"the reply is none: {words}") from error
+                raise TransientError("bad response", f"the reply is not valid: {words}") from error
         body = masked_values(_body(completion, ending))
         [reply] = replies_in(body, [request])
         return replace(reply, deviations=(*reply.deviations, *deviations))
 
     def _options(self, request: Request) -> tuple[dict[str, Any], list[str]]:
-        """Return the arguments of a request, and what is sent otherwise than the run asks."""
+        """Return the arguments of a request, and how they deviate from the run's settings."""
         prompt, decoding = request.prompt, request.decoding
         messages = [message._asdict() for message in prompt.messages]
         if prompt.prefix is not None:
@@ -193,10 +193,10 @@ class NativeModel:
         seed = None if decoding.seed is None else decoding.seed + request.sample
         options = {
             "temperature": decoding.temperature,
-            # 1 is no limit; models of Anthropic refuse temperature and top_p together.
+            # top_p 1 has no effect; Anthropic's models refuse temperature and top_p together.
             "top_p": None if decoding.top_p == 1 else decoding.top_p,
             "max_tokens": decoding.max_tokens,
-            # Anthropic refuses blank ones; what they would have cut off is cut off here.
+            # Anthropic refuses blank stop strings; the text is cut at them here.
             "stop": [stop for stop in decoding.stop if stop.strip()] or None,
             "seed": seed,
         }
@@ -223,14 +223,14 @@ class NativeModel:
         return frozenset(name for name in REFUSABLE if name in options and name in text)
 
     def _failure(self, error: Any) -> ModelError:
-        """Return the error that a failure of a request means."""
+        """Return the error for a failed request."""
         base = self._base or self.provider.address
         text = masked(str(error))[:500]
         status, origin = error.status_code, error.original_exception
         if status is not None:
             headers = {"retry-after": wait} if (wait := getattr(error, "retry_after", None)) else {}
             raw = json.dumps({"error": {"message": text}}).encode()
-            if status == 400 and "api key" in text.lower():  # Gemini's word for a wrong key
+            if status == 400 and "api key" in text.lower():  # Gemini's answer to a wrong key
                 return FatalModelError("http 400", f"HTTP 400 from {base}: {text!r}")
             return classify(status, headers, raw, base)
         kind = type(origin).__name__
@@ -239,26 +239,26 @@ class NativeModel:
         if "Connect" in kind:
             return TransientError("cannot connect", f"cannot connect to {base}: {text}")
         if isinstance(origin, (AttributeError, LookupError, TypeError, ValueError)):
-            return TransientError("bad response", f"the reply is none: {text}")
+            return TransientError("bad response", f"the reply is not valid: {text}")
         return TransientError("connection lost", f"{base}: {kind} {text}".strip())
 
 
 def _installed(package: str) -> bool:
     try:
         return find_spec(package) is not None
-    except ModuleNotFoundError:  # the package that holds it is not there
+    except ModuleNotFoundError:  # its package is not installed
         return False
 
 
 def _body(completion: Any, ending: Ending) -> dict[str, Any]:
-    """Return any-llm's reply as the body of an OpenAI server, with the provider's own ending."""
+    """Return any-llm's reply in the form of an OpenAI server, with the provider's own ending."""
     message = completion.choices[0].message if completion.choices else None
     reasoning = getattr(getattr(message, "reasoning", None), "content", None)
     usage = completion.usage
     counts = {} if usage is None else {
         "prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens
     }  # fmt: skip
-    # A text that was cut before its first visible token is an empty one.
+    # A text that was cut before its first visible token is empty.
     content = (getattr(message, "content", None) or "") if message or ending.reason else None
     return {
         "model": ending.model,

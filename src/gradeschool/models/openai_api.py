@@ -1,4 +1,4 @@
-"""OpenAI's HTTP API: fields that a server refuses, replies, and what errors mean."""
+"""OpenAI's HTTP API: fields that a server refuses, replies, and the meaning of errors."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from gradeschool.formats.samples import text_of
 from gradeschool.masking import masked, masked_values, shown_address
 from gradeschool.models.base import Reply, Request
 
-# Servers fill what a request leaves out from their own or the model's defaults: llama.cpp top_k 40
-# and min_p 0.05, vLLM what generation_config.json says (a repetition penalty acts on greedy
-# decoding too). These values are "off" for every server; one that knows no such field ignores it
-# or names it in a 400 or 422, and is then asked without. OpenAI's own API has no other defaults.
+# For fields that a request leaves out, servers use their own or the model's defaults: llama.cpp
+# top_k 40 and min_p 0.05, vLLM those of generation_config.json (a repetition penalty also affects
+# greedy decoding). These values mean "off" for every server. A server without such a field ignores
+# it or names it in a 400 or 422; it is then left out. OpenAI's own API has no such defaults.
 NEUTRAL: Mapping[str, float] = {
     "presence_penalty": 0,
     "frequency_penalty": 0,
@@ -44,7 +44,7 @@ def neutral_for(base: str) -> dict[str, float]:
 
 
 def refused(raw: bytes, body: Mapping[str, Any]) -> set[str]:
-    """Return the neutral fields of a body that the answer to it, a 400 or 422, refuses by name."""
+    """Return the neutral fields of a body that a 400 or 422 refuses by name."""
     text = raw.decode("utf-8", "replace")
     if REFUSAL.search(text) is None:
         return set()
@@ -55,10 +55,10 @@ TRANSIENT_STATUSES = {408, 409, 425, 429, *range(500, 600)}
 LONGEST_WAIT = 120.0
 OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
 LONGEST_NAME = 200
-MOST_TOKENS = 2**31 - 1  # a count above it is no count
+MOST_TOKENS = 2**31 - 1  # a larger count is not a count
 
-# What an answer is. A reply is one only if its choice ends for a reason of the first table and
-# holds text; everything else is a failure with a cause, which is never scored.
+# A reply is an answer only if its choice ends for a reason in the first table and has text;
+# everything else is a failure with a cause, which is never scored.
 ENDINGS: Mapping[str, Finish] = {
     **dict.fromkeys(("", "none", "null"), Finish.UNKNOWN),
     **dict.fromkeys(
@@ -92,50 +92,50 @@ FAILURES: Mapping[str, str] = {
         "tool call",
     ),
 }
-# The same request would end in the same way: these are tried again in the next session only.
+# The same request would end in the same way: it is retried only in the next session.
 LASTING = ("content filter", "tool call")
 
 
 def object_in(raw: bytes) -> dict[str, Any]:
     """Return the JSON object in the body of a 200, secrets masked; raises TransientError.
 
-    Bytes that are no UTF-8 are not replaced: the text would not be the model's.
+    Bytes that are not UTF-8 are not replaced: the text would not be the model's.
     """
     try:
         text = raw.decode()
         try:
             body = json.loads(text)
-        except ValueError:  # no JSON, or an integer of thousands of digits, such as a token count
+        except ValueError:  # not JSON, or an integer of thousands of digits, such as a token count
             body = json.loads(text, parse_int=_bounded)
         body = masked_values(body)
     except (ValueError, RecursionError) as error:
         start = masked(repr(raw[:60]))
-        raise TransientError("bad response", f"the reply is no JSON: {start}") from error
+        raise TransientError("bad response", f"the reply is not JSON: {start}") from error
     if not isinstance(body, dict):
-        raise TransientError("bad response", f"the reply is no JSON object: {_shown(body)}")
+        raise TransientError("bad response", f"the reply is not a JSON object: {_shown(body)}")
     if body.get("error"):
-        raise TransientError("server error", f"the reply holds an error: {_shown(body)}")
+        raise TransientError("server error", f"the reply contains an error: {_shown(body)}")
     return body
 
 
 def _bounded(digits: str) -> int:
-    """Return an integer of JSON; Python refuses to read those of thousands of digits."""
+    """Return an integer of JSON; Python refuses to parse thousands of digits."""
     return int(digits) if len(digits) < 20 else -1
 
 
 def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Reply]:
-    """Return the completions in a parsed body, one at least and at most one a request.
+    """Return the completions in a parsed body: at least one, and at most one per request.
 
     Choices from the first failure on are left out, so that they are requested again. Raises
-    TransientError or ModelError where the first is one. A stop string that the server left in is
-    cut off, a prefix that it repeated is taken off; both are named in `deviations`. Usage goes to
-    the first reply: servers count the choices of a request together.
+    TransientError or ModelError if the first choice is a failure. A stop string that the server
+    left in is cut off, and a repeated prefix is removed; both are named in `deviations`. Usage goes
+    to the first reply, because servers count the choices of a request together.
     """
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
-        raise TransientError("bad response", "the reply holds no choices")
+        raise TransientError("bad response", "the reply has no choices")
     if not all(isinstance(choice, Mapping) for choice in choices):
-        raise TransientError("bad response", f"a choice is no object: {_shown(choices)}")
+        raise TransientError("bad response", f"a choice is not an object: {_shown(choices)}")
     places = [choice.get("index") for choice in choices]
     if all(isinstance(place, int) for place in places) and len(set(places)) == len(places):
         choices.sort(key=lambda choice: int(choice["index"]))
@@ -162,9 +162,9 @@ def replies_in(body: Mapping[str, Any], requests: Sequence[Request]) -> list[Rep
 
 
 def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage) -> Reply:
-    """Return a choice without what the server should have left out; raises ModelError."""
+    """Return a choice without stop string and prefix; raises ModelError."""
     if choice.get("error"):
-        raise TransientError("server error", f"the choice holds an error: {_shown(choice)}")
+        raise TransientError("server error", f"the choice contains an error: {_shown(choice)}")
     reason = str(choice.get("finish_reason") or "")
     finish = ENDINGS.get(reason.lower())
     if finish is None:
@@ -175,16 +175,16 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
     if request.prompt.is_chat:
         message = choice.get("message")
         if not isinstance(message, Mapping):
-            raise TransientError("bad response", f"the choice holds no message: {_shown(choice)}")
+            raise TransientError("bad response", f"the choice has no message: {_shown(choice)}")
         content = message.get("content")
         reasoning = text_of(message.get("reasoning") or message.get("reasoning_content"))
         if message.get("refusal") and not content:
             raise ModelError("content filter", f"a refusal: {_shown(message['refusal'])}")
     text = text_of(content)
     if text is None and not (content is None and reasoning):
-        raise TransientError("bad response", f"the content is no text: {_shown(content)}")
+        raise TransientError("bad response", f"the content is not text: {_shown(content)}")
     if not text and not reasoning and not usage.completion_tokens:
-        raise TransientError("empty reply", "the reply holds no text, and no token was generated")
+        raise TransientError("empty reply", "the reply has no text, and no token was generated")
     text, deviations = text or "", []
     prefix = request.prompt.prefix
     if prefix and text.startswith(prefix):
@@ -198,7 +198,7 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
 
 
 def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> ModelError:
-    """Return the error that a status other than 200 means: ask again, give up, or stop the run."""
+    """Return the error for a status other than 200: retry, fail the sample, or stop the run."""
     text = raw.decode("utf-8", "replace")
     cause, message = f"http {status}", f"HTTP {status} from {base}: {_error_text(text)}"
     if status in {401, 403}:
@@ -207,10 +207,10 @@ def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> 
         return FatalModelError(cause, f"{message}; the account has no credit left")
     if status == 404:
         return FatalModelError(cause, f"{message}; check the address and model name")
-    if 300 <= status < 400:  # not followed: the key would go to another server
+    if 300 <= status < 400:  # redirects are not followed: the key would go to another server
         place = repr(shown_address(headers.get("location", "")[:200]))
         return FatalModelError(
-            cause, f"HTTP {status} from {base}: go to {place}; give that address"
+            cause, f"HTTP {status} from {base}: redirect to {place}; give that address"
         )
     wish = headers.get("x-should-retry", "").strip().lower()
     if wish == "true" or (status in TRANSIENT_STATUSES and wish != "false"):
@@ -221,7 +221,7 @@ def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Return the seconds that a server asks to wait, from `Retry-After` or `retry-after-ms`.
 
-    Given as seconds or as an HTTP date; at most LONGEST_WAIT. None where it does not say.
+    The value is in seconds or an HTTP date; at most LONGEST_WAIT is returned, None without a value.
     """
     if milliseconds := headers.get("retry-after-ms"):
         seconds = _number(milliseconds)
@@ -236,7 +236,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
             date = parsedate_to_datetime(value)
             date = date if date.tzinfo else date.replace(tzinfo=UTC)
             seconds = (date - (now or datetime.now(UTC))).total_seconds()
-        except (ValueError, TypeError, OverflowError):  # a date that is none, or out of range
+        except (ValueError, TypeError, OverflowError):  # not a date, or out of range
             return None
     return min(max(seconds, 0.0), LONGEST_WAIT)
 

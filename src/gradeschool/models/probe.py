@@ -1,4 +1,4 @@
-"""A client that tests single fields of an endpoint, and its findings."""
+"""A client that tests individual fields of an endpoint, and its findings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FindingState(StrEnum):
 
 
 class ServerFinding(NamedTuple):
-    """What one probe found: `name` is short and stable, `says` is a sentence for people."""
+    """The result of one probe: `name` is short and stable, `says` is a sentence for people."""
 
     name: str
     state: FindingState
@@ -39,7 +39,7 @@ class ServerFinding(NamedTuple):
 
 
 class ProbeAnswer(NamedTuple):
-    """One answer of the server: its status, its object (empty unless 200), its first choice."""
+    """One answer of the server: its status and its object (empty unless 200)."""
 
     status: int
     body: Mapping[str, Any]
@@ -48,32 +48,32 @@ class ProbeAnswer(NamedTuple):
 
     @property
     def choices(self) -> int:
-        """How many choices came."""
+        """The number of choices."""
         return len(self.body.get("choices") or ())
 
 
 class FormAnswers(NamedTuple):
-    """The greedy answers of both forms, None where the server does not have the form."""
+    """The greedy answers of both forms, None if the server does not have the form."""
 
     chat: ProbeAnswer | None
     completion: ProbeAnswer | None
 
     @property
     def longer(self) -> ProbeAnswer:
-        """The answer with more words: a chat model ends many a plain text at once."""
+        """The answer with more words: a chat model often ends a plain text immediately."""
         there = [answer for answer in (self.completion, self.chat) if answer is not None]
         return max(there, key=lambda answer: len(answer.text.split()))
 
 
 def first_choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the first choice of an answer, empty where there is none."""
+    """Return the first choice of an answer, {} if there is none."""
     choices = body.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     return first if isinstance(first, Mapping) else {}
 
 
 class Probe(Endpoint):
-    """An endpoint for tests of single fields; counts its requests."""
+    """An endpoint for tests of individual fields; counts its requests."""
 
     requests = 0
 
@@ -83,12 +83,12 @@ class Probe(Endpoint):
         return cls(endpoint.base, endpoint.model, endpoint._key, endpoint.seconds)
 
     async def __aenter__(self) -> Probe:
-        """Open the connections; ask for the model's name where none was given."""
+        """Open the connections; look up the model's name if none is set."""
         await super().__aenter__()
         return self
 
     async def ask(self, path: str, **fields: Any) -> ProbeAnswer:
-        """Send one body; fields of the value None are left out. Raises ModelError as `answer`."""
+        """Send one body without fields whose value is None. Raises ModelError as `answer` does."""
         self.requests += 1
         body = {"model": self.model, "max_tokens": TOKENS, "temperature": 0, **fields}
         sent = {name: value for name, value in body.items() if value is not None}
@@ -105,9 +105,9 @@ class Probe(Endpoint):
         return ProbeAnswer(status, reply, text, str(choice.get("finish_reason") or ""))
 
     async def chat(self, text: str = QUESTION, **fields: Any) -> ProbeAnswer:
-        """Ask for a chat completion of one user message."""
+        """Request a chat completion of one user message."""
         return await self.ask(CHAT, messages=[{"role": "user", "content": text}], **fields)
 
     async def complete(self, text: str = QUESTION, **fields: Any) -> ProbeAnswer:
-        """Ask for a completion of a text."""
+        """Request a completion of a text."""
         return await self.ask(COMPLETIONS, prompt=text, **fields)

@@ -1,4 +1,4 @@
-"""`recorded/FILE`: completions of a file as a model, for demonstrations and tests."""
+"""`recorded/FILE`: a model that returns the completions of a file, for demonstrations and tests."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ SAMPLE_FILE = Path(__file__).parents[1] / "datasets" / "sample" / "completions.j
 
 
 class RecordedModel:
-    """Answers with the completions of one run in a file; `prompt` and `decoding` do not matter.
+    """Answers with the completions of one run in a file; ignores `prompt` and `decoding`.
 
-    spec: a path, or "sample" for what the package ships; "#RUN" after it chooses one of several
-    runs. problems: those that will be asked. Raises InputError where the file or the run cannot be
-    used.
+    spec: a path, or "sample" for the shipped sample; "#RUN" after it selects one of several runs.
+    problems: the problems of the run. Raises InputError if the file or the run cannot be used.
     """
 
     def __init__(self, spec: str, problems: tuple[Problem, ...], dataset: str) -> None:
@@ -45,7 +44,7 @@ class RecordedModel:
             try:
                 samples = answers[matcher.find(recorded.reference).id]
             except InputError:
-                continue  # a problem that this run does not ask for
+                continue  # a problem outside this run
             number = len(samples) if recorded.sample is None else recorded.sample
             samples.setdefault(number, recorded)
         return answers
@@ -58,7 +57,7 @@ class RecordedModel:
         """Do nothing: there is nothing to close."""
 
     async def answer(self, request: Request) -> Reply:
-        """Return the recorded completion; raises ModelError where there is none."""
+        """Return the recorded completion; raises ModelError if there is none."""
         recorded = self._answers.get(request.problem.id, {}).get(request.sample)
         if recorded is None:
             raise ModelError(

@@ -1,4 +1,4 @@
-"""Several servers of one model: each request goes to the least busy one."""
+"""Several servers of one model: each request goes to the least busy server."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gradeschool.errors import InputError, TransientError
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.problem import Problem
 
-# What each server continues greedily: equal models write equal beginnings.
+# Texts that each server continues greedily: equal models write the same.
 PROBES = ("Tom has 3 apples and buys 4 more. How many apples does he have now?\n", "1, 2, 3, 4,")
 PROBE_TOKENS = 16
-# So long a server that failed is left alone while others answer; then one request tries it.
+# Seconds without requests to a failed server while others answer; then one request tries it.
 QUIET_SECONDS = 20.0
 
 
 @dataclass(slots=True)
 class _Server:
-    """A server and its state. suspect: it failed and has not answered since."""
+    """A server and its state. suspect: its last request failed."""
 
     model: Model
     asking: int = 0
@@ -39,10 +39,10 @@ class SpreadModel:
     """Servers of the same model; a context manager that opens them all.
 
     A server that cannot be reached is left out and reported to `tell`; if none can be reached, the
-    first TransientError is raised. The identity holds no address, so that a run can continue on
+    first TransientError is raised. The identity contains no address, so that a run can continue on
     other servers of the model: it is the model's name and a digest of its greedy continuations of
-    two short texts. Raises InputError where the servers' names or those texts differ: they would
-    not be one model.
+    two short texts. Raises InputError if the servers' names or those texts differ, because the
+    models are then not the same.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class SpreadModel:
 
     @property
     def identity(self) -> str:
-        """Return the model's name and what it writes, as a digest."""
+        """Return the model's name and a digest of its greedy texts."""
         return f"{self.name} on several servers {self._digest}"
 
     async def __aenter__(self) -> SpreadModel:
@@ -75,25 +75,25 @@ class SpreadModel:
             if len(failures) == len(opened):
                 raise failures[0]
             for error in failures:
-                self._tell(f"{error}; going on without it")
+                self._tell(f"{error}; continuing without it")
             pairs = zip(self._servers, opened, strict=True)
             reached = [(server, texts) for server, texts in pairs if isinstance(texts, list)]
             self._servers = [server for server, _ in reached]
             self._digest = self._compared([texts for _, texts in reached])
-        except BaseException:  # cancelled as well: `__aexit__` is not called then
+        except BaseException:  # including cancellation: `__aexit__` is not called then
             await self._open.aclose()
             raise
         return self
 
     async def _opened(self, model: Model) -> list[str] | TransientError:
-        """Open a server and return what it writes, or why it cannot be reached."""
+        """Open a server and return its greedy texts, or the error if it cannot be reached."""
         try:
             return await _written(await self._open.enter_async_context(model))
         except TransientError as error:
             return error
 
     def _compared(self, written: Sequence[Sequence[str]]) -> str:
-        """Return a digest of what all servers write; raise where they are not one model."""
+        """Return a digest of the servers' texts; raise InputError if they are not one model."""
         names = {server.model.name for server in self._servers}
         if len(names) > 1:
             raise InputError(
@@ -105,8 +105,8 @@ class SpreadModel:
                 if text != different:
                     raise InputError(
                         f"{self._servers[0].model.identity!r} and {server.model.identity!r} do not "
-                        f"write the same greedily: {text!r} and {different!r}; give servers of one "
-                        "model, at the same precision"
+                        f"write the same greedy text: {text!r} and {different!r}; give servers of "
+                        "one model, at the same precision"
                     )
         return hashlib.sha256("\0".join(written[0]).encode()).hexdigest()[:12]
 
@@ -115,7 +115,7 @@ class SpreadModel:
         await self._open.aclose()
 
     async def answer(self, request: Request) -> Reply:
-        """Return the reply of the least busy server; one that fails is avoided for a while."""
+        """Return the reply of the least busy server; a failing server is avoided for a while."""
         now = self._clock()
         server = min(self._servers, key=lambda candidate: candidate.unfit(now))
         server.asking += 1
@@ -126,7 +126,7 @@ class SpreadModel:
             quiet = max(QUIET_SECONDS, error.retry_after or 0.0)
             server.suspect, server.quiet_until = True, now + quiet
             if any(other.quiet_until <= now for other in self._servers):
-                error.retry_after = None  # another server need not wait for what this one wants
+                error.retry_after = None  # the wait applies to this server only
             raise
         finally:
             server.asking -= 1

@@ -1,14 +1,14 @@
-"""The one loop that samples: prompts encoded once, rows compacted and refilled, tokens forced.
+"""The sampling loop: encodes each prompt once, compacts and refills rows, forces tokens.
 
-A batch is what began together: some prompts, and rows that continue them. Rows that ended are taken
-out; where enough rows are free, a new batch begins; batches that are nearly done join. The
-calculator puts the result of an annotation into its row's queue.
+A batch consists of prompts and rows that began together. Finished rows are removed; when enough
+rows are free, a new batch begins; batches that are nearly done are joined. The calculator puts the
+result of an annotation into the row's queue.
 
-What a sample depends on: the weights, the prompt's tokens, the sample's number, the seed and the
-settings; never on the other rows, the order of the prompts or `rows`. Its random numbers follow
-from (prompt, sample, seed) exactly. The arithmetic of a step may differ in the last bits with the
-number of rows, so two runs may part where a draw falls within that error of a boundary, or, greedy,
-where two logits are that close.
+A sample depends on the weights, the prompt's tokens, the sample's number, the seed and the
+settings; never on the other rows, the order of the prompts or `rows`. Its random numbers are
+determined exactly by (prompt, sample, seed). The arithmetic of a step may differ in the last bits
+with the number of rows. So two runs may diverge where a draw falls within that error of a boundary,
+or, in greedy decoding, where two logits are that close.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from gradeschool.models.tokens.rows import RowTable, SampledTokens, Stops
 __all__ = ["Draw", "Loop", "SampleTask", "SampledTokens", "UnknownArchitectureError", "sample"]
 
 ROWS_ON_CPU, ROWS_ON_GPU = 256, 1024
-# A new batch begins where this share of the rows is left.
+# A new batch begins when this share of the rows is left.
 REFILL = 0.6
-# Two batches join where that costs at most so many columns of masked keys, over all rows.
+# Two batches are joined if that costs at most this many columns of masked keys, over all rows.
 JOIN = 1_500
 
 Step = Callable[[torch.Tensor, Sequence[GenerationBatch]], torch.Tensor]
@@ -55,9 +55,9 @@ def sample(
 ) -> Iterator[SampledTokens]:
     """Yield `samples` completions of each prompt, in the order in which they end.
 
-    model: a Hugging Face causal language model where it lies, in the mode and the precision that it
-    is in. prompts: tokens, at least one each; equal prompts have equal samples. ends: tokens that
-    end a completion. rows: how many are written at once.
+    model: a Hugging Face causal language model, used on its device, in its mode and precision.
+    prompts: at least one token each; equal prompts have equal samples. ends: tokens that end a
+    completion. rows: number of concurrent rows.
     """
     tasks = [
         SampleTask(index, number, tuple(prompts[index]))
@@ -69,7 +69,7 @@ def sample(
 
 
 class Loop:
-    """A model with its sampling settings. stops: texts that end a completion, left in it."""
+    """A model with its sampling settings. stops: strings that end a completion and remain in it."""
 
     def __init__(
         self,
@@ -92,15 +92,15 @@ class Loop:
     def run(
         self, tasks: Sequence[SampleTask], max_tokens: int, seed: int, rows: int | None = None
     ) -> Iterator[SampledTokens]:
-        """Yield what is written for each task, in the order in which rows end."""
+        """Yield the completion of each task, in the order in which rows end."""
         return chain.from_iterable(self.steps(tasks, max_tokens, seed, rows))
 
     def steps(
         self, tasks: Sequence[SampleTask], max_tokens: int, seed: int, rows: int | None = None
     ) -> Iterator[list[SampledTokens]]:
-        """Write one token of every row at a time; yield the rows that ended with it.
+        """Write one token of every row at a time; yield the rows that end with it.
 
-        A row ends after max_tokens, or where the model's context ends.
+        A row ends after max_tokens, or at the end of the model's context.
         """
         most = rows or (ROWS_ON_GPU if self.device.type == "cuda" else ROWS_ON_CPU)
         table = RowTable(min(most, len(tasks)), max_tokens, self.annotations, self.context)
@@ -118,7 +118,7 @@ class Loop:
 
     @torch.inference_mode()
     def _begin(self, table: RowTable, tasks: Sequence[SampleTask], seed: int) -> GenerationBatch:
-        """Encode each prompt once, all but its last token, which is every row's first."""
+        """Encode each prompt once, except its last token, which is every row's first."""
         prompts = list(dict.fromkeys(task.tokens for task in tasks))
         numbers = {prompt: index for index, prompt in enumerate(prompts)}
         heads = [prompt[:-1] for prompt in prompts]
@@ -132,7 +132,7 @@ class Loop:
 
     @torch.inference_mode()
     def _advance(self, table: RowTable, live: Sequence[GenerationBatch]) -> list[SampledTokens]:
-        """Append one token to every row, and take out the rows that ended."""
+        """Append one token to every row, and remove finished rows."""
         slots = np.concatenate([batch.slots for batch in live])
         logits = self.step(self._there(table.last[slots]), live)
         tokens = self.draw(logits, self._there(table.drawn(slots))).cpu().numpy()
@@ -159,7 +159,7 @@ class Loop:
 
 
 def _join(live: list[GenerationBatch]) -> None:
-    """Join each batch, oldest first, with the next one where that is cheap."""
+    """Join each batch, oldest first, with the next one if that is cheap."""
     index = 0
     while index + 1 < len(live):
         older, younger = live[index], live[index + 1]

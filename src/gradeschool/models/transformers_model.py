@@ -25,17 +25,17 @@ from gradeschool.models.local import (
     too_long,
 )
 
-# Writes tasks by other processes, here or elsewhere; as `LoadedGenerator.write`.
+# Writes tasks in other processes, here or elsewhere, like `LoadedGenerator.write`.
 Workers = Callable[
     [GenerationSettings, int, Sequence[SampleTask]], Generator[list[WrittenText], None, None]
 ]
 
 
 class TransformersModel(LocalModel):
-    """A causal language model. workers: the processes that generate; None: this one.
+    """A causal language model. workers: the processes that generate; None: this process.
 
-    A sample depends on the weights, the prompt, its number and the seed (0 where none is given)
-    alone, not on the other requests.
+    A sample depends only on the weights, the prompt, its number and the seed (default 0), not on
+    the other requests.
     """
 
     def __init__(self, spec: str, calculator: bool = False, workers: Workers | None = None) -> None:
@@ -45,7 +45,7 @@ class TransformersModel(LocalModel):
 
 
 class TransformersEngine:
-    """Turns requests into tokens, and what is written into replies."""
+    """Converts requests to tokens, and written texts to replies."""
 
     def __init__(self, calculator: bool, workers: Workers | None, folder: Path) -> None:
         from transformers import AutoConfig
@@ -63,7 +63,7 @@ class TransformersEngine:
             yield from self._write_alike(decoding, alike)
 
     def _write_alike(self, decoding: Decoding, requests: Sequence[Request]) -> Iterator[Results]:
-        """Yield the results of requests of one decoding."""
+        """Yield the results of requests with the same decoding."""
         limit = decoding.max_tokens or DEFAULT_TOKENS
         try:
             prompts = dict.fromkeys(request.prompt for request in requests)

@@ -1,12 +1,12 @@
-"""The calculator as a logits processor of vLLM: where a result is due, no other token can be drawn.
+"""The calculator as a vLLM logits processor: where a result is due, it forces the token.
 
-`LLM(model=..., logits_processors=["gradeschool.models.vllm_calculator:Calculator"])`, or
-`vllm serve --logits-processors gradeschool.models.vllm_calculator:Calculator`. The class serves
-both of vLLM's model runners, whose interfaces differ (vllm/v1/sample/logits_processor and
-vllm/v1/worker/gpu/sample/logits_processor of vLLM 0.32): each takes only processors of its own.
-A processor sees a token once it is chosen and cannot take it back: a token that
-continues after "=" with another result than the calculator's ("=7") stays, and forces nothing.
-vLLM's log-probabilities of forced tokens are of the model before it was forced.
+`LLM(model=..., logits_processors=["gradeschool.models.vllm_calculator:Calculator"])`, or `vllm
+serve --logits-processors gradeschool.models.vllm_calculator:Calculator`. The class serves both of
+vLLM's model runners, whose interfaces differ (vllm/v1/sample/logits_processor and
+vllm/v1/worker/gpu/sample/logits_processor of vLLM 0.32): each accepts only its own kind of
+processor. A processor sees a token after it is chosen and cannot undo it: a token that continues
+after "=" with a wrong result ("=7") is kept, and forces nothing. vLLM's log-probabilities of forced
+tokens are the model's, before forcing.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 
 class Calculator(LogitsProcessor, SlotProcessor):  # type: ignore[misc]
-    """Computes the annotations of every request of an engine.
+    """Computes the annotations in every request of an engine.
 
-    The first runner names a request by its row of the batch and moves rows (`update_state`); the
-    second by a slot that the request keeps, whose tokens are in buffers on the device.
+    The first runner identifies a request by its row in the batch and moves rows (`update_state`);
+    the second by a fixed slot, whose tokens are in buffers on the device.
     """
 
     def __init__(self, vllm_config: VllmConfig, state: Any, is_pin_memory: bool = False) -> None:
         """Prepare an engine's calculator. state: the first runner's device, or the second's slots.
 
-        Raises ValueError for speculative decoding, whose drafts are chosen without a processor.
+        Raises ValueError for speculative decoding, whose draft tokens skip the processor.
         """
         if getattr(vllm_config, "speculative_config", None) is not None:
             raise ValueError("the calculator cannot force tokens that a draft model has chosen")
@@ -53,7 +53,7 @@ class Calculator(LogitsProcessor, SlotProcessor):  # type: ignore[misc]
         self.rows: dict[int, _Row] = {}
 
     def is_argmax_invariant(self) -> bool:
-        """Say that the likeliest token may become another."""
+        """Return False: the likeliest token may change."""
         return False
 
     def update_state(self, batch_update: BatchUpdate | None) -> None:
@@ -72,12 +72,12 @@ class Calculator(LogitsProcessor, SlotProcessor):  # type: ignore[misc]
                 self.rows[source] = second
 
     def add_request(self, req_idx: int, sampling_params: SamplingParams) -> bool:
-        """Begin a request in a slot of the second runner, or resume one that it set aside."""
+        """Begin a request in a slot of the second runner, or resume a preempted one."""
         self.rows[req_idx] = _Row([])
         return True
 
     def apply(self, logits: torch.Tensor, ctx: Any = None) -> torch.Tensor:
-        """Leave one token to each row where a result is due. ctx: the second runner's batch."""
+        """Allow only the forced token where a result is due. ctx: the second runner's batch."""
         rows = self.rows.items() if ctx is None else self._in_slots(ctx)
         due = [(index, token) for index, row in rows
                if (token := row.due(self.annotations)) is not None]  # fmt: skip
@@ -90,10 +90,10 @@ class Calculator(LogitsProcessor, SlotProcessor):  # type: ignore[misc]
         return logits
 
     def _in_slots(self, ctx: Any) -> Iterator[tuple[int, _Row]]:
-        """Yield the rows of a batch of the second runner, with what their requests have written.
+        """Yield the rows of a batch of the second runner with their updated tokens.
 
-        A step adds the one token that it was fed; a request that was resumed has its tokens read
-        again. A row inside the prompt draws no token and is left out.
+        A step adds its input token; the tokens of a resumed request are read again. A row inside
+        the prompt draws no token and is left out.
         """
         fed: Sequence[int] = ctx.input_ids.tolist()
         positions: Sequence[int] = ctx.pos.tolist()
@@ -113,7 +113,7 @@ class Calculator(LogitsProcessor, SlotProcessor):  # type: ignore[misc]
 
 
 class _Row:
-    """One request. written: its tokens so far, a list that grows from outside."""
+    """One request. written: its tokens so far, a list that the runner extends."""
 
     def __init__(self, written: list[int]) -> None:
         self.written = written
@@ -121,7 +121,7 @@ class _Row:
         self.queue: deque[int] = deque()
 
     def due(self, annotations: Annotations) -> int | None:
-        """Return the token that must come next, None where any may."""
+        """Return the token that must come next, None if any token may."""
         while self.read < len(self.written):
             token = self.written[self.read]
             if self.queue:

@@ -14,9 +14,9 @@ from gradeschool.formats.samples import finish_of
 from gradeschool.models.base import Reply, Request, Results
 from gradeschool.models.local import DEFAULT_TOKENS, LocalModel, fits, tokens_of, too_long
 
-# vLLM batches by itself, and takes a new request when another ends; so many wait in its queue.
+# vLLM forms batches itself and takes a new request when another ends; this many are queued.
 AHEAD = 4096
-# By name: the engine runs in a process of its own.
+# By name: the engine runs in its own process.
 CALCULATOR = "gradeschool.models.vllm_calculator:Calculator"
 
 
@@ -28,9 +28,9 @@ class VllmModel(LocalModel):
 
 
 def load(calculator: bool, folder: Path) -> VllmEngine:
-    """Load a model from a folder; code that comes with it is not run.
+    """Load a model from a folder; code in the folder is not run.
 
-    `generation_config="vllm"`: nothing is taken from the model's own sampling defaults.
+    `generation_config="vllm"` ignores the model's own sampling defaults.
     """
     import torch
     from vllm import LLM
@@ -49,7 +49,7 @@ def load(calculator: bool, folder: Path) -> VllmEngine:
 
 
 class VllmEngine:
-    """A loaded model. Each request has its own parameters, so all go together."""
+    """A loaded model. Each request has its own parameters, so all can be sent together."""
 
     def __init__(self, engine: Any) -> None:
         self.engine = engine
@@ -57,7 +57,7 @@ class VllmEngine:
         self.positions = int(engine.llm_engine.model_config.max_model_len)
 
     def write(self, requests: Sequence[Request]) -> Generator[Results, None, None]:
-        """Yield results as requests end; the engine always has `AHEAD` requests where there are."""
+        """Yield results as requests end; the engine always has up to `AHEAD` requests."""
         engine = self.engine.llm_engine
         ahead = iter(enumerate(requests))
         running: dict[str, tuple[Request, int]] = {}  # with the number of tokens of the prompt
@@ -82,7 +82,7 @@ class VllmEngine:
                 engine.abort_request(list(running))
 
     def _begin(self, name: str, request: Request) -> int | Reply | ModelError:
-        """Give a request to the engine; return its prompt's tokens, or why there is no reply."""
+        """Send a request to the engine; return its number of prompt tokens, or the error."""
         limit = request.decoding.max_tokens or DEFAULT_TOKENS
         try:
             ids = tokens_of(self.tokenizer, request.prompt)
@@ -103,7 +103,7 @@ def _result(request: Request, prompt_tokens: int, output: Any) -> tuple[Request,
 
 
 def parameters(decoding: Decoding, sample: int, limit: int) -> Any:
-    """Return vLLM's sampling parameters; what the protocol does not set is neutral."""
+    """Return vLLM's sampling parameters; settings that the protocol leaves out are neutral."""
     from vllm import SamplingParams
     from vllm.sampling_params import RequestOutputKind
 

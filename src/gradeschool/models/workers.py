@@ -1,7 +1,7 @@
 """Processes that generate: some on this machine, or actors on Ray.
 
-Each holds a model and is given tasks; the process that started them alone stores what they write.
-A sample and its key do not depend on the worker, so a run can continue with other workers.
+Each has a model and receives tasks; only the process that started them stores the results. A sample
+and its key do not depend on the worker, so a run can continue with other workers.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ from gradeschool.models.local import GenerationSettings, SampleTask, WrittenText
 from gradeschool.signals import ignore_interrupts, keeping_handler
 
 WAIT_SECONDS = 0.5
-# malloc.h of glibc: no mapping of its own for a large block, nothing given back below 2 GB, and
-# 200 MB more at a time. Large blocks otherwise go back to the system and come back as zeroed pages.
+# malloc.h of glibc: no separate mappings for large blocks, no memory returned below 2 GB, growth by
+# 200 MB. Otherwise large blocks are returned to the system and come back as zeroed pages.
 MALLOC_OPTIONS = {-4: 0, -1: 2**31 - 1, -2: 200_000_000}  # M_MMAP_MAX, M_TRIM_THRESHOLD, M_TOP_PAD
-# The files of a model's folder that are sent to a machine that lacks it.
+# The files of a model's folder that are sent to a machine without it.
 SENT_FILES = ("*.safetensors", "*.bin", "*.json", "*.txt", "*.model", "*.jinja")
-# Tasks in a share, at most. A GPU writes a thousand rows at once.
+# Maximum number of tasks in a share. A GPU writes a thousand rows at a time.
 SHARE_ON_CPU, SHARE_ON_GPU = 512, 4096
-SHARES_PER_ACTOR = 4  # so that none waits long for the last
-MOST_LOSSES = 3  # for each actor, with nothing written between them
+SHARES_PER_ACTOR = 4  # so that no actor waits long for the last one
+MOST_LOSSES = 3  # per actor, without progress in between
 MESSAGE_CHARACTERS = 300  # of Ray's own error message
 
 
 def keep_freed_memory() -> bool:
-    """Let this process keep the memory that it frees; False where the C library is not glibc.
+    """Let this process keep the memory that it frees; False if the C library is not glibc.
 
-    Training a model of 0.2 M weights is 8 % faster with it (17,981 to 19,461 tokens a CPU second).
+    Training a model of 0.2 M weights is 8 % faster with it (17,981 to 19,461 tokens per CPU
+    second).
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
@@ -57,9 +58,9 @@ def keep_freed_memory() -> bool:
 def in_processes(
     settings: GenerationSettings, limit: int, tasks: Sequence[SampleTask], processes: int
 ) -> Generator[list[WrittenText], None, None]:
-    """Yield what is written, some rows at a time; each process writes the samples of some prompts.
+    """Yield written rows, several at a time; each process writes the samples of some prompts.
 
-    Raises InputError where a process dies.
+    Raises InputError if a process dies.
     """
     context = get_context("spawn")
     queue: Any = context.Queue(maxsize=4 * processes)
@@ -84,7 +85,7 @@ def in_processes(
 
 
 def _received(queue: Any, workers: Sequence[Any]) -> Iterator[list[WrittenText]]:
-    """Yield what the processes send until each has ended; an empty list where nothing comes."""
+    """Yield what the processes send until all have ended; an empty list if nothing arrives."""
     running = len(workers)
     while running:
         try:
@@ -107,7 +108,7 @@ def _received(queue: Any, workers: Sequence[Any]) -> Iterator[list[WrittenText]]
 def _work(
     settings: GenerationSettings, limit: int, tasks: Sequence[SampleTask], queue: Any
 ) -> None:
-    """Write in a process of its own; end where the process that started it is gone."""
+    """Write in a separate process; end if the parent process no longer exists."""
     import torch
 
     ignore_interrupts()
@@ -132,7 +133,7 @@ class RayGenerator:
         self.generator: LoadedGenerator | None = None
 
     def load(self, files: Mapping[str, bytes] | None) -> bool:
-        """Load the model of the folder, or of these files; False where this machine has neither."""
+        """Load the model from the folder or from these files; False if this machine has neither."""
         if files is not None:
             with TemporaryDirectory(prefix="gradeschool-") as folder:
                 for name, body in files.items():
@@ -145,7 +146,7 @@ class RayGenerator:
     def write(
         self, settings: GenerationSettings, limit: int, tasks: Sequence[SampleTask]
     ) -> Iterator[list[WrittenText]]:
-        """Yield what is written."""
+        """Yield written rows."""
         assert self.generator is not None, "the model is loaded first"  # noqa: S101
         for rows in self.generator.write(settings, limit, tasks):
             if rows:
@@ -158,12 +159,12 @@ def on_ray(
     tasks: Sequence[SampleTask],
     actors: int | None = None,
 ) -> Generator[list[WrittenText], None, None]:
-    """Yield what actors write, some rows at a time; on a local Ray or the one at RAY_ADDRESS.
+    """Yield the rows that actors write, several at a time, on a local Ray or at RAY_ADDRESS.
 
-    actors: how many; by default one for each GPU of the cluster, else for each CPU. Its machines
-    need gradeschool too; a model that a machine lacks is sent there. The share of an actor that is
-    lost goes to another one, without what it wrote already. Raises MissingExtraError without ray,
-    InputError where there is none at RAY_ADDRESS, GradeschoolError where an actor or Ray fails.
+    actors: their number; by default one per GPU of the cluster, else one per CPU. Its machines also
+    need gradeschool; the model is sent to machines without it. If an actor is lost, the unwritten
+    rest of its share goes to another one. Raises MissingExtraError without ray, InputError if no
+    Ray answers at RAY_ADDRESS, GradeschoolError if an actor or Ray fails.
     """
     try:
         import ray
@@ -181,7 +182,7 @@ def on_ray(
 
 
 def shares_of(tasks: Sequence[SampleTask], actors: int, most: int) -> deque[Sequence[SampleTask]]:
-    """Cut tasks into shares: longest prompts first, the tasks of a prompt together."""
+    """Divide tasks into shares: longest prompts first, all tasks of a prompt together."""
     ordered = sorted(tasks, key=lambda task: (-len(task.tokens), task.tokens, task.sample))
     size = min(most, max(SEND_ROWS, ceil(len(ordered) / (SHARES_PER_ACTOR * actors))))
     return deque(ordered[start : start + size] for start in range(0, len(ordered), size))
@@ -189,7 +190,7 @@ def shares_of(tasks: Sequence[SampleTask], actors: int, most: int) -> deque[Sequ
 
 @contextmanager
 def _running(ray: Any) -> Iterator[None]:
-    """Join the Ray that runs, or run one on this machine for as long as it takes."""
+    """Join a running Ray, or start one on this machine for the duration."""
     ours = not ray.is_initialized()
     if ours:
         address = os.environ.get("RAY_ADDRESS")
@@ -218,14 +219,14 @@ def _running(ray: Any) -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Actor:
-    """An actor, and the tasks of its share that have not come back, by prompt index."""
+    """An actor, and the unfinished tasks of its share by prompt index."""
 
     handle: Any
     unwritten: dict[int, SampleTask] = field(default_factory=dict)
 
 
 class _ActorPool:
-    """The actors of one run, as seen by the process that started them."""
+    """The actors of one run, managed by the process that started them."""
 
     def __init__(
         self,
@@ -238,12 +239,12 @@ class _ActorPool:
         self.ray, self.actor, self.shares = ray, actor, shares
         self.settings, self.limit = settings, limit
         self.arguments = str(settings.folder.absolute()), fingerprint(settings.folder)
-        self.files: Any = None  # stored once an actor lacks them
-        self.busy: dict[Any, _Actor] = {}  # by the call that runs: loading, or writing a share
+        self.files: Any = None  # stored when an actor first needs them
+        self.busy: dict[Any, _Actor] = {}  # by the running call: loading, or writing a share
         self.losses = 0
 
     def write(self, count: int) -> Iterator[list[WrittenText]]:
-        """Yield what that many actors write, until all shares are written."""
+        """Yield the rows of this many actors until all shares are written."""
         try:
             for _ in range(count):
                 self._start()
@@ -262,7 +263,7 @@ class _ActorPool:
         self.busy[actor.handle.load.remote(None)] = actor
 
     def _take(self, call: Any) -> Iterator[list[WrittenText]]:
-        """Take the result of a call; where its actor is lost, start another one."""
+        """Take the result of a call; if its actor is lost, start another one."""
         actor = self.busy.pop(call)
         try:
             if not hasattr(call, "__next__"):
@@ -282,7 +283,7 @@ class _ActorPool:
             self._replace(actor, error)
 
     def _rows(self, call: Any) -> list[WrittenText]:
-        """Return the next rows of a share, none at its end."""
+        """Return the next rows of a share, [] at its end."""
         try:
             rows: list[WrittenText] = self.ray.get(next(call))
         except StopIteration:
@@ -300,7 +301,7 @@ class _ActorPool:
         self.busy[actor.handle.load.remote(self.files)] = actor
 
     def _next(self, actor: _Actor) -> None:
-        """Give an actor a share; end it where there is none."""
+        """Give an actor a share, or end it if there is none."""
         if not self.shares:
             self.ray.kill(actor.handle)
             return
@@ -316,5 +317,5 @@ class _ActorPool:
         if actor.unwritten:
             self.shares.append(list(actor.unwritten.values()))
         with suppress(self.ray.exceptions.RayError):
-            self.ray.kill(actor.handle)  # it may only have been out of reach
+            self.ray.kill(actor.handle)  # it may only have been unreachable
         self._start()

@@ -1,1 +1,1 @@
-"""What people read: tables, explanations and progress in the terminal."""
+"""Reports: tables and progress in the terminal, pages, figures, and files for other programs."""

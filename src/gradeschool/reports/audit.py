@@ -21,9 +21,9 @@ OTHER_STYLE, CLEAN_STYLE, ALLOWED_STYLE = "bold magenta", "green", "dim"
 
 
 def print_audit(report: AuditReport, counting: Collection[AuditFinding], console: Console) -> None:
-    """Print the formats that a scorer reads, and a table for each class of findings.
+    """Print the formats that a scorer reads, and one table for each class of findings.
 
-    counting: the findings that count; the others are named only.
+    counting: the findings that count; the others are only named.
     """
     console.print(Text.assemble((printable(report.scorer), "bold"), f"  {report.call}"))
     total = len(report.read) + len(report.unread)
@@ -45,7 +45,7 @@ def print_audit(report: AuditReport, counting: Collection[AuditFinding], console
 
 
 def _unread(shapes: Iterable[str], width: int) -> Text:
-    """Return the formats in lines of a width; none is broken."""
+    """Return the formats in lines of a width, without breaking any format."""
     lines = ["does not read"]
     for shape in shapes:
         written = GAP + printable(shape, "")
@@ -90,7 +90,7 @@ def _example(finding: AuditFinding) -> str:
 def _summary(report: AuditReport, counting: int) -> Text:
     questions = f"{report.questions:,} questions, seed {report.seed}"
     if report.gave_up:
-        questions += "; it hung or ended its process so often that it was asked no further"
+        questions += "; it hung or ended its process so often that the audit stopped early"
     if report.clean:
         return Text(f"clean: {questions}", CLEAN_STYLE)
     allowed = len(report.findings) - counting

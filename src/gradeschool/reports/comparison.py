@@ -13,14 +13,14 @@ from gradeschool.scorer import clip
 from gradeschool.scoring.compare import Change, Comparison, Outcomes
 
 NAME_WIDTH = 48
-SHOWN = 12  # ids of problems that flipped
+SHOWN = 12  # number of ids of flipped problems
 POINTS = 100
 
 
 def print_comparison(
     outcomes: Sequence[Outcomes], comparisons: Sequence[Comparison], scorer: str, console: Console
 ) -> None:
-    """Print the accuracies, then each run's difference from the first, and what flipped."""
+    """Print the accuracies, each run's difference from the first, and the flipped problems."""
     samples = sum(tally.judged for tally in outcomes[0].tallies.values())
     problems = len(outcomes[0].tallies)
     per = f", {samples / problems:g} samples each" if samples != problems else ""
@@ -46,7 +46,7 @@ def percent(share: float) -> str:
 
 def points(difference: float) -> str:
     """Write a difference of accuracies in points, with its sign."""
-    return f"{POINTS * difference:+.2f}"
+    return f"{POINTS * difference:+z.2f}"
 
 
 def p_value(p: float) -> str:

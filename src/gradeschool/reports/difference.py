@@ -18,9 +18,9 @@ from gradeschool.runs.diff.steps import PROMPTS, SET, TEXTS, UNPROMPTED
 from gradeschool.scorer import clip
 
 LONGEST_VALUE = 160
-# Two columns of values share what the others leave of a line.
+# Two columns of values share the width that the other columns leave.
 LEAST_VALUE, BESIDE_VALUES = 17, 60
-# One word stands for a setting that a table need not repeat.
+# One word replaces a setting that a table need not repeat.
 UNTOLD = "not recorded"
 
 
@@ -36,7 +36,7 @@ def print_difference(difference: RunDifference, console: Console) -> None:
             f"{n:,} completions by {scorer}",
             soft_wrap=True,
         )
-    console.print(f"B - A: {difference.points:+.2f} points", style="bold")
+    console.print(f"B - A: {difference.points:+z.2f} points", style="bold")
     _print_fields(difference.fields, console)
     _print_partings(difference.prompts, console)
     _print_texts(difference, console)
@@ -107,16 +107,16 @@ def _print_steps(difference: RunDifference, console: Console) -> None:
     for item in difference.account.steps:
         if item.points or item.texts or item.gained or item.lost:
             flips = ("", "") if item.name == SET else (f"+{item.gained:,}", f"-{item.lost:,}")
-            table.add_row(item.name, f"{item.points:+.2f}", f"{item.texts:,}", *flips)
+            table.add_row(item.name, f"{item.points:+z.2f}", f"{item.texts:,}", *flips)
     table.add_section()
-    table.add_row("B - A", f"{difference.points:+.2f}", "", "", "")
+    table.add_row("B - A", f"{difference.points:+z.2f}", "", "", "")
     console.print(table)
     texts = {step.name: step.texts for step in difference.account.steps}
     if texts[PROMPTS] and difference.because:
         _print_names("other prompts share their texts with", difference.because, console)
     if texts[TEXTS] or texts[UNPROMPTED]:
         console.print(
-            f"unexplained: {difference.unexplained:+.2f} points, of texts that differ under equal "
+            f"unexplained: {difference.unexplained:+z.2f} points, of texts that differ under equal "
             "or unrecorded prompts",
             soft_wrap=True,
         )

@@ -16,13 +16,13 @@ from gradeschool.scoring.causes import Side, VerdictCause
 from gradeschool.scoring.explain import LETTERS, Case, by_group
 from gradeschool.verdict import Outcome, Verdict
 
-# A completion of up to SHORT characters is shown whole, of a longer one CONTEXT around what was
-# read, and its end.
+# A completion of up to SHORT characters is shown whole; for a longer one, its end and CONTEXT
+# characters around each extracted answer.
 SHORT, CONTEXT, END = 1000, 200, 120
 
 
 class Mark(NamedTuple):
-    """A piece of a text, from start to end, with a letter and a style of its own."""
+    """A part of a text, from start to end, with its own letter and style."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Mark(NamedTuple):
 
 
 def marked(text: str, marks: Sequence[Mark]) -> Text:
-    """Return a completion with each mark in brackets with its letter, and coloured."""
+    """Return a completion with each mark coloured and in brackets with its letter."""
     shown = Text()
     for low, high in _windows(marks, len(text)):
         if low:
@@ -46,7 +46,7 @@ def marked(text: str, marks: Sequence[Mark]) -> Text:
 
 
 def _append_brackets(shown: Text, marks: Sequence[Mark], place: int) -> None:
-    """Append the brackets of a place: those that close, empty ones, those that open."""
+    """Append the brackets at a position: closing ones, empty ones, opening ones."""
     for mark in reversed(marks):
         if mark.start < mark.end == place:
             shown.append("]", mark.style)
@@ -74,11 +74,11 @@ def _windows(marks: Sequence[Mark], length: int) -> Iterator[tuple[int, int]]:
 
 INDENT = "  "
 STYLES = ("bold black on green", "bold black on yellow", "bold black on cyan", "bold on magenta")
-# What shows the cause, where no scorer read just that.
+# The style of the text that shows the cause, if it is no scorer's extracted answer.
 EVIDENCE, EVIDENCE_STYLE = "!", "bold red"
 QUESTION = 400
-# Of more scorers than there are styles, how many are right is told in a line, and those that read
-# alike share one.
+# With more scorers than styles, one line says how many are right, and scorers that extract the same
+# answer share a line.
 MOST_KINDS = 12
 
 
@@ -93,7 +93,7 @@ def print_disagreements(
 
 
 class OutcomeCounts(NamedTuple):
-    """Completions that are right, all of them, and those of which there is nothing to judge."""
+    """The numbers of correct completions, of all completions, and of errors."""
 
     right: int
     total: int
@@ -103,7 +103,7 @@ class OutcomeCounts(NamedTuple):
 def print_causes(
     cases: Sequence[Case], scorer: Scorer, counts: OutcomeCounts, limit: int, console: Console
 ) -> None:
-    """Print how many completions a scorer has right, why it misses the others, and examples."""
+    """Print how many completions a scorer calls correct, why it misses others, and examples."""
     judged = counts.total - counts.errors
     share = f" ({100 * counts.right / judged:.2f} %)" if judged else ""
     errors = f", {counts.errors} errors" if counts.errors else ""
@@ -122,7 +122,7 @@ def print_cases(cases: Sequence[Case], limit: int, console: Console) -> None:
 
 
 def _print_groups(cases: Sequence[Case], total: int, limit: int, console: Console) -> None:
-    """Print the counts of the groups, the most frequent first, and examples of every group."""
+    """Print the counts of the groups, most frequent first, and examples of every group."""
     groups = by_group(cases)
     counted: Counter[str] = Counter()
     width = max((len(_kind(group[0])) for group in groups), default=0)
@@ -148,7 +148,7 @@ def _many(scorers: int) -> bool:
 
 
 def _heading(case: Case, width: int) -> str:
-    """Return what a case is counted under; of many scorers, how many have it right."""
+    """Return the heading of a case's group; for many scorers, how many have it right."""
     if _many(len(case.verdicts)):
         outcomes = Counter(verdict.outcome for verdict in case.verdicts)
         return ", ".join(
@@ -165,7 +165,7 @@ def _kind(case: Case) -> str:
 
 
 def _fair(sizes: Sequence[int], limit: int) -> list[int]:
-    """Share out a number of examples: one for each group in turn, as long as it has more."""
+    """Distribute a number of examples: one for each group in turn while it has more."""
     turns = sorted(
         (turn, index) for index, size in enumerate(sizes) for turn in range(min(size, limit))
     )
@@ -174,7 +174,7 @@ def _fair(sizes: Sequence[int], limit: int) -> list[int]:
 
 
 class _Line(NamedTuple):
-    """A verdict that one scorer has, or several alike, with its letter and style."""
+    """A verdict of one or several scorers, with its letter and style."""
 
     letter: str
     style: str
@@ -211,7 +211,7 @@ def _indented(names: Sequence[str], width: int) -> str:
 
 
 def _because(case: Case, cause: VerdictCause, lines: Sequence[_Line]) -> Text:
-    """Return the line that tells a cause; of several scorers, with the letters that it is about."""
+    """Return the line with a cause; with several scorers, it begins with their letters."""
     alone = len(case.causes) == 1 or cause.side is Side.TEXT
     letters = [line.letter for line in lines if cause in line.causes]
     about = "" if alone else f"{', '.join(letters)} "
@@ -219,7 +219,7 @@ def _because(case: Case, cause: VerdictCause, lines: Sequence[_Line]) -> Text:
 
 
 def _lines(case: Case) -> list[_Line]:
-    """Return a line for each scorer; where there are many, one for all that agree."""
+    """Return one line per scorer, or if there are many, one for all that agree."""
     many = _many(len(case.verdicts))
     alike: dict[object, list[int]] = {}
     for index, verdict in enumerate(case.verdicts):
@@ -239,7 +239,7 @@ def _lines(case: Case) -> list[_Line]:
 
 
 def _marks(lines: Sequence[_Line]) -> list[Mark]:
-    """Return what each scorer read, and what shows the cause where that is something else."""
+    """Return the marks of extracted answers, and of other text that shows the cause."""
     marks = [
         Mark(*line.verdict.answer.span, line.letter, line.style)
         for line in lines

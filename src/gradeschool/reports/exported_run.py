@@ -1,4 +1,4 @@
-"""A run as `gradeschool export` writes it: the formats, and what is filled into them."""
+"""The formats of `gradeschool export`, and the run data that is written in them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gradeschool.verdict import Outcome
 
 
 class ExportFormat(NamedTuple):
-    """A format: the function that makes its files; its ending, "" for files in a folder."""
+    """A format: the function that makes its files, and its ending ("": files in a folder)."""
 
     files: Callable[[ExportedRun], list[ExportedFile]]
     ending: str
@@ -48,13 +48,13 @@ FORMATS = {
 
 
 def one_run(spec: str, dataset: str | None, warn: Warn) -> PageRun:
-    """Return the run that FILE or FILE#RUN names; raises InputError unless there is just one."""
+    """Return the run named by FILE or FILE#RUN; raises InputError unless there is exactly one."""
     runs = gather([spec], dataset, warn)
     if len(runs) > 1:
         names = ", ".join(repr(f"{spec}#{run.name}") for run in runs[:5])
         more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
         raise InputError(
-            f"{spec!r} holds {len(runs)} runs, an export is of one; give {names}{more}"
+            f"{spec!r} holds {len(runs)} runs, but an export takes one; give {names}{more}"
         )
     if all(entry.error for entry in runs[0].entries):
         count = len(runs[0].entries)
@@ -90,7 +90,7 @@ def exported_run(run: PageRun, scorers: Sequence[Scorer], warn: Warn) -> Exporte
 
 
 def dataset_name(name: str) -> str:
-    """Return a dataset's name; of a file its name without folders, which are of one machine."""
+    """Return a dataset's name; for a file, without folders, which exist on one machine only."""
     return ALIASES.get(name, name) if name in SOURCES or name in ALIASES else Path(name).name
 
 
@@ -106,7 +106,7 @@ def _samples(
         row = stored.get(each.sample.row)
         id = entry.problem.id
         place = places.get(id)
-        if place is None:  # a problem that the file brings itself
+        if place is None:  # a problem that comes with the file
             place = others.setdefault(id, len(places) + len(others))
         exported.append(
             ExportedSample(
@@ -145,7 +145,7 @@ def _score(samples: Sequence[ExportedSample], index: int, scorer: Scorer) -> Exp
 
 
 def _cause(sample: ExplainedSample) -> str:
-    """Return why the headline scorer misses, "" where it does not."""
+    """Return why the headline scorer misses, "" if it does not."""
     missed = any(
         verdict.outcome in (Outcome.WRONG, Outcome.NO_ANSWER) for verdict in sample.verdicts[:1]
     )
@@ -153,7 +153,7 @@ def _cause(sample: ExplainedSample) -> str:
 
 
 def _stored(path: Path) -> dict[int, Completion]:
-    """Return the rows of a run folder by number; none of other files."""
+    """Return the rows of a run folder by number; for other files, no rows."""
     file = path / COMPLETIONS_FILE if path.is_dir() else path
     if file.name != COMPLETIONS_FILE:
         return {}
@@ -162,7 +162,7 @@ def _stored(path: Path) -> dict[int, Completion]:
 
 
 def _prompts(manifest: Mapping[str, Any], warn: Warn) -> dict[str, Prompt]:
-    """Return the prompts by key, rendered again; the key is their digest and proves them."""
+    """Return the prompts by key, rendered again; the key, a digest of the prompt, verifies them."""
     if "protocol" not in manifest:
         return {}
     try:

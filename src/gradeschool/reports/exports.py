@@ -1,7 +1,7 @@
 """Judged runs as files for other programs: Markdown for a pull request, CSV, JUnit.
 
-What a model wrote stays text in each: Markdown is escaped, a spreadsheet sees no formula, XML holds
-no character that it forbids.
+A model's output stays plain text in each: Markdown is escaped, spreadsheets see no formulas, XML
+contains no forbidden characters.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from gradeschool.scoring.compare import Comparison, compare, outcomes_of
 from gradeschool.scoring.sources import ALL, choose_scorers, headline_scorer
 from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScorerSet, scored_table
 
-# What Markdown could read as more than a character, in a cell of a table.
+# Characters with a meaning in a Markdown table cell.
 MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
-# A spreadsheet takes a cell that begins with one of these for a formula, unless it is a number.
+# A spreadsheet treats a cell that begins with one of these as a formula, unless it is a number.
 LONGEST_CELL = 200
 
 
 def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
-    """Return a table of the runs for a pull request, then each scorer's accuracy, folded away."""
+    """Return a table of the runs for a pull request, then each scorer's accuracy, collapsed."""
     headline = scorers[runs[0].headline]
     differences = _differences(runs, headline)
     lines = [
@@ -60,14 +60,14 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
 
 
 def _percent(share: Share) -> str:
-    return percent(share.accuracy) if share.judged else "–"  # nothing judged, nothing claimed
+    return percent(share.accuracy) if share.judged else "–"  # nothing was judged
 
 
 def _differences(runs: Sequence[Judged], scorer: Scorer) -> dict[int, Comparison]:
     try:
         outcomes = [outcomes_of(scored_table(judged.run.chosen.run, [scorer])) for judged in runs]
         return dict(enumerate(compare(outcomes), start=1))
-    except InputError:  # other problems: the table has accuracies alone
+    except InputError:  # other problems: the table has only accuracies
         return {}
 
 
@@ -97,7 +97,7 @@ def _cell(text: str) -> str:
 
 
 def table(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
-    """Return CSV, a row for each completion: what was read, the cause, every scorer's outcome."""
+    """Return CSV, one row per completion: extracted answer, cause, every scorer's outcome."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     fixed = ("run", "problem", "sample", "gold", "outcome", "cause", "read", "characters")
@@ -149,7 +149,7 @@ def _case(judged: Judged, entry: Entry, code: int, index: int) -> str:
     return f"{start}><failure message={quoteattr(message)}>{text}</failure></testcase>"
 
 
-# Ending of the output's name -> who writes it.
+# Ending of the output's name -> the function that writes it.
 WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Scorer]], str]] = {
     ".html": page,
     ".md": markdown,
@@ -159,7 +159,7 @@ WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Scorer]], str]] = {
 
 
 def check_report_path(path: Path, overwrite: bool) -> None:
-    """Raise InputError for an ending that no report has, or a file that exists."""
+    """Raise InputError for an unknown ending, or a file that exists."""
     if path.suffix.lower() not in WRITERS:
         endings = ", ".join(WRITERS)
         raise InputError(f"no report format for {path.name!r}; give a name that ends in {endings}")
@@ -171,8 +171,9 @@ def report_scorers(
 ) -> ScorerSet:
     """Return the scorers of a report, the headline first.
 
-    names: those to use; without any, all that call no library. headline_name: by default the first
-    named, or the first of the runs' protocol. Raises UnknownNameError, MissingExtraError.
+    names: the scorers to use; by default all that call no library. headline_name: by default the
+    first name, or the first scorer of the runs' protocol. Raises UnknownNameError,
+    MissingExtraError.
     """
     manifests = [run.manifest for run in runs]
     named = headline_name or next((name for name in names if name != ALL), None)
@@ -182,5 +183,5 @@ def report_scorers(
 
 
 def write_report(judged: Sequence[Judged], scorers: ScorerSet, path: Path) -> int:
-    """Write a report in the format that the ending of `path` names; return its bytes."""
+    """Write a report in the format given by the ending of `path`; return its size in bytes."""
     return save(WRITERS[path.suffix.lower()](judged, scorers.scorers), path)

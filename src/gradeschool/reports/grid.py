@@ -1,4 +1,4 @@
-"""The grid of scores as tables: which selects best, on whose samples."""
+"""The grid of scores as tables: which score selects best, on which generator's samples."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ FILE = "results/grid.json"
 
 
 def write_grid(root: Path, preset: Preset) -> Iterator[str]:
-    """Write results/grid.json of a recipe's folder; yield the tables of what it has results of."""
+    """Write results/grid.json of a recipe's folder; yield the tables of its results."""
     by_split = {split: grid(root, preset, split) for split in SPLITS}
     fields = {split: [_fields(cell) for cell in cells] for split, cells in by_split.items()}
     write_file(root / FILE, f"{json.dumps(fields, indent=2)}\n".encode())
@@ -82,7 +82,7 @@ def _table(cells: Sequence[GridCell]) -> Iterator[str]:
 
 
 def _sentences(cells: Sequence[GridCell]) -> Iterator[str]:
-    """Yield what the best use of the likelihood verifier adds to each baseline of its round."""
+    """Yield the gain of the best use of the likelihood verifier over each baseline of its round."""
     verified = [cell for cell in cells if cell.scorer == LIKELIHOOD]
     if not verified:
         return
@@ -105,7 +105,7 @@ def _signed(gap: AccuracyGain | None) -> str:
     if gap is None:
         return ""
     low, high = (100 * bound for bound in gap.ci95)
-    return f"{100 * gap.difference:+.1f} ({low:+.1f} to {high:+.1f})"
+    return f"{100 * gap.difference:+z.1f} ({low:+z.1f} to {high:+z.1f})"
 
 
 def _fields(cell: GridCell) -> Mapping[str, object]:

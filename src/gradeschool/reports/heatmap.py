@@ -1,7 +1,7 @@
-"""A verifier's values token by token, as a page of its own: appendix F of Cobbe et al. 2021.
+"""A page with a verifier's values token by token, as in appendix F of Cobbe et al. 2021.
 
-Solutions that show what a verifier has learnt: right and wrong ones that it scores high, right and
-wrong ones that it scores low. Every completion with values stands in the report's explorer.
+It shows correct and wrong solutions that the verifier scores high, and correct and wrong ones that
+it scores low. The report's explorer has every completion with values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gradeschool.reports.page.write import document
 from gradeschool.scoring.table import CORRECT, ERROR
 
 BINS = 10
-EACH = 4  # solutions of a kind, of different problems as far as there are
+EACH = 4  # solutions of each kind, of different problems if possible
 SCRIPTS = ("tokens.js",)
 
 
@@ -33,7 +33,7 @@ class ValuedSolution(NamedTuple):
 
 
 def heatmap(runs: Sequence[Judged]) -> str:
-    """Return the page; raises InputError where no completion has values."""
+    """Return the page; raises InputError if no completion has values."""
     shown = list(_all(runs))
     if not shown:
         names = ", ".join(repr(judged.run.name) for judged in runs)
@@ -73,7 +73,7 @@ def _all(runs: Sequence[Judged]) -> Iterator[ValuedSolution]:
 
 
 def _kinds(shown: Sequence[ValuedSolution]) -> Iterator[tuple[str, list[ValuedSolution]]]:
-    """Yield the four kinds, each with its clearest solutions; halves are by the median score."""
+    """Yield the four kinds with their clearest solutions; the median score divides them."""
     middle = median(item.valued.score for item in shown)
     high = [item for item in shown if item.valued.score >= middle]
     low = [item for item in shown if item.valued.score < middle]
@@ -84,7 +84,7 @@ def _kinds(shown: Sequence[ValuedSolution]) -> Iterator[tuple[str, list[ValuedSo
 
 
 def _clearest(shown: Sequence[ValuedSolution], correct: bool, sign: int) -> list[ValuedSolution]:
-    """Return the EACH clearest solutions, one of each problem before another text of any."""
+    """Return the EACH clearest solutions, preferring different problems."""
     ordered = sorted(
         (item for item in shown if item.correct is correct),
         key=lambda item: sign * item.valued.score,
@@ -151,7 +151,7 @@ def _solution(shown: ValuedSolution, several: bool) -> Html:
 
 
 def bin_of(value: float) -> int:
-    """Return the colour of a value: 0 to BINS; values of a linear head may lie outside 0..1."""
+    """Return the colour of a value, 0 to BINS; values of a linear head may be outside 0..1."""
     return round(BINS * min(max(value, 0.0), 1.0))
 
 

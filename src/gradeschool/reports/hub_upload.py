@@ -1,6 +1,6 @@
 """`export --push`: upload an export to the Hugging Face hub, in one commit, with a card.
 
-Samples go to a dataset repository, which is created (private) where it does not exist; results for
+Samples go to a dataset repository, which is created (private) if it does not exist; results for
 `.eval_results/` go to the repository of the model, which must exist.
 """
 
@@ -29,7 +29,7 @@ LOGIN = "run `hf auth login`, or set HF_TOKEN to a token that may write"
 
 @dataclass(frozen=True, slots=True)
 class HubTarget:
-    """A repository, and the files that go there: their path in it, and the path on this machine."""
+    """A repository and the files to upload: the path in the repository, and the local path."""
 
     repo: str
     kind: str
@@ -37,12 +37,12 @@ class HubTarget:
 
     @property
     def card(self) -> bool:
-        """Return whether a card is written: a model's own stays as it is."""
+        """Return whether a card is written: a model's own card is not changed."""
         return self.kind == "dataset"
 
 
 def hub_target(repo: str, form: str, output: Path, files: Sequence[ExportedFile]) -> HubTarget:
-    """Return where the files of an export go."""
+    """Return the repository and paths for the files of an export."""
     if form == "eval-results":
         return HubTarget(repo, "model", {f"{RESULTS_FOLDER}/{output.name}": output})
     paths = {file.path or output.name: output / file.path for file in files}
@@ -50,9 +50,9 @@ def hub_target(repo: str, form: str, output: Path, files: Sequence[ExportedFile]
 
 
 def check_push(repo: str, form: str) -> None:
-    """Raise MissingExtraError or InputError for what an upload cannot begin with.
+    """Raise MissingExtraError or InputError if an upload cannot begin.
 
-    The token is the one that huggingface_hub uses (HF_TOKEN, or that of `hf auth login`).
+    The token is that of huggingface_hub (HF_TOKEN, or from `hf auth login`).
     """
     if form == "model-index":
         raise InputError(
@@ -70,7 +70,7 @@ def check_push(repo: str, form: str) -> None:
     except HFValidationError:
         named = False
     if not named:
-        raise InputError(f"{masked(repo)!r} is no name of a repository; give --push OWNER/NAME")
+        raise InputError(f"{masked(repo)!r} is not a repository name; give --push OWNER/NAME")
     token = get_token()
     if not token:
         raise InputError(f"--push has no token for the Hugging Face hub; {LOGIN}")
@@ -80,9 +80,9 @@ def check_push(repo: str, form: str) -> None:
 def push(target: HubTarget, run: ExportedRun, replace_card: bool) -> str:
     """Upload the files in one commit and return its address.
 
-    A card that is there already is kept, unless `replace_card` is set. Raises InputError where the
-    hub refuses, TransientError where it cannot be reached or is in trouble; nothing is committed
-    then.
+    An existing card is kept, unless `replace_card` is set. Raises InputError if the hub refuses,
+    TransientError if it cannot be reached or has a server error; in both cases nothing is
+    committed.
     """
     from huggingface_hub import CommitOperationAdd, HfApi
     from huggingface_hub import errors as hub
@@ -109,7 +109,7 @@ def push(target: HubTarget, run: ExportedRun, replace_card: bool) -> str:
         raise TransientError(
             "cannot connect", f"cannot reach {api.endpoint}: {_first_line(error)}; try again later"
         ) from error
-    except (ValueError, KeyError, RuntimeError) as error:  # not what the hub answers; Xet's own
+    except (ValueError, KeyError, RuntimeError) as error:  # no answer of a hub; Xet
         raise TransientError(
             "bad response", f"{api.endpoint} did not answer as a hub does: {_first_line(error)}"
         ) from error
@@ -117,7 +117,7 @@ def push(target: HubTarget, run: ExportedRun, replace_card: bool) -> str:
 
 
 def _refusal(target: HubTarget, api: HfApi, error: Any) -> InputError | TransientError:
-    """Return the error that an HTTP status of the hub means."""
+    """Return the error for an HTTP status of the hub."""
     status = error.response.status_code
     where = f"{target.kind} repository {target.repo!r}"
     if status == 401:
@@ -142,7 +142,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def card(run: ExportedRun, files: Sequence[str]) -> bytes:
-    """Return the dataset card of an export: what was measured, and its score by each scorer."""
+    """Return the dataset card of an export: the measured settings, and the score by each scorer."""
     import yaml
 
     front: dict[str, Any] = {"tags": ["gradeschool", "evaluation", "gsm8k"]}

@@ -1,8 +1,8 @@
 """`--log`: a run in Weights & Biases, MLflow, Trackio, TensorBoard, or a file of JSON lines.
 
-A logger gets the parameters of a run once, metrics by step as it goes on, and the results at its
-end. Everything is masked before a logger gets it. Loggers work in a thread of their own, so a slow
-one does not hold up requests, and one that fails is reported once and left out: the run goes on.
+A logger gets the parameters of a run once, metrics by step during the run, and the results at the
+end. Secrets are masked before a logger gets anything. Loggers work in their own thread, so a slow
+one does not delay requests; a failing one is reported once and left out, and the run continues.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from gradeschool.reports.progress import EvaluationTally
 from gradeschool.runs.progress import EndedSample, RunProgress
 from gradeschool.scoring.statistics import wilson
 
-PROJECT = "gradeschool"  # where the library's own variable names no other
-CLOSE_SECONDS, STOP_SECONDS = 60.0, 5.0  # to wait for the loggers: at the end, at once
-# The package that each logger imports, and the extra that brings it; jsonl needs none.
+PROJECT = "gradeschool"  # unless the library's own variable names another
+CLOSE_SECONDS, STOP_SECONDS = 60.0, 5.0  # to wait for the loggers: normally, after an error
+# The package that each logger imports, and its extra; jsonl needs no package.
 PACKAGES = {
     "wandb": "wandb",
     "mlflow": "mlflow",
     "trackio": "trackio",
     "tensorboard": "tensorboardX",
 }
-TRAINING_FILE = "training.json"  # of a model's folder
+TRAINING_FILE = "training.json"  # in a model's folder
 SECRETS = (
     "WANDB_API_KEY",
     "MLFLOW_TRACKING_PASSWORD",
@@ -51,9 +51,9 @@ SECRETS = (
     "TRACKIO_WRITE_TOKEN",
 )
 LOG_FILE, TENSORBOARD_FOLDER = "log.jsonl", "tensorboard"
-MOST_STEPS = 200  # of an evaluation
+MOST_STEPS = 200  # maximum number of steps of an evaluation
 UNLOGGED = ("schema", "created", "updated", "repairs", "command", "status", "processes")
-NO_METRIC_NAME = re.compile(r"[^\w. /:-]")  # what MLflow allows in no name
+NO_METRIC_NAME = re.compile(r"[^\w. /:-]")  # characters that MLflow does not allow in names
 
 Scalar = str | int | float | bool
 Row = Mapping[str, Scalar | None]
@@ -61,9 +61,9 @@ Show = Callable[[str], None]
 
 
 class LoggedRun(NamedTuple):
-    """A run as its logger knows it.
+    """The facts about a run that a logger gets.
 
-    id: the same when the run is resumed. unit: what steps count, "samples" or "updates".
+    id: the same when the run is resumed. unit: of the steps, "samples" or "updates".
     """
 
     name: str
@@ -74,9 +74,9 @@ class LoggedRun(NamedTuple):
 
 
 class Logger(Protocol):
-    """One library, open for one run.
+    """One logging library, open for one run.
 
-    place: the address or folder where the run is seen.
+    place: the address or folder where the run can be viewed.
     """
 
     place: str
@@ -88,14 +88,14 @@ class Logger(Protocol):
         """Log values at a step."""
 
     def results(self, values: Mapping[str, float], table: Sequence[Row]) -> None:
-        """Log the results of the run, and a table of them."""
+        """Log the results of the run, and a table of the results."""
 
     def close(self, finished: bool) -> None:
         """End the session; finished: False for an interrupted or failed one."""
 
 
 class JsonlLogger:
-    """One JSON object a line in log.jsonl of the run folder: parameters, metrics, results."""
+    """One JSON object per line in log.jsonl of the run folder: parameters, metrics, results."""
 
     def __init__(self, run: LoggedRun) -> None:
         path = run.folder / LOG_FILE
@@ -122,7 +122,7 @@ class JsonlLogger:
 
 
 class TensorboardLogger:
-    """Event files in the folder `tensorboard` of the run folder (tensorboardX writes them)."""
+    """Event files in the folder `tensorboard` of the run folder, written by tensorboardX."""
 
     def __init__(self, run: LoggedRun) -> None:
         from tensorboardX import SummaryWriter
@@ -154,9 +154,9 @@ class TensorboardLogger:
 
 
 class WandbLogger:
-    """Weights & Biases; WANDB_PROJECT, WANDB_MODE, WANDB_DIR and its other variables are obeyed.
+    """Weights & Biases; WANDB_PROJECT, WANDB_MODE, WANDB_DIR and its other variables apply.
 
-    Console, command line, machine and code are not recorded: they may hold what is secret.
+    Console, command line, machine and code are not recorded: they may contain secrets.
     """
 
     def __init__(self, run: LoggedRun) -> None:
@@ -174,7 +174,7 @@ class WandbLogger:
         offline = self._run.settings.mode == "offline"
         self.place = self._run.settings.sync_dir if offline else str(self._run.url)
         self._run.config.update(dict(run.parameters), allow_val_change=True)
-        # A step of wandb's own must rise; a resumed run may repeat a count.
+        # wandb's own steps must increase, but a resumed run may repeat a count.
         self._run.define_metric("*", step_metric=run.unit)
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
@@ -194,7 +194,7 @@ class WandbLogger:
 
 
 class MlflowLogger:
-    """MLflow; MLFLOW_TRACKING_URI and MLFLOW_EXPERIMENT_NAME are obeyed."""
+    """MLflow; MLFLOW_TRACKING_URI and MLFLOW_EXPERIMENT_NAME apply."""
 
     def __init__(self, run: LoggedRun) -> None:
         from mlflow import MlflowClient
@@ -210,7 +210,7 @@ class MlflowLogger:
         self._id, self._step = entry.info.run_id, 0
         client.update_run(self._id, status="RUNNING")
         for key, value in run.parameters.items():
-            if key not in entry.data.params:  # MLflow's parameters never change
+            if key not in entry.data.params:  # MLflow's parameters cannot be changed
                 client.log_param(self._id, NO_METRIC_NAME.sub("_", key), value)
         self.place = f"{shown_address(client.tracking_uri)}, experiment {name}, run {self._id}"
 
@@ -236,7 +236,7 @@ class MlflowLogger:
 
 
 class TrackioLogger:
-    """Trackio; TRACKIO_PROJECT, TRACKIO_SPACE_ID and TRACKIO_DIR are obeyed."""
+    """Trackio; TRACKIO_PROJECT, TRACKIO_SPACE_ID and TRACKIO_DIR apply."""
 
     def __init__(self, run: LoggedRun) -> None:
         with redirect_stdout(io.StringIO()):
@@ -279,14 +279,14 @@ LOGGERS: Mapping[str, type[Logger]] = {
 def check_loggers(names: Sequence[str]) -> None:
     """Raise MissingExtraError for a logger without its package, InputError for a missing key.
 
-    The secrets of the loggers are masked from now on.
+    The loggers' secrets are masked from then on.
     """
     for name in SECRETS if names else ():
         register_secret(os.environ.get(name, ""))
     shown_address(os.environ.get("MLFLOW_TRACKING_URI", ""))  # registers its password
     for name in names:
         spec = find_spec(PACKAGES.get(name, "json"))
-        if spec is None or spec.origin is None:  # or a folder "wandb" of earlier runs
+        if spec is None or spec.origin is None:  # no origin: a folder "wandb" of earlier runs
             raise MissingExtraError(f"--log {name}", name)
     if "wandb" in names:
         import wandb
@@ -309,7 +309,8 @@ def _words(error: BaseException) -> str:
 class RunLog:
     """The loggers of one run, in a thread of their own; a context manager.
 
-    names: of `LOGGERS`. show: shows where the run is seen. warn: reports a logger that failed.
+    names: keys of `LOGGERS`. show: called with where each run can be viewed. warn: called with each
+    logger failure.
     """
 
     def __init__(self, names: Sequence[str], show: Show, warn: Show) -> None:
@@ -324,7 +325,7 @@ class RunLog:
     def open_run(
         self, folder: Path, unit: str, created: str, parameters: Mapping[str, Any]
     ) -> None:
-        """Open the loggers; created: when the run began first, which with its folder is its id."""
+        """Open the loggers; created: the run's first start, which with its folder is its id."""
         if self.is_open or not self.names:
             return
         self.is_open = True
@@ -344,7 +345,7 @@ class RunLog:
     def results(
         self, values: Mapping[str, float], table: Sequence[Row] = (), whole: bool = True
     ) -> None:
-        """Log the results so far; whole: the run has come to its end."""
+        """Log the results so far; whole: the run is complete."""
         rows = masked_values([dict(row) for row in table])
         self._finished = whole
         self._each(lambda logger: logger.results(masked_values(dict(values)), rows))
@@ -354,7 +355,7 @@ class RunLog:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
-        """Close the loggers and wait for them, at most CLOSE_SECONDS; after an error less long."""
+        """Close the loggers, waiting CLOSE_SECONDS at most, or STOP_SECONDS after an error."""
         if not self.is_open:
             return
         finished, stdout = self._finished, sys.stdout
@@ -383,7 +384,7 @@ class RunLog:
         self._guarded(name, work)
 
     def _guarded(self, name: str, work: Callable[[], None]) -> None:
-        """Call a logger; one that fails is reported and left out from now on."""
+        """Call a logger; after a failure it is reported and left out."""
         try:
             work()
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a logger never ends a run)
@@ -398,9 +399,9 @@ class RunLog:
 
 
 class EvaluationLog(RunProgress, RunLog):
-    """The log of an evaluation: what was measured, the counts as it goes on, the score.
+    """The log of an evaluation: the measured settings, the counts during the run, the score.
 
-    folder: the run folder; what was measured is what its run.json records.
+    folder: the run folder; the settings are those in its run.json.
     """
 
     def __init__(self, names: Sequence[str], folder: Path, show: Show, warn: Show) -> None:
@@ -411,15 +412,15 @@ class EvaluationLog(RunProgress, RunLog):
         self._truncated = 0
 
     def begin(self, total: int, stored: int, repairs: Sequence[str]) -> None:
-        """Count what is stored already."""
+        """Set the number of samples that are already stored."""
         self._tally.begin(total, stored)
 
     def retry(self) -> None:
-        """Count a request that is tried again."""
+        """Count a retried request."""
         self._tally.retries += 1
 
     def ended(self, samples: Sequence[EndedSample]) -> None:
-        """Count samples; log the counts of this session at 200 of them or at each."""
+        """Count samples; log the counts of this session at most MOST_STEPS times."""
         self._begin()
         tally = self._tally
         for sample in samples:
@@ -456,7 +457,7 @@ class EvaluationLog(RunProgress, RunLog):
             self.open_run(self.folder, "samples", str(fields.get("created")), {**fields, **changed})
 
     def score(self, whole: bool) -> None:
-        """Log what results.json says, a row for each scorer; whole: every sample is answered."""
+        """Log results.json, one row per scorer; whole: every sample is answered."""
         self._begin()
         fields = json.loads((self.folder / RESULTS_FILE).read_text("utf-8"))
         table = [
@@ -491,9 +492,9 @@ class EvaluationLog(RunProgress, RunLog):
 
 
 class TrainingLog(RunLog):
-    """The log of a training: its settings, every update, the curves, and what it ended with.
+    """The log of a training: its settings, every update, the curves, and the final results.
 
-    folder: the model's; the settings are those of its training.json.
+    folder: of the model; the settings are those in its training.json.
     """
 
     def __init__(self, names: Sequence[str], folder: Path, show: Show, warn: Show) -> None:
@@ -501,7 +502,7 @@ class TrainingLog(RunLog):
         self.folder = folder
 
     def row(self, row: Mapping[str, Any]) -> None:
-        """Log a row of losses.jsonl or curves.jsonl, under the names that it has there."""
+        """Log a row of losses.jsonl or curves.jsonl under the same names."""
         if not self.names:
             return
         if not self.is_open:
@@ -511,7 +512,7 @@ class TrainingLog(RunLog):
         self.metrics(int(numbers.pop("update")), numbers)
 
     def finished(self, fields: Mapping[str, Any]) -> None:
-        """Log what training.json says of a training that is finished."""
+        """Log the results of a finished training from its training.json."""
         names = ("updates", "tokens", "seconds", "losses")
         values = flat({name: fields[name] for name in names})
         self.results({
@@ -520,7 +521,7 @@ class TrainingLog(RunLog):
 
 
 def flat(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Scalar]:
-    """Return nested fields as "name.inner"; lists as text, what is None or empty left out."""
+    """Return nested fields as "name.inner", lists as text; None and empty values are left out."""
     values: dict[str, Scalar] = {}
     for name, value in fields.items():
         if isinstance(value, Mapping):

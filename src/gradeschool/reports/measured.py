@@ -1,6 +1,7 @@
-"""What a result measured, in words: model, engine, protocol, dataset, overrides; and what to do.
+"""Describe what a result measured: model, engine, protocol, dataset, overrides; with advice.
 
-Read from run.json (`runs/plan.py`), so that a terminal, a page and a leaderboard say the same.
+Everything is read from run.json (`runs/plan.py`), so that terminal, page and leaderboard say the
+same.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import overrides
 from gradeschool.scoring.samples import OWN_PROBLEMS
 
-# A share of truncated completions above this comes with what to do.
+# Above this share of truncated completions, advice is given.
 MANY_TRUNCATED = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSettings:
-    """The settings of a run in words; "" for what run.json does not record.
+    """The settings of a run in words; "" if run.json does not record them.
 
     changes: the settings that differ from the protocol's, "max tokens 160 (the protocol: 400)".
     """
@@ -47,7 +48,7 @@ class MeasuredSettings:
 
 
 def measured(manifest: Mapping[str, Any]) -> MeasuredSettings:
-    """Return what a run measured, by the fields of its run.json ({}: nothing is known)."""
+    """Return what a run measured, from the fields of its run.json ({}: unknown)."""
     if not manifest:
         return MeasuredSettings()
     protocol = _mapping(manifest, "protocol")
@@ -66,7 +67,7 @@ def measured(manifest: Mapping[str, Any]) -> MeasuredSettings:
 
 
 def known_protocol(manifest: Mapping[str, Any]) -> Protocol | None:
-    """Return the protocol of a run if this version has it, else None."""
+    """Return the protocol of a run, None if this version does not have it."""
     try:
         return get_protocol(str(_mapping(manifest, "protocol").get("name")))
     except UnknownNameError:
@@ -88,14 +89,14 @@ def changes_of(manifest: Mapping[str, Any]) -> list[str]:
 def engine_words(manifest: Mapping[str, Any]) -> str:
     """Return the engine with its versions and settings: "llama.cpp, xllamacpp 0.2"."""
     engine = _mapping(manifest, "engine")
-    # "settings": what runs of version 0.1.0 have for the two after it.
+    # "settings": the name of the next two in runs of version 0.1.0.
     parts = {"engine": "", "version": "", "settings": "", "kv_cache": "KV cache ",
              "flash_attention": "flash attention "}  # fmt: skip
     return ", ".join(f"{name}{engine[key]}" for key, name in parts.items() if engine.get(key))
 
 
 def dataset_title(name: str) -> str:
-    """Return what a dataset is, for a heading: "the test split of GSM8K (Cobbe et al. 2021)"."""
+    """Return a dataset's title for a heading: "the test split of GSM8K (Cobbe et al. 2021)"."""
     source = SOURCES.get(ALIASES.get(name, name))
     if source is not None:
         return source.summary
@@ -103,13 +104,13 @@ def dataset_title(name: str) -> str:
         return f"fresh problems, {name}"
     if name == OWN_PROBLEMS:
         return name
-    return f"the problems of {name}" if name else "problems of no named dataset"
+    return f"the problems of {name}" if name else "problems of an unnamed dataset"
 
 
 def truncation_advice(manifest: Mapping[str, Any], n: int, truncated: int, run_on: int) -> str:
-    """Return what to do about truncated completions, "" where there are few or none.
+    """Return what to do about truncated completions, "" if there are only few.
 
-    n: completions; truncated, run_on: how many of them are cut, and ran on into a next question.
+    n: number of completions; truncated, run_on: how many are cut, and ran on into a next question.
     """
     if not n or truncated / n < MANY_TRUNCATED:
         return ""
@@ -137,7 +138,7 @@ def truncation_advice(manifest: Mapping[str, Any], n: int, truncated: int, run_o
 
 
 def _problems(dataset: str, manifest: Mapping[str, Any]) -> str:
-    """Return how many problems were used, of how many where that is known."""
+    """Return how many problems were used, and of how many if known."""
     used, samples = manifest.get("problems"), manifest.get("samples")
     if not isinstance(used, int):
         return ""

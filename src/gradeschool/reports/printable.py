@@ -1,8 +1,8 @@
-"""What leaves the program for a person: one function for each medium, and nothing past it.
+"""Make text safe to show: all output goes through one function per medium.
 
-Names, texts and messages come from files, servers and models. A terminal would obey the escape
-codes in them, a spreadsheet would compute cells that look like formulas. The HTML page escapes in
-its own template (`reports/page/`).
+Names, texts and messages come from files, servers and models. A terminal would obey escape codes in
+them, and a spreadsheet would compute cells that look like formulas. The HTML page escapes in its
+own code (`reports/page/`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-FORMULA = ("=", "+", "-", "@", "|", "%")  # what a cell begins with that a spreadsheet computes
+FORMULA = ("=", "+", "-", "@", "|", "%")  # a spreadsheet computes cells that begin with these
 NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*\Z")
-CLEAR = "\r\x1b[K"  # removes the line that the cursor is in
+CLEAR = "\r\x1b[K"  # clears the line of the cursor
 
 
 def printable(text: str, keep: str = "\n") -> str:
     """Return a text with control characters, invisible marks and lone surrogates escaped.
 
-    keep: control characters that stay.
+    keep: control characters that are not escaped.
     """
     if text.isprintable():
         return text
@@ -35,20 +35,20 @@ def printable(text: str, keep: str = "\n") -> str:
 
 
 def say(text: str = "", end: str = "\n", err: bool = False) -> None:
-    """Print a text on stdout, or on stderr, as a terminal may show it."""
+    """Print a text on stdout or stderr, with escapes for the terminal."""
     import click
 
     click.echo(printable(text) + end, err=err, nl=False)
 
 
 def show_status(text: str) -> None:
-    """Replace the line of a terminal's stderr by a text; "" leaves it empty."""
+    """Replace the current line of a terminal's stderr; "" clears it."""
     sys.stderr.write(CLEAR + printable(text, keep=""))
     sys.stderr.flush()
 
 
 def terminal(**options: Any) -> Console:
-    """Return a console of rich that escapes what it prints, styles and cursor movements apart.
+    """Return a rich console that escapes what it prints, except for styles and cursor movements.
 
     options: of `rich.console.Console`. Markup ("[red]") and emoji (":smile:") in names are printed
     literally. A closed output raises BrokenPipeError.
@@ -81,9 +81,9 @@ def terminal(**options: Any) -> Console:
 
 
 def csv_cell(text: str) -> str:
-    """Return a cell that no spreadsheet computes: a "'" stands before what looks like a formula.
+    """Return a cell that no spreadsheet computes: "'" is put before what looks like a formula.
 
-    Spreadsheets skip white space before it, and some take fullwidth signs ("＝") for signs.
+    Spreadsheets skip leading white space, and some accept fullwidth signs ("＝").
     """
     shown = printable(text)
     start = unicodedata.normalize("NFKC", shown.lstrip()[:1])

@@ -1,4 +1,4 @@
-"""A profile of a model over variations of GSM8K: for the terminal, as a page and as a figure."""
+"""A profile of a model over variations of GSM8K: in the terminal, as a page and as a figure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROW_INCHES = 0.24
 def print_profile(
     original: Outcomes, entries: Sequence[ProfileEntry], scorer: str, console: Console
 ) -> None:
-    """Print a line for each set and group, then what each set shows in words."""
+    """Print one line for each set and group, then what each set shows in words."""
     low, high = original.interval
     console.print(
         f"scored by {scorer}; {name(original.run)}: {percent(original.accuracy)} of "
@@ -69,7 +69,7 @@ def print_profile(
 
 
 def _print_parts(original: Outcomes, entries: Sequence[ProfileEntry], console: Console) -> None:
-    """Print what the loss on each set consists of, in points."""
+    """Print the parts of the loss on each set, in points."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("loss in points", overflow="fold")
     for heading in ("in all", *original.misses):
@@ -84,7 +84,7 @@ def _print_parts(original: Outcomes, entries: Sequence[ProfileEntry], console: C
 def profile_page(
     original: Outcomes, entries: Sequence[ProfileEntry], scorer: str, model: str
 ) -> str:
-    """Return the page of a profile: what it shows in words, and every line with its interval."""
+    """Return the page of a profile: its findings in words, and every line with its interval."""
     axis = axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)])
     low, high = original.interval
     lead = el(
@@ -123,9 +123,9 @@ def _page_row(entry: ProfileEntry, axis: Axis) -> Html:
         f"{entry.problems:,}", f"{pair.n:,}" if pair.n else "-", f"{100 * pair.accuracy_b:.1f}"
     )  # fmt: skip
     behind = (
-        f"{100 * pair.difference:+.1f}",
+        f"{100 * pair.difference:+z.1f}",
         p_value(pair.p_holm),
-        *(f"{100 * part.share:+.1f}" for part in entry.parts),
+        *(f"{100 * part.share:+z.1f}" for part in entry.parts),
     )
     return el(
         "tr",
@@ -138,7 +138,7 @@ def _page_row(entry: ProfileEntry, axis: Axis) -> Html:
 
 
 def _spread_in_words(entry: ProfileEntry) -> str:
-    """Say how far the accuracy varies over instances of templates, "" where there are none."""
+    """Say how far the accuracy varies over instances of templates; "" if there are none."""
     if entry.instances is None:
         return ""
     spread = entry.instances
@@ -152,7 +152,7 @@ def _spread_in_words(entry: ProfileEntry) -> str:
 def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path) -> int:
     """Draw the difference of every set and group with its interval; return the bytes written.
 
-    Raises MissingExtraError without matplotlib, InputError where the file cannot be written.
+    Raises MissingExtraError without matplotlib, InputError if the file cannot be written.
     """
     from gradeschool.reports.figures.curves import BLUE, COLUMN, RED, SOFT, plain, save
 

@@ -1,4 +1,4 @@
-"""The progress of a command on stderr: a bar with figures in a terminal, lines in a log."""
+"""Show the progress of a command on stderr: a bar with figures in a terminal, lines in a log."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
-RECENT_SECONDS = 30.0  # over which the rates of a run are measured
-RECENT_UPDATES = 50  # updates of a training whose mean is shown
-TAIL_BYTES = 400  # of a stage's log, in which its last line is looked for
+RECENT_SECONDS = 30.0  # window over which the rates of a run are measured
+RECENT_UPDATES = 50  # number of training updates in the mean that is shown
+TAIL_BYTES = 400  # at the end of a stage's log, searched for its last line
 BETWEEN = " · "
 
 
 class ProgressDisplay:
-    """Shows how far a command is: a bar and figures in a terminal, a line now and then in a log.
+    """Shows the progress of a command: a bar and figures in a terminal, regular lines in a log.
 
-    A context manager. quiet: show nothing. console: a terminal to draw in; None draws on stderr if
-    that is a terminal.
+    A context manager. quiet: show nothing. console: a terminal to draw in; None uses stderr if it
+    is a terminal.
     """
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
@@ -58,7 +58,7 @@ class ProgressDisplay:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """Leave the last state standing; of a bar that never began nothing is left."""
+        """Keep the last state on the screen; remove a bar that never began."""
         if self.console is not None:
             self._bar.update(self._task, visible=self._bar.tasks[0].total is not None)
             self._bar.refresh()
@@ -78,7 +78,7 @@ class ProgressDisplay:
     def update(
         self, result: int, total: int, figures: Callable[[], Sequence[str]], now: bool = False
     ) -> None:
-        """Show `done` of `total` with lines of figures, if it is time for it or `now` is set."""
+        """Show `done` of `total` with lines of figures, if an update is due or `now` is set."""
         seconds = LOG_SECONDS if self.console is None else TERMINAL_SECONDS
         if not now and time.monotonic() - self._updated <= seconds:
             return
@@ -118,7 +118,7 @@ class EvaluationTally:
         self._marks.append(RateMark(time.monotonic(), 0, 0))
 
     def count(self, sample: EndedSample) -> None:
-        """Count one sample that ended."""
+        """Count one finished sample."""
         completion, outcome = sample
         self.ended += 1
         self.failed += bool(completion.error)
@@ -137,7 +137,7 @@ class EvaluationTally:
         return f"{subject} {share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
     def speed(self) -> str:
-        """Return answers and tokens a second, dollars, and the time left."""
+        """Return answers and tokens per second, dollars, and the time left."""
         answers, tokens = self._rates()
         parts = [f"{answers:.1f}/s"] if self.ended else []
         if self.tokens:
@@ -151,7 +151,7 @@ class EvaluationTally:
         return BETWEEN.join(parts)
 
     def _rates(self) -> tuple[float, float]:
-        """Return answers and tokens a second over the last half minute."""
+        """Return answers and tokens per second over the last half minute."""
         now = time.monotonic()
         if not self._marks or now - self._marks[-1].time >= 1:
             self._marks.append(RateMark(now, self.ended, self.tokens))
@@ -162,7 +162,7 @@ class EvaluationTally:
         return (self.ended - first.ended) / elapsed, (self.tokens - first.tokens) / elapsed
 
     def trouble(self) -> str:
-        """Return what failed, what is tried again, and what is in flight."""
+        """Return the numbers of failures, of retries, and of requests in flight."""
         parts = [f"{self.failed} failed"]
         if self.retries:
             waiting = f" ({self.in_flight.waiting} waiting)" if self.in_flight.waiting else ""
@@ -191,17 +191,18 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
         self.tally = EvaluationTally()
 
     def __exit__(self, *exc: object) -> None:
-        """Show the state at the end, if the run began at all."""
+        """Show the final state, if the run began."""
         if self.tally.total:
             self._show(now=True)
         super().__exit__(*exc)
 
     def watch(self, in_flight: InFlight, budget: Budget | None, died: str) -> None:
-        """Take the run's counters."""
+        """Set the run's counters."""
         self.tally.in_flight, self.tally.budget = in_flight, budget
         if died:
             self.message(
-                f"the last session here ({died}) did not end in order; going on from what it stored"
+                f"the last session here ({died}) did not end cleanly; "
+                "continuing from what it stored"
             )
 
     def begin(self, total: int, stored: int, repairs: Sequence[str]) -> None:
@@ -229,9 +230,9 @@ class EvaluationDisplay(RunProgress, ProgressDisplay):
         self.tally.retries += 1
 
     def stopping(self) -> None:
-        """Say what is waited for."""
-        waiting = f"{self.tally.in_flight.sent} in flight are waited for"
-        self.message(f"stopping: {waiting}; once more stops at once")
+        """Say that the run waits for the requests in flight."""
+        waiting = f"waiting for {self.tally.in_flight.sent} in flight"
+        self.message(f"stopping: {waiting}; press Ctrl-C again to stop now")
 
     def note(self, text: str) -> None:
         """Show a message."""
@@ -250,12 +251,12 @@ class UpdateFigures(Protocol):
 
     @property
     def number(self) -> int:
-        """Return the number of the update, from 1."""
+        """Return the number of the update, counted from 1."""
         ...
 
     @property
     def of(self) -> int:
-        """Return how many updates there are."""
+        """Return the total number of updates."""
         ...
 
     @property
@@ -265,12 +266,12 @@ class UpdateFigures(Protocol):
 
     @property
     def tokens(self) -> int:
-        """Return the tokens of the update."""
+        """Return the number of tokens in the update."""
         ...
 
     @property
     def seconds(self) -> float:
-        """Return how long it took."""
+        """Return the duration in seconds."""
         ...
 
 
@@ -317,21 +318,21 @@ class StageName(Protocol):
 
 
 class StageTimes(Protocol):
-    """The times of a stage that ended."""
+    """The times of a finished stage."""
 
     @property
     def seconds(self) -> float:
-        """Return the time on the clock."""
+        """Return the wall-clock time."""
         ...
 
     @property
     def cpu_seconds(self) -> float:
-        """Return the time of its process."""
+        """Return the CPU time of its process."""
         ...
 
 
 class RunningStage(Protocol):
-    """A stage that runs."""
+    """A running stage."""
 
     @property
     def stage(self) -> StageName:
@@ -340,24 +341,24 @@ class RunningStage(Protocol):
 
     @property
     def since(self) -> float:
-        """Return when it began, by the monotonic clock."""
+        """Return when it began on the monotonic clock."""
         ...
 
     @property
     def log(self) -> Path:
-        """Return the file that it writes its messages to."""
+        """Return the path of its log."""
         ...
 
 
 class StagesDisplay(ProgressDisplay):
-    """The stages that run, the last message of each, and how many are done."""
+    """The running stages with the last message of each, and how many are done."""
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         super().__init__(quiet, console)
         self._begun: set[str] = set()
 
     def show(self, running: Sequence[RunningStage], result: int, of: int) -> None:
-        """Show the stages that run."""
+        """Show the running stages."""
         for stage in running:
             if self.console is None and stage.stage.name not in self._begun:
                 self._begun.add(stage.stage.name)
@@ -376,7 +377,7 @@ def _stage_line(running: RunningStage) -> str:
 
 
 def last_line(path: Path) -> str:
-    """Return the last line of a log that is not empty, as plain text."""
+    """Return the last non-empty line of a log as plain text."""
     try:
         with path.open("rb") as log:
             log.seek(max(0, path.stat().st_size - TAIL_BYTES))

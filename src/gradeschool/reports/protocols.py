@@ -1,4 +1,4 @@
-"""Protocols and scorers in the terminal: one of them, or the difference of two."""
+"""Print protocols and scorers in the terminal: one, or the difference of two."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SAID = {"correct": "correct", "wrong": "wrong", "nothing read": "no answer", "er
 
 
 def print_protocol(card: ProtocolCard, console: Console) -> None:
-    """Print everything about a protocol, the exact prompt of its example last."""
+    """Print everything about a protocol; the exact prompt of its example comes last."""
     protocol = card.protocol
     _heading(protocol.name, f"protocol, digest {card.digest}", protocol.summary, console)
     _fields(facts(card), console)
@@ -76,7 +76,7 @@ def print_vote(vote: Vote, console: Console) -> None:
 
 
 def facts(card: ProtocolCard) -> list[tuple[str, str]]:
-    """Return what a protocol is made of beside its prompt, in words."""
+    """Return the settings of a protocol beside its prompt, in words."""
     protocol = card.protocol
     scorers = [
         f"{name}{' (headline)' * (not index)}" for index, name in enumerate(protocol.scorers)
@@ -94,7 +94,7 @@ def facts(card: ProtocolCard) -> list[tuple[str, str]]:
 
 
 def parts(card: ProtocolCard) -> list[tuple[str, str]]:
-    """Return the parts of the prompt that are there, to the character."""
+    """Return the existing parts of the prompt, exact to the character."""
     result = card.shape
     named = (
         ("system", result.system),
@@ -149,7 +149,7 @@ def _fields(rows: Sequence[tuple[str, str]], console: Console) -> None:
 
 
 def _links(links: Iterable[str], console: Console) -> None:
-    """Print links whole, so that a terminal can open them."""
+    """Print links without line breaks, so that a terminal can open them."""
     for link in links:
         console.print(f"  {link}", style="dim", soft_wrap=True)
 
@@ -210,7 +210,7 @@ def print_prompts(lines: Sequence[str], cards: Sequence[ProtocolCard], console: 
 
 
 def print_splits(splits: Sequence[QuirkSplit], names: tuple[str, str], console: Console) -> None:
-    """Print the known quirks on which two scorers differ."""
+    """Print the known quirks that distinguish two scorers."""
     if not splits:
         console.print("they agree on every completion on which either is known to be unusual")
         return
@@ -232,8 +232,8 @@ def print_moves(moves: Sequence[ScoreDelta], names: tuple[str, str], console: Co
             str(item.n),
             _share(item.before, item.n),
             _share(item.after, item.n),
-            f"{item.points:+.2f}",
-            f"{low:+.2f} to {high:+.2f}",
+            f"{item.points:+z.2f}",
+            f"{low:+z.2f} to {high:+z.2f}",
             f"-{item.lost} +{item.gained}",
             f"{item.p:.2g}",
         )
@@ -256,7 +256,7 @@ def _table(*columns: str) -> Table:
 
 
 def _shown(field: str, value: Any, width: int) -> str:
-    """Write a value: parts of a prompt to the character, lists of words one to a line."""
+    """Format a value: parts of a prompt exact to the character, lists with one word per line."""
     if value is None:
         return "not set"
     if value in ("", []):

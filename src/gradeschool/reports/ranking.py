@@ -1,4 +1,4 @@
-"""Rankings by a verifier, and how well scores of steps find the first wrong one: tables, JSON."""
+"""Print rankings by a verifier, and how well step scores find the first wrong step."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def print_ranking(ranking: Ranking, baselines: Baselines, console: Console) -> N
 
 
 def small_table(title: str, first: str, columns: Sequence[str]) -> Table:
-    """Return a table without rows: a column of texts, then columns of numbers."""
+    """Return an empty table: a column of texts, then columns of numbers."""
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False,
                   padding=(0, 1, 0, 0))  # fmt: skip
     table.add_column(first, overflow="fold")
@@ -93,7 +93,7 @@ def _against(result: StrategyResult, other: str) -> tuple[str, str]:
     if matches is None:
         return "", ""
     low, high = (100 * bound for bound in matches.ci95)
-    return f"{100 * matches.difference:+.2f}", f"{low:+.2f} to {high:+.2f}"
+    return f"{100 * matches.difference:+z.2f}", f"{low:+z.2f} to {high:+z.2f}"
 
 
 def _families(ranking: Ranking) -> Table:
@@ -104,12 +104,12 @@ def _families(ranking: Ranking) -> Table:
     for part in (*ranking.families, ranking.whole):
         best = part.result(BEST)
         gain = best.against.get(MAJORITY) if best else None
-        bounds = f" ({100 * gain.ci95.low:+.1f} to {100 * gain.ci95.high:+.1f})" if gain else ""
+        bounds = f" ({100 * gain.ci95.low:+z.1f} to {100 * gain.ci95.high:+z.1f})" if gain else ""
         table.add_row(
             printable(part.family, keep=""),
             str(part.problems),
             *(f"{100 * result.accuracy:.1f}" for result in part.results),
-            f"{100 * gain.difference:+.1f}{bounds}" if gain else "",
+            f"{100 * gain.difference:+z.1f}{bounds}" if gain else "",
             _auc(part.aucs["verifier"][1].auc),
         )
     return table
@@ -133,7 +133,7 @@ def _separation(ranking: Ranking) -> Table:
 
 
 def calibration_table(buckets: Sequence[Bucket], title: str, what: str) -> Table:
-    """Return a table of buckets; what: the things that have scores."""
+    """Return a table of buckets; what: a plural noun for the scored items."""
     table = small_table(title, "score", [what, "mean score", "right"])
     for bucket in buckets:
         low = "below" if bucket.low is None else f"{bucket.low:.2f} to"
@@ -166,7 +166,7 @@ def _over_tokens(ranking: Ranking) -> Table:
 
 
 def print_choice(chosen: ChosenStrategy, console: Console) -> None:
-    """Print the strategy that a development run chose, and what it reaches on both runs."""
+    """Print the strategy chosen on a development run, and its accuracy on both runs."""
     choice, reported = chosen.choice, chosen.reported
     low, high = (100 * bound for bound in reported.gain_ci95)
     title = STRATEGIES[choice.strategy].format(
@@ -176,7 +176,7 @@ def print_choice(chosen: ChosenStrategy, console: Console) -> None:
         f"chosen on the development run: {title}, {choice.n} completions; "
         f"{share(chosen.development.accuracy)} there, here {share(reported.accuracy)} "
         f"({bounds(reported.ci95)}), over the majority of as many "
-        f"{100 * reported.gain:+.1f} ({low:+.1f} to {high:+.1f})",
+        f"{100 * reported.gain:+z.1f} ({low:+z.1f} to {high:+z.1f})",
         soft_wrap=True,
     )
 
@@ -199,7 +199,7 @@ def _over_voters(ranking: Ranking) -> Table:
         points = [stored.get(last.n) for stored in by_place]
         cells = [f"{100 * item.accuracy:.1f}" if item else "" for item in points]
         low, high = (100 * bound for bound in last.gain_ci95)
-        gain = f"{100 * last.gain:+.1f} ({low:+.1f} to {high:+.1f})"
+        gain = f"{100 * last.gain:+z.1f} ({low:+z.1f} to {high:+z.1f})"
         table.add_row(str(last.n), *cells, bounds(last.ci95), gain)
     return table
 
@@ -209,7 +209,7 @@ def _auc(value: float | None) -> str:
 
 
 def share(value: float) -> str:
-    """Return a share as a percentage of two decimals."""
+    """Return a share as a percentage with two decimals."""
     return f"{100 * value:.2f} %"
 
 

@@ -38,7 +38,7 @@ from gradeschool.verifier.reproduce.presets import Preset, layer_results, second
 from gradeschool.verifier.reproduce.stages import StageResult
 from gradeschool.verifier.selection import BEST, COVERAGE, MAJORITY, STRATEGIES
 
-POINTS = 0.05  # the gain that the claim is held to
+POINTS = 0.05  # the gain that the claim requires
 BY_VERIFIER = (BEST, "top", "weighted")
 GREEDY_TITLES = {
     BASELINE: "the baseline: the fully fine-tuned generator, greedy",
@@ -131,7 +131,7 @@ def _origin(preset: Preset) -> str:
 
 
 def second_round(root: Path, preset: Preset) -> Iterator[str]:
-    """Yield the part of the report on the verifier on top of the control, nothing without one."""
+    """Yield the section on the verifier on top of the control, if there is one."""
     for split in preset.splits if preset.second else ():
         yield from ("", f"## {SPLIT_TITLES[split]}: the verifier on top of the control", "")
         yield "| seed | | right | 95 % | over the majority vote |"
@@ -147,14 +147,14 @@ def second_round(root: Path, preset: Preset) -> Iterator[str]:
                 gap = strategy["over"].get(MAJORITY)
                 over = ""
                 if gap:
-                    bounds = " to ".join(f"{100 * bound:+.1f}" for bound in gap["ci95"])
-                    over = f"{100 * gap['difference']:+.1f} ({bounds})"
+                    bounds = " to ".join(f"{100 * bound:+z.1f}" for bound in gap["ci95"])
+                    over = f"{100 * gap['difference']:+z.1f} ({bounds})"
                 cells = [_percent(strategy["accuracy"]), f"{low:.1f} to {high:.1f}", over]
                 yield f"| {seed} | {strategy['title']} | {' | '.join(cells)} |"
 
 
 def layers(root: Path, preset: Preset) -> Iterator[str]:
-    """Yield the part of the report on linear probes of the generator's layers, if there are any."""
+    """Yield the section on linear probes of the generator's layers, if there are any."""
     files = [layer_results(split, seed) for split in preset.splits for seed in preset.seeds]
     for file in (root / name for name in files):
         if not file.is_file():
@@ -307,14 +307,14 @@ def _signed(gap: AccuracyGain | None) -> str:
     if gap is None:
         return ""
     low, high = (100 * bound for bound in gap.ci95)
-    return f"{100 * gap.difference:+.1f} ({low:+.1f} to {high:+.1f})"
+    return f"{100 * gap.difference:+z.1f} ({low:+z.1f} to {high:+z.1f})"
 
 
 OVER = {"6a": over_completions, "6b": over_voters}
 
 
 def write_figure(root: Path, preset: Preset, name: str, plan: AblationPlan) -> Iterator[str]:
-    """Write figures/NAME.svg and .json of a recipe's folder; yield what they say, line by line."""
+    """Write figures/NAME.svg and .json of a recipe's folder; yield their results as lines."""
     if name == GRID:
         yield from write_grid(root, preset)
         return
@@ -330,7 +330,7 @@ def write_figure(root: Path, preset: Preset, name: str, plan: AblationPlan) -> I
 
 
 def read_verdicts(root: Path, name: str) -> list[ContrastResult]:
-    """Return what a figure that was made in a recipe's folder says; [] where there is none."""
+    """Return the results of a figure in a recipe's folder; [] if there is no such figure."""
     try:
         fields = json.loads((root / f"figures/{name}.json").read_text("utf-8"))
     except FileNotFoundError:
@@ -347,7 +347,7 @@ def read_verdicts(root: Path, name: str) -> list[ContrastResult]:
 
 
 def draw_split(folder: Path, split: str, item: Findings) -> None:
-    """Write figures 6a and 6b of one split alone, for the report of a recipe."""
+    """Write figures 6a and 6b for one split, for the report of a recipe."""
     for name, over in OVER.items():
         draw(
             _figure(name, AblationPlan([], titles=("",)), over(0, item)),
@@ -422,7 +422,7 @@ def _figure_lines(
 
 def said(verdict: ContrastResult) -> str:
     """Return a verdict in words, with its difference in points."""
-    messages = f"{100 * verdict.difference:+.1f}"
+    messages = f"{100 * verdict.difference:+z.1f}"
     if verdict.ci95 is not None:
         messages += f" ({_bounds(verdict.ci95, '+')})"
     return f"{verdict.words}: {messages}, {verdict.outcome}"

@@ -1,4 +1,4 @@
-"""Run folders for the terminal: a list, one run, and several in order of their accuracy."""
+"""Run folders in the terminal: a list, a single run, and several runs by accuracy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TALLIED = ("failures", "errors", "deviations", "answered_by")
 
 
 def runs_table(runs: Sequence[RunSummary], console: Console) -> None:
-    """Print a row for each run; where that is too wide, its figures and what it is of below."""
+    """Print one row per run; if that is too wide, figures and description go below the name."""
     names = [NAMES, *(tuple(printable(name, keep="") for name in _names(run)) for run in runs)]
     figures = [FIGURES, *map(_figures, runs)]
     whole = [(*named, *counted) for named, counted in zip(names, figures, strict=True)]
@@ -68,7 +68,7 @@ def _figures(run: RunSummary) -> tuple[str, ...]:
 
 
 def print_run(run: RunSummary, console: Console) -> None:
-    """Print what a run is and its figures, one fact a line."""
+    """Print a run's description and figures, one fact per line."""
     manifest, results = run.manifest, run.results or {}
     settings = measured(manifest)
     protocol = manifest.get("protocol")
@@ -120,7 +120,7 @@ def _pairs(fields: Any) -> str:
 
 
 class LeaderboardRow(NamedTuple):
-    """One run: what tells it from the others, and its score; the first scorer is its headline."""
+    """One run: its distinguishing settings, and its score; the first scorer is the headline."""
 
     names: tuple[str, ...]
     score: RunScore
@@ -129,9 +129,9 @@ class LeaderboardRow(NamedTuple):
 def print_leaderboard(
     rows: Sequence[LeaderboardRow], heads: Sequence[str], console: Console
 ) -> None:
-    """Print a row for each run. Where a line is too short, the names stand above the figures.
+    """Print one row per run. If a line is too short, the names are above the figures.
 
-    heads: what the names of a row are ("model", "protocol").
+    heads: the headings of a row's names ("model", "protocol").
     """
     ranked = sorted(rows, key=lambda row: _rank(row.score.scorers[0]))
     names = [tuple(printable(name, keep="") for name in row.names) for row in ranked]
@@ -159,7 +159,7 @@ def print_leaderboard(
 
 
 def _rank(headline: ScorerResult) -> tuple[bool, float]:
-    """Return what to sort by: runs of which nothing was judged come last."""
+    """Return the sort key: runs without judged completions come last."""
     judged = headline.correct + headline.wrong + headline.no_answer
     return not judged, -headline.accuracy
 

@@ -20,27 +20,28 @@ from gradeschool.scoring.statistics import Interval
 if TYPE_CHECKING:
     from gradeschool.scoring.at_k import AtK, VoteScore
 
-GAP = 2  # blanks between two columns
+GAP = 2  # spaces between two columns
 NAME_WIDTH = 60  # a longer name of a run is cut
-# A run's name is folded to the width of its figures, but not below this.
+# A run's name is folded to the width of its figures, but not below this width.
 FOLDED_WIDTH = 17
-# A scorer's name is folded where it would take more than a third of the line, but not below this.
+# A scorer's name is folded if it would take more than a third of the line, but not below this
+# width.
 FOLDED_SCORER = 28
 FIGURES = ("correct", "accuracy", "95 % interval", "wrong", "no\nanswer", "error")
-FIGURES_WIDTH = 61  # of the columns above, gaps and margins included
+FIGURES_WIDTH = 61  # of the columns above, including gaps and margins
 OTHER_FIGURES = ("Platinum", "95 % interval")
 OTHER_WIDTH = 26
-# Where a scorer's name is folded; a part that is still too long is folded at its hyphens.
+# Where a scorer's name can be folded; a part that is still too long is folded at its hyphens.
 SEAM, HYPHEN = re.compile(r"(?<=/)|(?=[@#])"), re.compile(r"(?<=-)")
 INDENT = "  "
-# Where a run's name is folded: behind a blank or a mark between two words.
+# Where a run's name can be folded: after a space or a mark between two words.
 RUN_SEAM = re.compile(r"(?<=[ /_:#@+=-])")
 
 
 def score_table(scores: Sequence[RunScore], console: Console) -> None:
     """Print scorers x runs: a row of figures for one run, cells of two lines for several.
 
-    Scores under the labels of GSM8K-Platinum stand beside those under the official ones.
+    Scores under the labels of GSM8K-Platinum are shown beside those under the official labels.
     """
     if len(scores) == 1:
         console.print(_single(scores[0], console.width - FIGURES_WIDTH))
@@ -70,7 +71,7 @@ def _table(title: str | None = None) -> Table:
 
 
 def folded(name: str, width: int) -> str:
-    """Return a name in lines of this width, broken at its seams, the further ones indented."""
+    """Return a name in lines of this width, broken between parts; later lines are indented."""
     lines = [""]
     for part in SEAM.split(name):
         fits = len(part) <= width - len(INDENT)
@@ -82,7 +83,7 @@ def folded(name: str, width: int) -> str:
 
 
 def fold_name(name: str, width: int) -> str:
-    """Return a run's name in lines of this width, broken between its words only."""
+    """Return a run's name in lines of this width, broken only between words."""
     lines = [""]
     for part in RUN_SEAM.split(name):
         if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
@@ -123,10 +124,10 @@ def _single(score: RunScore, names: int) -> Table:
 
 
 def _forms(score: RunScore, samples: str = "{} to {} samples a problem") -> list[str]:
-    """Return how many completions are empty, cut off or run on: "12.5 % truncated".
+    """Return the shares of completions that are empty, cut off or run on: "12.5 % truncated".
 
-    samples: what is said of the fewest and the most completions of a problem, if they differ: each
-    completion counts once, so that some problems count more than others.
+    samples: the phrase for the fewest and the most completions per problem, added if they differ:
+    each completion counts once, so some problems count more than others.
     """
     forms = score.forms
     parts = [f"{100 * n / forms.n:.1f} % {name}" for name, n in forms.named()] if forms else []
@@ -134,13 +135,13 @@ def _forms(score: RunScore, samples: str = "{} to {} samples a problem") -> list
 
 
 def _heading(score: RunScore) -> list[str]:
-    """Return what stands under a run's name."""
+    """Return the text below a run's name."""
     forms = (part.replace(" samples a problem", " a problem") for part in _forms(score))
     return [f"n = {score.n}", *forms]
 
 
 def _width(score: RunScore) -> int:
-    """Return the width of a run's column: of its figures, and of its name once folded."""
+    """Return the width of a run's column: of its figures, and of its folded name."""
     cells = (
         line for index in range(len(score.scorers)) for line in _cell(score, index).split("\n")
     )
@@ -172,12 +173,12 @@ def _cell(score: RunScore, index: int) -> str:
 
 
 def accuracy_text(scorer: ScorerResult) -> str:
-    """Return the accuracy in per cent, "-" where nothing was judged."""
+    """Return the accuracy in percent, "-" without judged completions."""
     return f"{100 * scorer.accuracy:.2f} %" if scorer.judged else "-"
 
 
 def interval_text(interval: Interval) -> str:
-    """Return an interval in per cent: "71.23 - 80.10"."""
+    """Return an interval in percent: "71.23 - 80.10"."""
     low, high = interval
     return f"{100 * low:.2f} - {100 * high:.2f}"
 
@@ -187,7 +188,7 @@ def _counted(count: int, name: str) -> str:
 
 
 class _Gap(NamedTuple):
-    """The largest gap between two scorers of a run; whole: every scorer was looked at."""
+    """The largest gap between two scorers of a run; whole: every scorer was considered."""
 
     points: float
     run: str
@@ -197,7 +198,7 @@ class _Gap(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where a run was found: its file, and its name in there."""
+    """The origin of a run: its file, and its name in the file."""
 
     path: Path
     run: str
@@ -206,11 +207,10 @@ class Origin(NamedTuple):
 def spread_lines(
     scores: Sequence[RunScore], origins: Mapping[str, Origin], dataset: str | None = None
 ) -> list[str]:
-    """Return how far the scorers are apart where that is most, and the command that explains it.
+    """Return the largest gap between scorers, and the command that explains it.
 
-    origins: where each run was found, by its name in the scores. Scorers that find no answer in
-    most completions are set aside where two others are left: they are far from all others, and the
-    table shows it.
+    origins: the origin of each run, by its name in the scores. Scorers that find no answer in most
+    completions are ignored if two others remain: the table shows that they are far from all others.
     """
     gap = max(map(_gap, scores), key=lambda results: results.points)
     if gap.low is gap.high:
@@ -245,14 +245,14 @@ def _gap(score: RunScore) -> _Gap:
 
 
 def quoted(text: str) -> str:
-    """Quote a path or a name for a shell where it needs it."""
+    """Quote a path or a name for a shell if necessary."""
     return shlex.quote(printable(text))
 
 
 def print_cause_counts(
     causes: Mapping[str, Mapping[str, Mapping[str, int]]], console: Console
 ) -> None:
-    """Print a table for each run: scorers with their causes, the most frequent first."""
+    """Print one table per run: scorers with their causes, most frequent first."""
     for run, scorers in causes.items():
         title = f"{printable(run, keep='')}: causes of misses and of wrong acceptances"
         table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
@@ -265,7 +265,7 @@ def print_cause_counts(
 
 
 def print_votes(scores: Sequence[VoteScore], console: Console) -> None:
-    """Print a row for each run and vote."""
+    """Print one row for each run and vote."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("run", "vote", "problems", "accuracy", "95 % interval", "correct", "wrong"):
         table.add_column(name, overflow="fold")
@@ -288,7 +288,7 @@ def print_votes(scores: Sequence[VoteScore], console: Console) -> None:
 def curve_table(
     curve: Sequence[AtK], title: str, console: Console, count_invalid: bool = False
 ) -> None:
-    """Print a row for each k, and below how ties and samples without an answer were counted."""
+    """Print one row for each k, then how ties and samples without an answer were counted."""
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for name in ("k", "maj@k", "95 % interval", "pass@k", "95 % interval", "problems", "ties"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -1,7 +1,8 @@
-"""`gradeschool view`: the runs of a folder as local pages that are updated while runs go on.
+"""`gradeschool view`: show the runs of a folder as local pages that follow running evaluations.
 
-Only this machine can reach the server, and only with the token in its address. It reads run folders
-and writes nothing. The pages are those of `gradeschool report`; a leaderboard leads to them.
+The server can be reached from this machine only, and only with the token in its address. It reads
+run folders and writes nothing. The pages are those of `gradeschool report`, linked from a
+leaderboard.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from gradeschool.scoring.table import scored_table
 
 HOST = "127.0.0.1"
 SCRIPTS = ("data.js", "view.js", VIEWER)
-MOST_RUNS = 12  # side by side on one page
+MOST_RUNS = 12  # maximum number of runs on one page
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -42,9 +43,9 @@ HEADERS = {
 
 
 class RunViewer:
-    """The runs below a folder, read again when they change.
+    """The runs below a folder, which are read again when they change.
 
-    Raises InputError where the folder does not exist.
+    Raises InputError if the folder does not exist.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -54,7 +55,7 @@ class RunViewer:
         list(find_runs(folder))
 
     def state(self) -> list[dict[str, Any]]:
-        """Return a row of the leaderboard for each run, in the order of their names."""
+        """Return one row of the leaderboard for each run, by name."""
         with self._lock:
             return [self._row(path) for path in find_runs(self.folder)]
 
@@ -83,7 +84,7 @@ class RunViewer:
         return document(title, main, Html(""), Html(""), "gradeschool view", SCRIPTS, live=True)
 
     def report(self, names: Sequence[str]) -> str:
-        """Return the report page of runs by name; raises InputError for a name that is none."""
+        """Return the report page of runs by name; raises InputError for an unknown name."""
         runs = {self._name(path): path for path in find_runs(self.folder)}
         chosen = list(dict.fromkeys(names))
         if not 0 < len(chosen) <= MOST_RUNS or any(name not in runs for name in chosen):
@@ -95,7 +96,7 @@ class RunViewer:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """Return what changes when a run does: the size of its completions, the time of its files."""
+    """Return a value that changes with the run: size of completions, times of files."""
     sizes, times = 0, 0
     for file in path.iterdir():
         status = file.stat()
@@ -105,7 +106,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _row_of(summary: RunSummary, name: str) -> dict[str, Any]:
-    """Return a row of the leaderboard; its accuracy is that of what is stored now."""
+    """Return a row of the leaderboard; its accuracy is that of the completions stored so far."""
     manifest, settings = summary.manifest, measured(summary.manifest)
     scorer = scorer_of(manifest)
     scorer = scorer if scorer in all_scorers() else DEFAULT_SCORERS[0]
@@ -130,9 +131,9 @@ def _row_of(summary: RunSummary, name: str) -> dict[str, Any]:
 
 
 def serve(viewer: RunViewer, port: int, announce: Callable[[str], None]) -> None:
-    """Serve the pages until KeyboardInterrupt; announce: is told the address.
+    """Serve the pages until KeyboardInterrupt; announce: called with the address.
 
-    port: 0 takes a free one. Raises InputError where the port is taken.
+    port: 0 selects a free port. Raises InputError if the port is in use.
     """
     token = secrets.token_urlsafe(18)
 
@@ -150,7 +151,7 @@ def serve(viewer: RunViewer, port: int, announce: Callable[[str], None]) -> None
 
 
 class PageHandler(BaseHTTPRequestHandler):
-    """Answers GET requests that know the token: the leaderboard, its state, and reports."""
+    """Answers GET requests with the right token: the leaderboard, its state, and reports."""
 
     viewer: RunViewer
     token: str
@@ -173,12 +174,12 @@ class PageHandler(BaseHTTPRequestHandler):
                 named = parse_qs(address.query).get("run", [])
                 self._send(HTTPStatus.OK, "text/html", self.viewer.report(named))
             else:
-                self._send(HTTPStatus.NOT_FOUND, "text/plain", "There is no such page.\n")
+                self._send(HTTPStatus.NOT_FOUND, "text/plain", "Page not found.\n")
         except GradeschoolError as error:
             self._send(HTTPStatus.NOT_FOUND, "text/plain", f"{error}\n")
 
     def _is_local(self) -> bool:
-        """Whether the request names this server, and not another that resolves to it."""
+        """Return whether the request names this server, not a name that resolves to it."""
         port = self.server.server_address[1]  # type: ignore[index]
         return self.headers.get("Host") in (f"{HOST}:{port}", f"localhost:{port}")
 
@@ -193,4 +194,4 @@ class PageHandler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Log nothing: a log would hold the token."""
+        """Log nothing: a log would contain the token."""

@@ -199,7 +199,7 @@ def _body(fields: Mapping[str, Any], base: str) -> Mapping[str, Any] | None:
         code = status if isinstance(status, int) else 0
         raise classify(code, {}, json.dumps(body).encode(), base)
     if not isinstance(body, Mapping):
-        raise ModelError("bad response", "the result holds no body")
+        raise ModelError("bad response", "the result has no body")
     return body
 
 
@@ -294,7 +294,7 @@ async def _patiently(work: Callable[[], Awaitable[T]]) -> T:
 def _batch(reply: Mapping[str, Any]) -> BatchJob:
     id, status = reply.get("id"), reply.get("status")
     if not isinstance(id, str) or not isinstance(status, str):
-        raise TransientError("bad response", f"the reply is no batch: {str(dict(reply))[:80]!r}")
+        raise TransientError("bad response", f"the reply is not a batch: {str(dict(reply))[:80]!r}")
     metadata, counts = (_fields(reply.get(name)) for name in ("metadata", "request_counts"))
     files = (reply.get("output_file_id"), reply.get("error_file_id"))
     listed = _fields(reply.get("errors")).get("data")

@@ -46,7 +46,7 @@ def parse_price(text: str, model: str) -> Price:
     except ValueError:
         pair = []
     if not slash or not pair:
-        raise InputError(f"the price {text!r} is no pair of numbers and no .json file; {ADVICE}")
+        raise InputError(f"the price {text!r} is neither two numbers nor a .json file; {ADVICE}")
     return _price(pair, f"the price {text!r}")
 
 
@@ -158,7 +158,7 @@ class Budget:
         self._answers += not completion.error
 
     def affordable(self, in_flight: int) -> bool:
-        """Tell whether one more request fits, besides those in flight.
+        """Return whether one more request fits, besides those in flight.
 
         Before the first answer, whose length shows what one costs, one request may be sent.
         """

@@ -117,7 +117,7 @@ class RetryPolicy:
         self._failing.clear()
 
     def again(self, error: TransientError, tries: int) -> bool:
-        """Tell whether to try once more after `tries` failures."""
+        """Return whether to try once more after `tries` failures."""
         self._reached |= error.cause != UNREACHED
         if error.cause == UNREACHED and not self._reached:
             return tries < UNREACHED_TRIES
@@ -312,7 +312,7 @@ class Dispatcher:
 
 
 def is_overload(error: TransientError) -> bool:
-    """Tell whether an error means that there are too many requests.
+    """Return whether an error means that there are too many requests.
 
     Others (a 500, a timeout) may come from one request that never works, time and again.
     """

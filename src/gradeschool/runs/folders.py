@@ -134,7 +134,7 @@ def _keys(plan: RunPlan, identity: str, completions: list[Completion]) -> Iterat
         and request_key(identity, prompt, plan.decoding, row.sample) != row.key
     ]
     if unknown:
-        yield RunFinding(True, f"{len(unknown)} rows are of no problem of the dataset: "
+        yield RunFinding(True, f"{len(unknown)} rows belong to no problem of the dataset: "
                             f"{_some(list(dict.fromkeys(unknown)))}")  # fmt: skip
     if wrong:
         yield RunFinding(True, f"{len(wrong)} rows have a key that is not that of their request: "

@@ -175,7 +175,7 @@ def make_manifest(
         if difference is not None:
             name, before, now_value = difference
             raise StoreError(
-                f"{str(folder)!r} holds another run: its {name} is {before}, not {now_value}; "
+                f"{str(folder)!r} contains another run: its {name} is {before}, not {now_value}; "
                 "give another folder with -o"
             )
     stored = (earlier or {}).get("repairs")

@@ -140,7 +140,7 @@ class RunStore:
     def _unwritable(self, error: OSError) -> StoreError:
         return StoreError(
             f"cannot write to {str(self.folder)!r}: {error.strerror}; what was stored before "
-            "is intact, the same command goes on from there"
+            "is intact, the same command continues from there"
         )
 
     def _remember(self, completions: Iterable[Completion]) -> None:
@@ -194,7 +194,7 @@ class RunStore:
 
 
 def _has_counted_rows(path: Path, results: Mapping[str, Any] | None) -> bool:
-    """Tell whether a file begins with the rows that results.json was made of, if there is one."""
+    """Return whether a file begins with the rows that results.json was made of, if there is one."""
     stored = (results or {}).get("completions_file")
     if not isinstance(stored, Mapping) or not isinstance(size := stored.get("bytes"), int):
         return True

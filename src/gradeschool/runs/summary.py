@@ -137,7 +137,7 @@ def summary_of(folder: Path) -> RunSummary:
 def find_runs(folder: Path) -> Iterator[Path]:
     """Yield the run folders in a folder, itself included, sorted; raises InputError for none."""
     if not folder.is_dir():
-        raise InputError(f"{str(folder)!r} is no folder; give the one that holds your runs")
+        raise InputError(f"{str(folder)!r} is not a folder; give the one with your runs")
     for depth in range(DEEPEST + 1):
         pattern = "/".join(["*"] * depth + [MANIFEST_FILE])
         yield from sorted(path.parent for path in folder.glob(pattern))

@@ -195,8 +195,8 @@ def _of_texts(facts: _RunFacts) -> list[GapCause]:
     if len(empty) >= NOTABLE * len(facts.samples):
         named.append(GapCause(
             EMPTY, facts.points(len(empty) * share),
-            f"{len(empty):,} completions are empty: the server ends at once, or keeps the answer "
-            "in another field", "gradeschool doctor URL -p PROTOCOL", most=True,
+            f"{len(empty):,} completions are empty: the server ends immediately, or keeps the "
+            "answer in another field", "gradeschool doctor URL -p PROTOCOL", most=True,
         ))  # fmt: skip
     return [*named, *_of_forms(facts, share)]
 
@@ -219,7 +219,7 @@ def _of_forms(facts: _RunFacts, share: float) -> list[GapCause]:
     if len(marked) >= NOTABLE * len(facts.samples):
         named.append(GapCause(
             TEMPLATE, facts.points(len(marked) * share),
-            f"{len(marked):,} misses hold special tokens or names of roles as text: the model's "
+            f"{len(marked):,} misses contain special tokens or names of roles as text: the model's "
             "chat template is not applied, or applied twice",
             "gradeschool doctor URL -p PROTOCOL", most=True,
         ))  # fmt: skip

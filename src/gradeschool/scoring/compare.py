@@ -356,24 +356,25 @@ def check(
     at_least: float | None,
     margin: float | None,
 ) -> list[Threshold]:
-    """Return the thresholds of every run that is held to them.
+    """Return the thresholds that each run must meet.
 
     at_least: what the accuracy itself must reach, as a share. margin: points by which a run may be
     worse than the first; met only where the whole 95 % interval of the difference is above that
-    (non-inferiority at 2.5 %, one-sided). Where there is a margin the first run is the measure and
-    is not held to anything.
+    (non-inferiority at 2.5 %, one-sided). With a margin, the first run is the baseline and has no
+    threshold.
     """
     thresholds = []
     if at_least is not None:
         for run in outcomes if margin is None else outcomes[1:]:
-            shown = f"accuracy {100 * run.accuracy:.2f} %, at least {100 * at_least:g} % is asked"
+            shown = f"accuracy {100 * run.accuracy:.2f} %"
+            needed = f"at least {100 * at_least:g} % is required"
             is_met = run.accuracy >= at_least - 1e-12
-            thresholds.append(Threshold(run.run, is_met, f"{run.run}: {shown}"))
+            thresholds.append(Threshold(run.run, is_met, f"{run.run}: {shown}, {needed}"))
     if margin is not None:
         for other in comparisons:
             met = 100 * other.ci95.low > -margin
-            low = f"the difference may be as low as {100 * other.ci95.low:+.2f} points"
-            text = f"{other.run} against {other.baseline}: {low}, above -{margin:g} is asked"
+            low = f"the difference may be as low as {100 * other.ci95.low:+z.2f} points"
+            text = f"{other.run} against {other.baseline}: {low}, above -{margin:g} is required"
             if not met:
                 text += _needed_for(other, margin)
             thresholds.append(Threshold(other.run, met, text))
@@ -406,7 +407,7 @@ def gate(
         thresholds.append(Threshold(run.run, is_accepted, f"{run.run}: {counts} is accepted"))
         p = other.p_holm / 2 if other.difference < 0 else 1 - other.p_holm / 2
         p_text = f"{p:.3f}" if p >= 0.001 else "<0.001"
-        shown = f"{100 * other.difference:+.2f} points, p {p_text} that it is no worse"
+        shown = f"{100 * other.difference:+z.2f} points, p {p_text} that it is no worse"
         is_excluded = 100 * other.ci95.low > -margin
         needed = "" if is_excluded else _needed_for(other, margin)
         loss = f"a loss of {margin:g} is {'excluded' if is_excluded else 'not excluded'}{needed}"

@@ -136,8 +136,8 @@ def sentence(entry: ProfileEntry, original: str) -> str:
 
 def points(share: float, ci95: Interval) -> str:
     """Write a difference with its interval: "-5.1 points, 95 % -6.4 to -3.8"."""
-    low, high = (f"{100 * bound:+.1f}" for bound in ci95)
-    return f"{100 * share:+.1f} points, 95 % {low} to {high}"
+    low, high = (f"{100 * bound:+z.1f}" for bound in ci95)
+    return f"{100 * share:+z.1f} points, 95 % {low} to {high}"
 
 
 def verdict(original: Outcomes, entries: Sequence[ProfileEntry]) -> list[str]:

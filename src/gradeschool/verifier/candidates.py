@@ -146,8 +146,8 @@ def _of_own_run(folder: Path, dataset: Dataset) -> tuple[str, list[_Raw], int]:
             continue
         if completion.problem_id not in problems:
             raise InputError(
-                f"{str(folder)!r} holds a completion of problem {completion.problem_id!r}, which "
-                f"is not in {dataset.name!r}; give the run's own dataset with -d"
+                f"{str(folder)!r} contains a completion of problem {completion.problem_id!r}, "
+                f"which is not in {dataset.name!r}; give the run's own dataset with -d"
             )
         name = name or completion.run
         finished = completion.finish is not Finish.LENGTH
@@ -197,7 +197,7 @@ def _held(
         if read:
             answered.append(ProblemCandidates(rows[0].problem, read))
     if not answered:
-        raise InputError(f"{str(path)!r} holds no completion of {name!r} that can be read")
+        raise InputError(f"{str(path)!r} has no readable completion of {name!r}")
     return CandidateRun(name, path, manifest, scorer.name, answered, failed)
 
 

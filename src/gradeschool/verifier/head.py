@@ -243,7 +243,7 @@ def head_of(folder: Path) -> dict[str, Any]:
         return {**fields, **head, "head": kind, "token_id": int(fields["token_id"])}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{str(folder)!r} is no verifier: {VERIFIER_FILE} is missing or not as it was written "
+            f"{str(folder)!r} is not a verifier: {VERIFIER_FILE} is missing or damaged "
             f"({error}); train one: gradeschool verifier train"
         ) from error
 

@@ -131,7 +131,7 @@ def _formula(pieces: Sequence[str], values: Sequence[int]) -> int | None:
     except ZeroDivisionError:
         return None
     if end != len(tokens):
-        raise _Unreadable("a sign that is no operator")
+        raise _Unreadable("a character that is not an operator")
     return result
 
 
@@ -168,7 +168,7 @@ def _factor(tokens: Sequence[str | int], place: int) -> tuple[int, int]:
     elif isinstance(token, int):
         value, place = token, place + 1
     else:
-        raise ValueError(f"{token!r} is no number")
+        raise ValueError(f"{token!r} is not a number")
     if place < len(tokens) and tokens[place] == "%":
         value, place = value * pow(_given(Fraction(100)), -1, PRIME) % PRIME, place + 1
     return value, place
@@ -183,8 +183,9 @@ class ReferenceSteps:
     def __init__(self, problem: Problem) -> None:
         if "structure" not in problem.meta:
             raise InputError(
-                f"problem {problem.id!r} is no fresh problem: its solution does not hold every "
-                "true value; label a run on fresh:SEED or a file of `gradeschool data generate`"
+                f"problem {problem.id!r} is not a fresh problem: its solution does not contain "
+                "every true value; label a run on fresh:SEED or a file from "
+                "`gradeschool data generate`"
             )
         results = _Results()
         self.formulas: set[int] = set()
@@ -286,7 +287,7 @@ def _value(text: str) -> Fraction:
     """Return the number that a text is; raises ValueError."""
     number = calculator.evaluate(text.strip().strip("$ "))
     if number is None:
-        raise ValueError(f"{text.strip()[:40]!r} is no number")
+        raise ValueError(f"{text.strip()[:40]!r} is not a number")
     return number
 
 

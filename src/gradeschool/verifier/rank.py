@@ -125,7 +125,7 @@ def rank(
     there is no completion, or a baseline shares no problem.
     """
     if not any(case.options for case in cases):
-        raise InputError("there is no scored completion to rank; score the run first")
+        raise InputError("there are no scored completions to rank; score the run first")
     settings = settings or SelectionSettings()
     most = max(len(case.options) for case in cases)
     picked = [pick(case, has_logprob, settings, steps(most)) for case in cases if case.options]
@@ -289,7 +289,7 @@ def one_run(spec: str, dataset: str | None, warn: Warn, scorer: str | None = Non
     runs = candidates_of(spec, dataset, warn, scorer)
     if len(runs) > 1:
         names = ", ".join(repr(f"{spec}#{run.run}") for run in runs)
-        raise InputError(f"{spec!r} holds {len(runs)} runs; give one: {names}")
+        raise InputError(f"{spec!r} contains {len(runs)} runs; give one: {names}")
     return runs[0]
 
 

@@ -81,7 +81,7 @@ def _config_fields(folder: Path) -> dict[str, Any]:
         fields.keys()
     except (OSError, ValueError, AttributeError) as error:
         raise InputError(
-            f"{str(folder)!r} holds no model that can be read ({CONFIG}: {error}); give the folder "
+            f"{str(folder)!r} contains no readable model ({CONFIG}: {error}); give the folder "
             "of a Hugging Face model"
         ) from error
     return fields
@@ -248,7 +248,7 @@ def places_of_tag(ids: Sequence[int], tag: int, count: int, name: str) -> list[i
     places = [place for place, token in enumerate(ids) if token == tag]
     if len(places) != count:
         raise InputError(
-            f"{name} reads {len(places)} step tags in a solution of {count} steps: a step holds "
+            f"{name} reads {len(places)} step tags in a solution of {count} steps: a step contains "
             "the tag itself, or the tokenizer joins it with the text; leave the row out"
         )
     return places

@@ -156,7 +156,7 @@ def load_scorer(
 
 
 def is_model(spec: str) -> bool:
-    """Tell whether a spec of a verifier is a model, not a file of scores or a name in one."""
+    """Return whether a spec of a verifier is a model, not a file of scores or a name in one."""
     return spec == TINY or Path(spec).is_dir() or Path(spec).suffix == GGUF
 
 
@@ -319,8 +319,8 @@ def _head(written: Any, file: Path) -> Head:
             raise ValueError(f"a head of the kind {fields['head']!r} is not known")
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{str(file)!r} is no verifier ({error}); write one: gradeschool gguf VERIFIER_FOLDER "
-            "-o FILE.gguf"
+            f"{str(file)!r} is not a verifier ({error}); write one: gradeschool gguf "
+            "VERIFIER_FOLDER -o FILE.gguf"
         ) from error
     return Head(fields["head"], *numbers)
 
@@ -349,11 +349,11 @@ class LlamaStates:
         try:
             self._reader = gguf.GGUFReader(file)
         except (ValueError, IndexError, KeyError) as error:
-            raise InputError(f"{str(file)!r} is no GGUF file that can be read: {error}") from error
+            raise InputError(f"{str(file)!r} is not a readable GGUF file: {error}") from error
         if self.field("general.architecture") != ARCHITECTURE:
             raise InputError(
-                f"{str(file)!r} is no Llama but {self.field('general.architecture')!r}; give the "
-                "model's folder instead, which transformers reads"
+                f"{str(file)!r} is not a Llama but {self.field('general.architecture')!r}; give "
+                "the model's folder instead, which transformers reads"
             )
         self.eos_token_id = int(self.field("tokenizer.ggml.eos_token_id"))
         self.context = min(MOST_TOKENS, int(self.field(f"{ARCHITECTURE}.context_length")))

@@ -99,10 +99,10 @@ def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, Scor
         return next(iter(by_verifier.items()))
     if by_verifier:
         names = ", ".join(map(repr, by_verifier))
-        raise InputError(f"{str(path)!r} holds scores of {names}; choose one with --verifier")
+        raise InputError(f"{str(path)!r} contains scores of {names}; choose one with --verifier")
     whose = f" of {verifier!r}" if verifier else ""
     raise InputError(
-        f"{str(path)!r} holds no scores{whose}; give a verifier's folder with --verifier, or "
+        f"{str(path)!r} contains no scores{whose}; give a verifier's folder with --verifier, or "
         "score first: gradeschool verifier score"
     )
 
@@ -245,7 +245,7 @@ def _decoder(scorer: CandidateScorer) -> Callable[[int], str]:
 
 
 def stores_logprobs(sampled: CandidateRun, scorer: CandidateScorer) -> bool:
-    """Tell whether samples hold their log-probabilities under the scorer's generator.
+    """Return whether samples hold their log-probabilities under the scorer's generator.
 
     They do where that model wrote them on this machine, after the question alone.
     """

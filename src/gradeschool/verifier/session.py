@@ -215,7 +215,7 @@ class TrainingFolder:
         if not file.exists():
             if self.path.exists() and (not self.path.is_dir() or _names(self.path) - {WORK}):
                 raise StoreError(
-                    f"{str(self.path)!r} is there already and holds no training of ours; "
+                    f"{str(self.path)!r} exists already and contains no training of gradeschool; "
                     "nothing was written: give another folder with -o"
                 )
             return None
@@ -231,7 +231,7 @@ class TrainingFolder:
         for name in {**settings, **self.settings}:
             if settings.get(name) != self.settings.get(name):
                 raise StoreError(
-                    f"{str(self.path)!r} holds another training: its {name} is "
+                    f"{str(self.path)!r} contains another training: its {name} is "
                     f"{settings.get(name)!r}, requested is {self.settings.get(name)!r}; "
                     "nothing was changed: give another folder with -o"
                 )

@@ -399,7 +399,7 @@ def critic_predictions(run: Path, rows: Sequence[LabelledSteps]) -> Predictions:
     dataset = manifest.get("dataset")
     if not isinstance(dataset, dict) or dataset.get("name") != "processbench":
         raise InputError(
-            f"{str(run)!r} is no run on the dataset 'processbench'; make one: gradeschool eval "
+            f"{str(run)!r} is not a run on the dataset 'processbench'; make one: gradeschool eval "
             "-p processbench/gsm8k -d processbench -m MODEL"
         )
     critiques: dict[str, dict[int, str]] = {}
@@ -408,7 +408,7 @@ def critic_predictions(run: Path, rows: Sequence[LabelledSteps]) -> Predictions:
             samples = critiques.setdefault(completion.problem_id, {})
             samples[completion.sample] = completion.text
     if not any(row.id in critiques for row in rows):
-        raise InputError(f"{str(run)!r} holds no critique; run the same eval command again")
+        raise InputError(f"{str(run)!r} contains no critique; run the same eval command again")
     ordered = [critiques.get(row.id, {}) for row in rows]
     first = [majority(samples[number] for number in sorted(samples)) for samples in ordered]
     most = max(map(len, ordered))

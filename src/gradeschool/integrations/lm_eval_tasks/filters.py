@@ -1,7 +1,7 @@
-"""Filters for lm-evaluation-harness: `!function filters.reader` behind `function: custom`.
+"""Filters for lm-evaluation-harness: `!function filters.reader` after `function: custom`.
 
 Written against lm-eval 0.4.13 (lm_eval/filters/custom.py): a filter gets the responses of every
-document and gives one text for each. No `take_first` follows.
+document and returns one text for each. It needs no `take_first` after it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def reader(resps: Responses, docs: Documents) -> list[str]:
 
 
 def numeric_equality(resps: Responses, docs: Documents) -> list[str]:
-    """Return the number behind "ANSWER:", else the last number, of each first response."""
+    """Return the number after "ANSWER:", else the last number, of each first response."""
     return _read("numeric-equality", resps, docs)
 
 
 def _read(scorer_name: str, resps: Responses, docs: Documents) -> list[str]:
-    """Return a scorer's extracted answers, or the gold where its verdict is correct ("18.0", "18").
+    """Return a scorer's extracted answers, or the gold if its verdict is correct ("18.0", "18").
 
     This makes lm-eval's exact_match equal to the scorer's verdict.
     """

@@ -1,4 +1,4 @@
-"""What the calculator forces, in tokens: the result of an open annotation and its ">>"."""
+"""The tokens that the calculator forces: the result of an open annotation and its ">>"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EQUALS_BYTE = "<0x3D>"
 
 
 class Override(NamedTuple):
-    """Tokens that must follow; `instead`: the first takes the place of the token just chosen."""
+    """Tokens that must follow; `instead`: the first replaces the token just chosen."""
 
     tokens: tuple[int, ...]
     instead: bool = False
@@ -29,13 +29,13 @@ NOTHING = Override(())
 class Annotations:
     """Finds open annotations in the tokens of one tokenizer.
 
-    A token that ends in "=" is followed by the result. One that continues after "=" ("=2") stays
-    where the result begins so (the rest is forced), and is replaced by "=" and the whole result
-    where it does not.
+    A token that ends in "=" is followed by the result. A token that continues after "=" ("=2") is
+    kept if the result begins with it (the rest is forced), and otherwise replaced by "=" and the
+    whole result.
     """
 
     def __init__(self, tokenizer: Any, size: int) -> None:
-        """Take a tokenizer, and how many logits the model has."""
+        """Set the tokenizer, and the number of the model's logits."""
         self.tokenizer = tokenizer
         # fmt: off
         self.texts = [str(text or "").replace(EQUALS_BYTE, "=").translate(SPACES)
@@ -48,7 +48,7 @@ class Annotations:
                         if ">" in text and "<" not in text}  # fmt: skip
         self.whole = {token for token in self.opening if OPEN in self.texts[token]}
         self.encode: Callable[[str], tuple[int, ...]] = lru_cache(4096)(self._encode)
-        # Samples agree often.
+        # Samples often agree.
         self.behind: Callable[[tuple[int, ...], int], Override] = lru_cache(65536)(self._behind)
 
     def override(self, before: Sequence[int], token: int) -> Override:
@@ -56,7 +56,7 @@ class Annotations:
         return self.behind(self._open(before), token)
 
     def _behind(self, opened: tuple[int, ...], token: int) -> Override:
-        """Return what a token brings about behind those of an open annotation, () where none is."""
+        """Return the override after a token in an open annotation, () if none is open."""
         text, end = self.texts[token], self.texts[token].index("=") + 1
         head, rest = text[:end], text[end:]
         tail = "".join([self.texts[member] for member in opened])
@@ -70,7 +70,7 @@ class Annotations:
         return Override(self.encode(head + result), instead=True)
 
     def _open(self, before: Sequence[int]) -> tuple[int, ...]:
-        """Return the end of a row, from the "<<" of an open annotation on; () where none is."""
+        """Return the tokens of a row from the "<<" of an open annotation on, () if none is open."""
         closing, opening, whole = self.closing, self.opening, self.whole
         for start in range(len(before) - 1, max(-1, len(before) - 1 - LONGEST), -1):
             token = before[start]
@@ -83,9 +83,9 @@ class Annotations:
         return ()
 
     def _encode(self, text: str) -> tuple[int, ...]:
-        """Return a text's tokens, as they are in the middle of a text.
+        """Return a text's tokens as they would be in the middle of a text.
 
-        A SentencePiece tokenizer puts a space before a text: there "=" leads it, and is cut off.
+        A SentencePiece tokenizer puts a space before a text, so "=" is put first and cut off again.
         """
         plain = self._plain(text)
         if "".join([self.texts[token] for token in plain]) == text:
@@ -97,7 +97,7 @@ class Annotations:
         return tuple(led[len(lead) :] if led[: len(lead)] == lead else plain)
 
     def _plain(self, text: str) -> list[int]:
-        """Return what the tokenizer makes of a text, its library asked without the layers above."""
+        """Return a text's tokens from the tokenizer's library, without the layers above it."""
         fast = getattr(self.tokenizer, "backend_tokenizer", None)
         if fast is None or fast.padding is not None or fast.truncation is not None:
             ids: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]

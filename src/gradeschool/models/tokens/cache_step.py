@@ -1,6 +1,6 @@
-"""One step of any model that attends through transformers' attention interface.
+"""One step of any model that uses transformers' attention interface.
 
-The model runs as it is. Its keys and values are those of a `GenerationBatch`: the attention
+The model itself is unchanged. Its keys and values are in a `GenerationBatch`: the attention
 function that it looks up by name reads each prompt once for all samples, as in `llama_step`.
 """
 
@@ -22,11 +22,11 @@ _BATCHES: ContextVar[Sequence[GenerationBatch]] = ContextVar("batches")
 
 
 class UnknownArchitectureError(InputError):
-    """The token loop cannot run a model, or not rows of this length."""
+    """The token loop cannot run a model, or rows of this length."""
 
 
 class CacheStep:
-    """Steps of one model. Raises UnknownArchitectureError where its attention goes another way."""
+    """Steps of one model. Raises UnknownArchitectureError if its attention is not supported."""
 
     def __init__(self, model: Any) -> None:
         if not getattr(model, "_supports_attention_backend", False):
@@ -35,7 +35,7 @@ class CacheStep:
         AttentionInterface.register(NAME, _attention)
 
     def __call__(self, tokens: torch.Tensor, batches: Sequence[GenerationBatch]) -> torch.Tensor:
-        """Return the logits behind a new token of each row of the batches, in their order."""
+        """Return the logits after a new token of each row, in the order of the batches."""
         config = self.model.config
         positions = torch.cat([batch.positions() for batch in batches])[:, None]
         before = config._attn_implementation
@@ -55,17 +55,17 @@ class CacheStep:
 
 
 class _Passing(Cache):
-    """A cache that keeps nothing: the attention function writes keys and values down."""
+    """A cache that stores nothing: the attention function stores keys and values."""
 
     def __init__(self) -> None:
         super().__init__(layers=[])
 
     def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return a token's key and value as they are."""
+        """Return a token's key and value unchanged."""
         return key_states, value_states
 
     def get_seq_length(self, *args: Any, **kwargs: Any) -> int:
-        """Return nothing kept; positions are given with the tokens."""
+        """Return 0: nothing is stored, and positions are passed with the tokens."""
         return 0
 
 
@@ -81,7 +81,7 @@ def _attention(
     sliding_window: int | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Attend as transformers' own functions do: [rows, heads, 1, size], [rows, 1, heads, size]."""
+    """Attend like transformers' functions: [rows, heads, 1, size] to [rows, 1, heads, size]."""
     batches = _BATCHES.get()
     if softcap is not None or s_aux is not None:
         raise _unsupported(module.config, "its attention has a soft cap or sinks")

@@ -1,4 +1,4 @@
-"""Choosing the next token: greedy, or by the inverse of the distribution function."""
+"""Choose the next token: greedy, or by the inverse of the distribution function."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ BLOCK = 64
 
 
 def uniforms(prompt: Sequence[int], sample: int, seed: int, count: int) -> NDArray[np.float32]:
-    """Return the random numbers of one sample, one for each token, in [0, 1).
+    """Return the random numbers of one sample in [0, 1), one for each token.
 
-    They follow from the prompt's tokens, the sample's number and the seed alone.
+    They depend only on the prompt's tokens, the sample's number and the seed.
     """
     text = array("q", (seed, sample, *prompt)).tobytes()
     key = int.from_bytes(hashlib.blake2b(text, digest_size=16).digest(), "little")
@@ -25,7 +25,7 @@ def uniforms(prompt: Sequence[int], sample: int, seed: int, count: int) -> NDArr
 
 
 class Draw:
-    """How tokens are drawn. temperature 0: the likeliest; top_p: out of the nucleus alone."""
+    """How tokens are drawn. temperature 0: the likeliest; top_p: only from the nucleus."""
 
     def __init__(self, temperature: float, top_p: float) -> None:
         self.temperature, self.top_p = temperature, top_p
@@ -37,7 +37,7 @@ class Draw:
         chances = torch.softmax(logits.float() / self.temperature, -1)
         if self.top_p < 1:
             chances = nucleus(chances, self.top_p)
-        # In two steps, a block of tokens and a token of it: running sums are slow.
+        # In two steps, first a block of tokens, then a token in it: running sums are slow.
         if rest := -chances.shape[1] % BLOCK:
             chances = functional.pad(chances, (0, rest))
         blocks = chances.view(len(chances), -1, BLOCK)
@@ -48,9 +48,9 @@ class Draw:
 
 
 def _place(sums: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return where a target falls between running sums, and its distance from the sum before it.
+    """Return where a target falls between running sums, and its distance from the previous sum.
 
-    Never a place that adds nothing: a target that is rounded up to the total is taken back.
+    Never a place with probability zero: a target that is rounded up to the total is moved back.
     """
     total = sums[:, -1:]
     target = torch.minimum(target, torch.nextafter(total, torch.zeros_like(total)))
@@ -60,7 +60,7 @@ def _place(sums: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torc
 
 
 def nucleus(chances: torch.Tensor, top_p: float) -> torch.Tensor:
-    """Leave the fewest likeliest tokens whose chances reach top_p, and no others."""
+    """Keep only the smallest set of likeliest tokens whose probabilities reach top_p."""
     ordered, order = chances.sort(-1, descending=True)
     outside = ordered.cumsum(-1) - ordered >= top_p
     return chances.masked_fill(outside.scatter(-1, order, outside), 0.0)

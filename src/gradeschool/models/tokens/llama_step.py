@@ -1,7 +1,7 @@
-"""One step of a Llama-shaped model on its own weights, without the modules around them.
+"""One step of a Llama-shaped model directly on its weights, without its modules.
 
-On a small model the modules' own overhead is most of a step. Used where the model is exactly of a
-known shape; everything else goes through `cache_step`, and tests hold the two to the same tokens.
+In a small model, most of a step is overhead of the modules. This is used for models of exactly the
+known shape; all others go through `cache_step`, and tests require the same tokens from both.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from torch.nn import functional
 from gradeschool.models.tokens.row_batch import GenerationBatch, read_all
 
 KINDS = frozenset({"llama", "mistral", "qwen2"})
-# Up to here the weights laid out anew, a copy, cost less than the calls that they save.
+# Up to this size, a rearranged copy of the weights costs less than the calls that it saves.
 JOINED = 1 << 28
-# oneDNN prepares itself for each number of rows, which takes as long as a step: on a CPU rows are
-# filled up to a multiple of this.
+# oneDNN prepares itself for each number of rows, which takes as long as a step: on a CPU, rows are
+# padded to a multiple of this.
 EVEN = 16
 
 
@@ -51,7 +51,7 @@ class LlamaStep:
 
     @staticmethod
     def fits(model: Any) -> bool:
-        """Tell whether a model is of the shape that this step computes."""
+        """Return whether a model has the shape that this step computes."""
         config = model.config
         return (
             config.model_type in KINDS
@@ -65,7 +65,7 @@ class LlamaStep:
         )
 
     def __call__(self, tokens: torch.Tensor, batches: Sequence[GenerationBatch]) -> torch.Tensor:
-        """Return the logits behind a new token of each row of the batches, in their order."""
+        """Return the logits after a new token of each row, in the order of the batches."""
         body, rows = self.model.model, len(tokens)
         extra = -rows % EVEN if self.even else 0
         self._reach(max(batch.longest + batch.written for batch in batches))
@@ -91,7 +91,7 @@ class LlamaStep:
         return functional.rms_norm(state, (state.shape[-1],), weight, self.eps)
 
     def _reach(self, position: int) -> None:
-        """Make the table of cosines and signed sines reach a position."""
+        """Extend the table of cosines and signed sines to a position."""
         if position >= len(self.turns):
             weight = self.model.model.embed_tokens.weight
             every = torch.arange(max(position + 1, 2 * len(self.turns)), device=weight.device)
@@ -119,7 +119,7 @@ def _layer(layer: Any) -> Layer:
 
 
 def _is_plain(layer: Any) -> bool:
-    """Tell whether a layer's weights are plain: nothing quantised, adapted or added to them."""
+    """Return whether a layer's weights are plain: nothing quantised, adapted or added to them."""
     attention, mlp = layer.self_attn, layer.mlp
     linears = [attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj]
     linears += [mlp.gate_proj, mlp.up_proj, mlp.down_proj]
@@ -129,14 +129,14 @@ def _is_plain(layer: Any) -> bool:
 
 
 class Linear(Protocol):
-    """A map; `onto` is what its outputs are added to."""
+    """A linear map; its outputs are added to `onto`."""
 
     def __call__(self, state: torch.Tensor, onto: torch.Tensor | None = None) -> torch.Tensor:
         """Return the outputs of some rows."""
 
 
 def linear(*parts: torch.nn.Linear) -> Linear:
-    """Return one map that concatenates the outputs of several, on a copy of their weights."""
+    """Return one map with the concatenated outputs of several, on a copy of their weights."""
     weight = torch.cat([part.weight.detach() for part in parts])
     biases = [part.bias.detach() for part in parts if part.bias is not None]
     bias = torch.cat(biases) if biases else None

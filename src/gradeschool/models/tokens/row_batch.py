@@ -1,11 +1,11 @@
-"""Keys and values of rows that are written side by side: prompts once, the rows' own beside them.
+"""Keys and values of rows that are written together: prompts once, and each row's own.
 
 A row attends to two blocks under one softmax: its prompt's, shared with the other samples of that
-prompt, and its own. Own tokens stand in columns by time: every row writes into the same column,
-and a row that began later begins in a later column.
+prompt, and its own. A row's own tokens are in columns by time: every row writes into the same
+column, and a row that began later starts in a later column.
 
-Own keys and values are read by a small product a row and head, whose cost is the call: heads of
-few numbers are read together, the query of each beside zeros in the place of the others.
+A row's own keys and values are read by one small product per row and head, whose cost is the call.
+So small heads are read together: the query of each head has zeros in the place of the others.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 from torch.nn import functional
 from transformers.cache_utils import DynamicCache
 
-# Prompts of which fewer than this share is still read are taken out.
+# Prompts are removed when less than this share of them is still read.
 READ = 0.75
-# Ended rows are taken out once computing them has cost this many rows times steps.
+# Finished rows are removed once computing them has cost this many rows times steps.
 WASTE = 16
 
 
 class GenerationBatch:
     """Keys and values of every layer for some rows.
 
-    prefixes: a block a layer, prompts padded on the right. lengths: of each prompt without padding.
-    owners: the prompt of each row. slots: what the loop calls each row.
+    prefixes: one block per layer, prompts padded on the right. lengths: of each prompt without
+    padding. owners: the prompt of each row. slots: the loop's number for each row.
     """
 
     def __init__(
@@ -52,12 +52,12 @@ class GenerationBatch:
         self.slots = slots
         self.written = 0  # columns
         self.longest = max(lengths)
-        self.live = len(slots)  # rows that still write
-        self.waste = 0  # rows times steps that ended rows have cost
+        self.live = len(slots)  # unfinished rows
+        self.waste = 0  # rows times steps spent on finished rows
         self._arrange()
 
     def tidy(self, spare: int) -> None:
-        """Take out the rows that ended, once that is cheaper than to keep computing them."""
+        """Remove finished rows once that is cheaper than computing them further."""
         kept = self.slots != spare
         self.live = int(kept.sum())
         self.waste += len(kept) - self.live
@@ -67,7 +67,7 @@ class GenerationBatch:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.slots)
 
     def positions(self) -> torch.Tensor:
@@ -97,7 +97,7 @@ class GenerationBatch:
         return read.reshape(rows, heads, -1)
 
     def step(self) -> None:
-        """Count the token that every layer has now been given."""
+        """Count the token that every layer has stored."""
         self.written += 1
         if self.written == self.suffixes[0].keys.shape[3]:
             more = max(GROWTH, self.written // 2)
@@ -105,7 +105,7 @@ class GenerationBatch:
             self._arrange()
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Drop the rows that are not kept; rows from the end take their places."""
+        """Drop the rows that are not kept; rows from the end replace them."""
         count = int(kept.sum())
         holes = np.flatnonzero(~kept[:count])
         movers = count + np.flatnonzero(kept[count:])
@@ -129,7 +129,7 @@ class GenerationBatch:
         self._arrange()
 
     def join(self, younger: GenerationBatch) -> None:
-        """Take in the rows of a batch that has written no more than this one."""
+        """Add the rows of a batch that has not written more than this one."""
         delay = self.written - younger.written
         self.owners = torch.cat((self.owners, younger.owners + len(self.lengths)))
         self.lengths = torch.cat((self.lengths, younger.lengths))
@@ -159,7 +159,7 @@ class GenerationBatch:
             self.owners = torch.searchsorted(kept, self.owners)
 
     def _arrange(self) -> None:
-        """Lay out who reads which prompt: places[prompt, turn] is a row, spots its inverse."""
+        """Arrange rows by prompt: places[prompt, turn] is a row; spots is the inverse."""
         device, prompts = self.owners.device, len(self.lengths)
         counts = torch.bincount(self.owners, minlength=prompts)
         self.turns = int(counts.max())
@@ -197,7 +197,7 @@ class GenerationBatch:
         return scores if self.spots is None else scores.index_select(0, self.spots)
 
     def _prefix_values(self, weights: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-        """Return what each row reads of its prompt: [rows, key heads, shared, size]."""
+        """Return the values that each row reads of its prompt: [rows, key heads, shared, size]."""
         prompts, heads, width, size = values.shape
         shared = weights.shape[1]
         weights = weights.view(self.rows, heads, shared, width)
@@ -211,16 +211,16 @@ class GenerationBatch:
         return read if self.spots is None else read.index_select(0, self.spots)
 
     def _write(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> KeyValues:
-        """Append a token and return all of them, groups of rows as one dimension."""
+        """Append a token and return all tokens, with groups of rows as one dimension."""
         keys, values = self.suffixes[layer]
         keys[..., self.written] = key.reshape(keys.shape[:3])
         values[:, :, self.written] = value.reshape(keys.shape[:3])
-        # Views: the strides of the rows and of the groups make one.
+        # Views: the strides of rows and groups combine into one.
         end = self.written + 1
         return KeyValues(keys[..., :end].flatten(0, 1), values[:, :, :end].flatten(0, 1))
 
     def _spread(self, query: torch.Tensor) -> torch.Tensor:
-        """Put the query of each head of a group beside zeros: the others' numbers do not count."""
+        """Put zeros beside the query of each head of a group, so that other heads do not count."""
         if self.joined == 1:
             return query
         joined, (_, shared, size) = self.joined, query.shape
@@ -233,7 +233,7 @@ class GenerationBatch:
         return spread.view(-1, joined * shared, joined * size)
 
     def _gathered(self, read: torch.Tensor, shape: torch.Size) -> torch.Tensor:
-        """Return what each head of a group read of its own: the inverse of `_spread`."""
+        """Return the part that belongs to each head of a group: the inverse of `_spread`."""
         if self.joined == 1:
             return read
         read = read.view(-1, self.joined, shape[1], self.joined, shape[2])
@@ -248,7 +248,7 @@ def read_all(
     value: torch.Tensor,
     scale: float,
 ) -> torch.Tensor:
-    """Return what the rows of all batches, in their order, read; see `GenerationBatch.attend`."""
+    """Return the values read by the rows of all batches; see `GenerationBatch.attend`."""
     read, end = [], 0
     for batch in batches:
         start, end = end, end + batch.rows
@@ -257,9 +257,9 @@ def read_all(
     return read[0] if len(read) == 1 else torch.cat(read)
 
 
-# Own keys and values of as many heads are read together as have at most so many numbers.
+# Maximum number of values in a group of heads whose own keys and values are read together.
 TOGETHER = 64
-# The buffers of the rows grow by at least this many tokens.
+# The rows' buffers grow by at least this many tokens.
 GROWTH = 64
 
 
@@ -267,7 +267,7 @@ class KeyValues(NamedTuple):
     """Keys and values of one layer.
 
     Of prompts: [prompts, heads, tokens, size of a head]. Of rows: [rows, groups of heads, size of a
-    group, tokens] for keys, and the last two turned for values.
+    group, tokens] for keys; for values, the last two are swapped.
     """
 
     keys: torch.Tensor
@@ -275,7 +275,7 @@ class KeyValues(NamedTuple):
 
 
 def joined(keys: torch.Tensor) -> int:
-    """Return how many heads are read together: a divisor of how many there are."""
+    """Return the number of heads that are read together, a divisor of the number of heads."""
     heads, size = keys.shape[1], keys.shape[3]
     most = max(1, TOGETHER // size) if keys.device.type == "cpu" else 1
     return max(count for count in range(1, most + 1) if heads % count == 0)
@@ -290,9 +290,9 @@ def empty_buffers(prefix: KeyValues, rows: int) -> KeyValues:
 
 
 def barred(where: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
-    """Return what is added to scores so that some tokens are not read: [groups, 1, tokens].
+    """Return the mask to add to scores so that some tokens are not read: [groups, 1, tokens].
 
-    where: [prompts or rows, tokens]. keys: whose first two dimensions make the groups.
+    where: [prompts or rows, tokens]. keys: their first two dimensions are the groups.
     """
     least = torch.finfo(keys.dtype).min
     added = torch.zeros_like(where, dtype=keys.dtype).masked_fill_(where, least)
@@ -300,12 +300,12 @@ def barred(where: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
 
 
 def scored(query: torch.Tensor, keys: torch.Tensor, added: torch.Tensor | None) -> torch.Tensor:
-    """Return the scores of keys, with what `barred` gave added to them."""
+    """Return the scores of keys plus the mask from `barred`."""
     return torch.bmm(query, keys) if added is None else torch.baddbmm(added, query, keys)
 
 
 def stacked(first: KeyValues, second: KeyValues) -> KeyValues:
-    """Put prompts of two widths under each other."""
+    """Stack prompts of two widths."""
     width = max(first.keys.shape[2], second.keys.shape[2])
     return KeyValues(
         *(
@@ -321,7 +321,7 @@ def cut(rows: KeyValues, written: int) -> KeyValues:
 
 
 def shifted(rows: KeyValues, before: int, behind: int) -> KeyValues:
-    """Put columns before and behind those of rows."""
+    """Add columns before and after those of rows."""
     return KeyValues(
         functional.pad(rows.keys, (before, behind)),
         functional.pad(rows.values, (0, 0, before, behind)),
@@ -329,18 +329,18 @@ def shifted(rows: KeyValues, before: int, behind: int) -> KeyValues:
 
 
 def under(first: KeyValues, second: KeyValues) -> KeyValues:
-    """Put rows of one width under each other."""
+    """Stack rows of the same width."""
     return KeyValues(*(torch.cat(parts) for parts in zip(first, second, strict=True)))
 
 
-# So many tokens at a time, padding included.
+# Maximum number of tokens encoded at a time, including padding.
 TOKENS_ON_CPU, TOKENS_ON_GPU = 8192, 65536
 
 
 def encoded(model: Any, prompts: Sequence[Sequence[int]]) -> list[KeyValues]:
-    """Return the keys and values of prompts, a block a layer, padded on the right.
+    """Return the keys and values of prompts, one block per layer, padded on the right.
 
-    A causal model's tokens do not see what follows them: the padding needs no mask.
+    In a causal model, tokens do not see later ones: the padding needs no mask.
     """
     width = max(map(len, prompts))
     most = TOKENS_ON_GPU if model.device.type == "cuda" else TOKENS_ON_CPU
@@ -358,7 +358,7 @@ def encoded(model: Any, prompts: Sequence[Sequence[int]]) -> list[KeyValues]:
 def _blocks(model: Any, prompts: Sequence[Sequence[int]], width: int) -> list[KeyValues]:
     longest = max(1, *map(len, prompts))
     padded = [[*prompt, *[0] * (longest - len(prompt))] for prompt in prompts]
-    # Without a configuration every layer of it keeps every token, sliding windows too.
+    # A cache without a configuration keeps every token in every layer, even with sliding windows.
     cache: Any = DynamicCache()
     few = {"logits_to_keep": 1} if "logits_to_keep" in signature(model.forward).parameters else {}
     model(torch.tensor(padded, device=model.device), past_key_values=cache, use_cache=True, **few)

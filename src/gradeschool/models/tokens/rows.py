@@ -17,9 +17,9 @@ from gradeschool.models.tokens.draw import uniforms
 class SampledTokens(NamedTuple):
     """One completion in tokens.
 
-    prompt, sample: which sample of which prompt. ids: with the end token, where `finished`. forced:
-    which of them the calculator wrote. logprobs: of each one under the model at temperature 1, the
-    forced ones too. finished: an end token came; otherwise the limit did.
+    prompt, sample: their indexes. ids: including the end token if `finished`. forced: which tokens
+    the calculator wrote. logprobs: of each token under the model at temperature 1, including forced
+    ones. finished: an end token was reached, not the limit.
     """
 
     prompt: int
@@ -31,10 +31,10 @@ class SampledTokens(NamedTuple):
 
 
 class RowTable:
-    """Slots for rows; a slot is free again once its row has ended.
+    """Slots for rows; a slot is freed when its row ends.
 
-    limit: of the tokens of a row. context: of those of a row and its prompt, None for no limit. The
-    last slot is a spare one: rows that ended and are still computed write there.
+    limit: maximum number of tokens of a row. context: maximum for a row and its prompt, None for no
+    limit. The last slot is spare: finished rows that are still computed write there.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class RowTable:
         self.due = np.zeros(slots + 1, dtype=np.int64)  # ids before this one are forced
 
     def begin(self, task: SampleTask, seed: int | None) -> int:
-        """Return the slot of a new row; seed: of its random numbers, None where none are used."""
+        """Return the slot of a new row; seed: of its random numbers, None if not needed."""
         slot = self.free.pop()
         self.tasks[slot] = task
         if self.context is not None:
@@ -72,7 +72,7 @@ class RowTable:
         return numbers
 
     def force(self, slots: NDArray[np.int64], tokens: NDArray[np.int64]) -> None:
-        """Put forced tokens into the place of those chosen, and see what the others bring about."""
+        """Replace chosen tokens by forced ones, and find what the other tokens force."""
         if self.annotations is None:
             return
         ends = self.counts[slots]
@@ -96,7 +96,7 @@ class RowTable:
     def add(
         self, slots: NDArray[np.int64], tokens: NDArray[np.int64], logprobs: NDArray[np.float32]
     ) -> None:
-        """Write a token behind each row."""
+        """Append a token to each row."""
         places = self.counts[slots]
         self.ids[slots, places] = tokens
         self.logprobs[slots, places] = logprobs
@@ -105,7 +105,7 @@ class RowTable:
         self.counts[self.spare] = 0
 
     def end(self, slot: int, finished: bool) -> SampledTokens:
-        """Return what a row wrote, and free its slot."""
+        """Return the completion of a row, and free its slot."""
         task, count = self.tasks.pop(slot), int(self.counts[slot])
         self.free.append(slot)
         return SampledTokens(
@@ -119,22 +119,22 @@ class RowTable:
 
 
 class Stops:
-    """Stop strings. Only tokens that may end in the last character of one are looked at closely."""
+    """Stop strings. Only tokens that may contain a stop string's last character are checked."""
 
     def __init__(self, tokenizer: Any, size: int, stops: Sequence[str]) -> None:
         self.tokenizer, self.stops = tokenizer, tuple(stops)
-        # A token holds at least a byte of the text.
+        # A token contains at least one byte of the text.
         self.tail = max(len(stop.encode()) for stop in stops)
         lasts = {stop[-1] for stop in stops}
         texts = tokenizer.batch_decode([[token] for token in range(min(size, len(tokenizer)))])
-        # Part of a character: it may be any.
+        # Part of a character: it may be any character.
         marked = [bool(lasts & set(text)) or "\ufffd" in text or not text for text in texts]
         self.watched: NDArray[np.bool_] = np.array(marked + [True] * (size - len(marked)))
 
     def reached(
         self, rows: RowTable, slots: NDArray[np.int64], tokens: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Tell of each row whether its newest token completed a stop string."""
+        """Return for each row whether its newest token completed a stop string."""
         stopped = np.zeros(len(slots), dtype=np.bool_)
         for place in np.flatnonzero(self.watched[tokens] & (slots != rows.spare)).tolist():
             slot = int(slots[place])

@@ -1,4 +1,4 @@
-"""Drawing figures: one style for all of them, and curves."""
+"""Draw figures: one style for all of them, and curves."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ RC: Mapping[str, Any] = {
     "legend.handlelength": 2.2,
     "figure.dpi": 100,
     "savefig.dpi": 300,
-    "pdf.fonttype": 42,  # TrueType: text that can be searched, and that journals accept
+    "pdf.fonttype": 42,  # TrueType: searchable text, which journals accept
     "svg.fonttype": "path",
     "svg.hashsalt": "gradeschool",
     "path.simplify": False,
@@ -66,10 +66,10 @@ Draw = Callable[[Any], None]
 
 
 def save(draw: Draw, path: Path, width: float, height: float) -> int:
-    """Draw a figure of this size, in inches, and write it whole or not at all; return its bytes.
+    """Draw a figure of this size in inches and write it atomically; return its size in bytes.
 
-    The ending of the path says the form. Raises MissingExtraError without matplotlib, InputError
-    for another ending and where the file cannot be written.
+    The ending of the path gives the form. Raises MissingExtraError without matplotlib, InputError
+    for another ending or if the file cannot be written.
     """
     check_figure(path)
     ending = path.suffix.lower()
@@ -92,7 +92,7 @@ def save(draw: Draw, path: Path, width: float, height: float) -> int:
 
 
 def check_figure(path: Path) -> None:
-    """Raise InputError for the name of no figure, MissingExtraError without matplotlib."""
+    """Raise InputError for another ending, MissingExtraError without matplotlib."""
     if path.suffix.lower() not in ENDINGS:
         raise InputError(
             f"no figure is written as {path.name!r}; its name may end in {', '.join(ENDINGS)}"
@@ -108,7 +108,7 @@ def _matplotlib() -> Any:
 
 
 def plain(text: str, limit: int = 60) -> str:
-    """Return a text as a figure may show it: one line, nothing that matplotlib reads as math."""
+    """Return a text for a figure: one line, without anything that matplotlib reads as math."""
     from gradeschool.reports.printable import printable
     from gradeschool.scorer import clip
 
@@ -116,7 +116,7 @@ def plain(text: str, limit: int = 60) -> str:
 
 
 def percent_axis(axis: Any, low: float, high: float) -> None:
-    """Give an axis round percentages from below `low` to above `high`, shares of one."""
+    """Give an axis round percentages from below `low` to above `high` (shares, 0 to 1)."""
     from math import ceil, floor
 
     span = max(high - low, 0.01)
@@ -132,7 +132,7 @@ MOST_TICKS = 9
 
 
 def draw(figure: Figure, path: Path) -> int:
-    """Write a figure as .svg, .pdf or .png and return its bytes; see `save` for errors."""
+    """Write a figure as .svg, .pdf or .png and return its size in bytes; see `save` for errors."""
     several = len(figure.panels) > 1
     named = [_names(panel) for panel in figure.panels]
     alike = all(names == named[0] for names in named)
@@ -182,7 +182,7 @@ def _names(panel: Panel) -> list[str]:
 
 
 def _columns(names: Sequence[str], several: bool) -> int:
-    """Return how many names stand beside each other above the axes."""
+    """Return the number of columns of the legend above the axes."""
     room = 96 if several else 44  # characters
     longest = max(map(len, names), default=1) + 7
     return max(1, min(len(names), room // longest))
@@ -228,7 +228,7 @@ def _panel(panel: Panel, ax: Any) -> list[Any]:
 
 
 def _band(series: Series, ax: Any, colour: str) -> None:
-    """Draw the intervals: a band along the curve; a bar where there is one point alone."""
+    """Draw the intervals: a band along the curve, or a bar at a single point."""
     bounded = [point for point in series.points if point.interval is not None]
     bounded.sort(key=lambda point: point.x)
     bounds = [(point.x, *point.interval) for point in bounded if point.interval is not None]

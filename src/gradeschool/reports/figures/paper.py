@@ -1,6 +1,6 @@
-"""The figures of Cobbe et al. 2021 (arXiv:2110.14168) as empty frames, to be filled with series.
+"""The figures of Cobbe et al. 2021 (arXiv:2110.14168), to be filled with measured series.
 
-`gradeschool reproduce` measures the series; nothing here knows where they come from.
+`gradeschool reproduce` measures the series; this module only draws them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ EPOCHS, SAMPLES, VOTERS = "Epoch", "Completions per problem", "Voters among the 
 SOLVED = "Test problems solved (%)"
 
 
-# Figures whose panels show different measures, each on an axis of its own.
+# Figures whose panels show different measures, each on its own axis.
 APART = ("3",)
 
 
 class Frame(NamedTuple):
-    """The axes of one panel: its title, the label of x and how x runs."""
+    """The axes of one panel: its title, the label of x and the scale of x."""
 
     title: str
     x: str
@@ -36,7 +36,7 @@ class Frame(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A figure of the paper: what it shows, in words, and its panels."""
+    """A figure of the paper: its claim in words, and its panels."""
 
     claim: str
     frames: tuple[Frame, ...]
@@ -92,11 +92,11 @@ def paper_figure(
     titles: Sequence[str] | None = None,
     scale: str | None = None,
 ) -> Figure:
-    """Return a figure of the paper with measured series, one sequence of them for each panel.
+    """Return a figure of the paper with measured series, one sequence of series per panel.
 
-    name: of FIGURES. x, scale: instead of the paper's, for all panels. titles: of the panels, which
-    may then be fewer or more than the paper's. Raises UnknownNameError, and InputError where the
-    panels are not as many as the figure has.
+    name: a key of FIGURES. x, scale: replace the paper's, for all panels. titles: of the panels,
+    whose number may then differ from the paper's. Raises UnknownNameError, and InputError for a
+    wrong number of panels.
     """
     form = FIGURES.get(name)
     if form is None:

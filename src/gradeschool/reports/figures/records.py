@@ -1,4 +1,4 @@
-"""Figures as records, which need no plotting library, and the records of a run."""
+"""Figures as records, without a plotting library, and the figures of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINEAR, DOUBLING, TENFOLD = "linear", "log2", "log10"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A share (0..1) at x; `interval` is its 95 % interval, None where there is none."""
+    """A share (0..1) at x; `interval` is its 95 % interval or None."""
 
     x: float
     share: float
@@ -26,7 +26,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A named curve. baseline: what the others are held against, drawn dashed and in grey."""
+    """A named curve. baseline: the others are compared with it; drawn dashed and in grey."""
 
     name: str
     points: tuple[Point, ...]
@@ -37,8 +37,8 @@ class Series:
 class Panel:
     """One pair of axes. scale: "linear", "log2" (ticks where points are) or "log10".
 
-    x, y: labels of the axes. title: above it, "" for none. level: a share drawn across, with its
-    name, None for none.
+    x, y: labels of the axes. title: above the panel, "" for no title. level: a share drawn as a
+    named horizontal line, or None.
     """
 
     series: tuple[Series, ...]
@@ -53,7 +53,7 @@ class Panel:
 class Figure:
     """A figure of one or several panels side by side.
 
-    name: what it is called in a paper or a file name. shared: one axis of accuracy for all panels.
+    name: its name in a paper or a file name. shared: all panels share one axis of accuracy.
     """
 
     name: str
@@ -65,7 +65,7 @@ MOST_SCORERS, MOST_AGREEING, MOST_CAUSES = 24, 12, 12
 
 
 class ScorerRow(NamedTuple):
-    """Scorers that agree on every completion: one of their names, how many more, what they give."""
+    """Scorers that agree on every completion: one name, how many more, and their accuracy."""
 
     name: str
     others: int
@@ -74,21 +74,21 @@ class ScorerRow(NamedTuple):
 
 
 class CauseRow(NamedTuple):
-    """A cause of misses and how many it has."""
+    """A cause of misses and its count."""
 
     name: str
     completions: int
 
 
 class Agreement(NamedTuple):
-    """Scorers, and the share of completions on which each pair has the same outcome."""
+    """Scorers, and the share of completions on which each pair agrees on the outcome."""
 
     names: tuple[str, ...]
     shares: tuple[tuple[float, ...], ...]
 
 
 class Lengths(NamedTuple):
-    """Lengths of completions in tokens or characters, of those called correct and of the others."""
+    """Lengths of correct and of other completions, in tokens or characters."""
 
     unit: str
     correct: tuple[int, ...]
@@ -96,10 +96,10 @@ class Lengths(NamedTuple):
 
 
 def scorer_rows(judged: Judged) -> list[ScorerRow]:
-    """Return the sets of scorers that agree, the highest first.
+    """Return the sets of scorers that agree, by accuracy, highest first.
 
-    Those that find no answer in most completions, or nothing right, are left out. The headline
-    scorer's set is always there, under its own name.
+    Scorers that find no answer in most completions, or nothing correct, are left out. The headline
+    scorer's set is always included, under its name.
     """
     groups: dict[bytes, list[int]] = {}
     for index in range(len(judged.scorers)):
@@ -125,7 +125,7 @@ def run_rows(runs: Sequence[Judged]) -> list[ScorerRow]:
 
 
 def agreement(judged: Judged) -> Agreement:
-    """Return on how many completions scorers have the same outcome, for the first rows' scorers."""
+    """Return how often each pair of the first rows' scorers agrees on the outcome."""
     names = [row.name for row in scorer_rows(judged)][:MOST_AGREEING]
     columns = [_column(judged, judged.scorers.index(name)) for name in names]
     return Agreement(
@@ -143,7 +143,7 @@ def _column(judged: Judged, scorer: int) -> bytes:
 
 
 def cause_rows(judged: Judged) -> list[CauseRow]:
-    """Return the causes under the headline scorer, most frequent first, the rest as one."""
+    """Return the causes under the headline scorer, most frequent first, the rest combined."""
     causes = Counter(cause for cause in judged.causes if cause).most_common()
     rows = [CauseRow(name, count) for name, count in causes[:MOST_CAUSES]]
     rest = sum(count for _, count in causes[MOST_CAUSES:])
@@ -151,12 +151,12 @@ def cause_rows(judged: Judged) -> list[CauseRow]:
 
 
 def slices(judged: Judged) -> list[Slices]:
-    """Return accuracy by steps, answer size and question length, where there are classes."""
+    """Return accuracy by steps, answer size and question length, as far as there are classes."""
     return [way for way in slices_of(judged) if len(way.classes) > 1]
 
 
 def curves_over_k(runs: Sequence[Judged]) -> Figure | None:
-    """Return maj@k and pass@k of the runs with several samples; None where there is none."""
+    """Return maj@k and pass@k of the runs with several samples; None if there are no such runs."""
     sampled = [judged for judged in runs if samples_of(judged) > 1]
     if not sampled:
         return None
@@ -187,7 +187,7 @@ def curves_over_k(runs: Sequence[Judged]) -> Figure | None:
 
 
 def lengths(judged: Judged) -> Lengths:
-    """Return the lengths of a run's completions: tokens where every one's are recorded."""
+    """Return the lengths of a run's completions: in tokens if all are recorded, else characters."""
     entries = [entry for entry in judged.run.entries if not entry.error]
     counted = bool(entries) and all(e.facts.completion_tokens is not None for e in entries)
     results: dict[bool, list[int]] = {True: [], False: []}

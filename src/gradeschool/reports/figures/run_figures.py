@@ -1,4 +1,4 @@
-"""The figures of a run: scorers, their agreement, causes, where it is right, curves, lengths."""
+"""The figures of a run: scorers, their agreement, causes, accuracy by class, curves, lengths."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from gradeschool.reports.figures.records import (
 from gradeschool.reports.page.verdicts import Judged, Slices, share_of
 
 ROW = 0.17  # inches
-FEW, MIDDLE = 6, 5.2  # scorers whose agreement fits into a column; a width for more, in inches
+FEW, MIDDLE = 6, 5.2  # number of scorers that fit into a column; width in inches for more
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 
 
 class SizedFigure(NamedTuple):
-    """A figure to draw: its name, its size in inches, and what draws it."""
+    """A figure to draw: its name, its size in inches, and the function that draws it."""
 
     name: str
     width: float
@@ -40,10 +40,10 @@ class SizedFigure(NamedTuple):
 
 
 def write_figures(runs: Sequence[Judged], folder: Path, endings: Sequence[str]) -> list[Path]:
-    """Write every figure of some runs into a folder, in every form; return the files.
+    """Write every figure of some runs into a folder, in every file form; return the files.
 
-    A figure that a run has nothing for (causes of a run without a miss) is left out. Raises
-    MissingExtraError without matplotlib, InputError where the folder cannot be used.
+    A figure without data (such as causes of a run without misses) is left out. Raises
+    MissingExtraError without matplotlib, InputError if the folder cannot be used.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def figures_of(judged: Judged) -> Iterator[SizedFigure]:
 
 
 def draw_scorers(rows: Sequence[ScorerRow], canvas: Any) -> None:
-    """Draw a dot on its interval for every set of scorers or run; the headline scorer is marked."""
+    """Draw a dot and its interval for every row; the headline scorer is marked."""
     ax = canvas.subplots()
     places = range(len(rows) - 1, -1, -1)
     own = next((row.share.accuracy for row in rows if row.headline), None)
@@ -162,7 +162,7 @@ def _rounded(share: float) -> str:
 
 
 def _whole(share: float) -> str:
-    """Write a percentage that says 100 for nothing less than all."""
+    """Write a percentage, 100 only for the exact total."""
     return "100" if share == 1 else f"{min(100 * share, 99.9):.1f}"
 
 
@@ -185,7 +185,7 @@ def draw_causes(rows: Sequence[CauseRow], canvas: Any) -> None:
 
 
 def draw_slices(ways: Sequence[Slices], level: float, canvas: Any) -> None:
-    """Draw accuracy by steps, answer size and question length beside each other."""
+    """Draw accuracy by steps, answer size and question length side by side."""
     axes = canvas.subplots(1, len(ways), sharey=True, squeeze=False)[0]
     intervals = [
         division.share.interval for way in ways for division in way.classes if division.share.judged
@@ -226,7 +226,7 @@ def _label(words: str) -> str:
 
 
 def draw_lengths(long: Lengths, canvas: Any) -> None:
-    """Draw how many completions are at most so long, of the correct and of the others."""
+    """Draw the cumulative distribution of length, for correct and other completions."""
     ax = canvas.subplots()
     for name, sizes, colour, dash in (
         ("correct", long.correct, curves.BLUE, "-"),

@@ -1,5 +1,5 @@
 "use strict";
-// The blocks of the page: compressed, opened when they are needed, never parsed as markup.
+// The blocks of the page: compressed, unpacked on demand, never parsed as markup.
 const OUTCOMES = ["correct", "wrong", "no answer", "error"];
 const FINISHES = ["stop", "length", "content filter", "unknown"];
 const CORRECT = 0;
@@ -54,7 +54,7 @@ function chunkOf(store, number) {
   return store.chunks.get(number);
 }
 
-// What was sent for a problem in a run: null, a text, or pairs of role and content.
+// The prompt of a problem in a run: null, a text, or pairs of role and content.
 async function promptOf(store, problem, run) {
   const number = Math.floor(problem / store.promptChunk);
   if (!store.prompts.has(number)) store.prompts.set(number, unpackedJson(`prompts-${number}`));

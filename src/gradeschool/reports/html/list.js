@@ -1,4 +1,4 @@
-// A list of which only the rows in sight exist.
+// A list that creates only the visible rows.
 const OVERSCAN = 6, MOST_PIPS = 12;
 
 class ProblemList {
@@ -77,7 +77,7 @@ class ProblemList {
     return element;
   }
 
-  // The matching completions of a problem: a pip each where they are few, else a count and a bar.
+  // The matching completions of a problem: one pip each if they are few, else a count and a bar.
   outcomes(number) {
     const { store, state, matches } = this;
     const codes = store.codes[state.scorer];

@@ -1,4 +1,4 @@
-// Filters, search, links: the state of the explorer is in the address, so that it can be sent.
+// Filters, search, links: the state of the explorer is in the address, so that it can be shared.
 const byId = (id) => document.getElementById(id);
 const SLICE = 24; // milliseconds of searching before the page may breathe
 
@@ -33,7 +33,7 @@ function stateOf(store, hash) {
   };
 }
 
-// Which completions match everything but the search.
+// Which completions match all filters except the search.
 function filtered(store, state, matches) {
   const codes = store.codes[state.scorer], others = state.vs === null ? null : store.codes[state.vs];
   const not = state.out === "not", out = /^[0-3]$/.test(state.out) ? Number(state.out) : -1;
@@ -46,7 +46,7 @@ function filtered(store, state, matches) {
   }
 }
 
-// Keep the matches whose problem or text holds the words; opens the texts where they are not yet.
+// Keep the matches whose problem or text contains the words; load texts as needed.
 async function searched(store, query, matches, isCurrent, tell) {
   const words = new RegExp(query.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
   const asked = store.problems.map(([id, question, gold]) => id === query || gold === query || words.test(question));
@@ -67,7 +67,7 @@ async function searched(store, query, matches, isCurrent, tell) {
   return isCurrent();
 }
 
-// How many completions of a problem match; none where a mixed problem is wanted and it is not.
+// The number of matching completions of a problem; 0 if only mixed problems count and it is not.
 function counted(store, state, matches, problem) {
   const start = store.first[problem], end = store.first[problem + 1], codes = store.codes[state.scorer];
   let any = 0, right = 0;
@@ -141,7 +141,7 @@ class Explorer {
     if (byId("f-q").value.trim() !== state.q) byId("f-q").value = state.q;
   }
 
-  // Go to a state: filter, search, list, and open the problem that it names or the first.
+  // Go to a state: filter, search, list, and open its problem or the first one.
   async go(state) {
     const turn = ++this.turn;
     const { store } = this;
@@ -204,7 +204,7 @@ class Explorer {
     const link = linkTo(state);
     try {
       history.replaceState(null, "", link === "#" ? location.pathname + location.search : link);
-    } catch { /* a browser may limit how often, or a page without an address: nothing is lost */ }
+    } catch { /* browsers limit the rate, and some pages have no address: the link is optional */ }
   }
 }
 

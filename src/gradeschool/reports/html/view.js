@@ -1,4 +1,4 @@
-// What a problem and its completions look like. Everything that a model wrote is a text node.
+// Show a problem and its completions. Everything that a model wrote is a text node.
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu;
 const PLAIN = new Set(["\n", "\t", "\u200d"]);
 const SHOWN = 10, MORE = 20, LONG = 20000;
@@ -14,7 +14,7 @@ function make(tag, properties, ...children) {
   return element;
 }
 
-// Append a text; characters that a reader could not see stand there by number.
+// Append a text; invisible characters are shown by their number.
 function appendText(parent, text) {
   let done = 0;
   for (const found of text.matchAll(INVISIBLE)) {
@@ -33,7 +33,7 @@ function textBlock(tag, properties, text) {
   return element;
 }
 
-// The text with what the scorers read in it marked: the chosen scorer's reading, the other scorer's,
+// The text with the extracted answers marked: of the chosen scorer, of the other scorer,
 // and those of all others.
 function markedText(store, state, row, limit) {
   const block = make("div", { class: "text", dir: "ltr" });
@@ -60,7 +60,7 @@ function markedText(store, state, row, limit) {
   return block;
 }
 
-// Readings of one completion: each value with its outcome and the scorers that came to it.
+// The extracted answers of one completion: each value with its outcome and its scorers.
 function readingsTable(store, state, at, row) {
   const groups = new Map();
   const add = (value, outcome, scorer) => {
@@ -96,11 +96,11 @@ function readingsTable(store, state, at, row) {
   return make("table", { class: "readings" }, make("thead", {}, head), make("tbody", {}, ...rows));
 }
 
-// The text as the verifier's tokens, each coloured by its value, and a line that tells one.
+// The text as the verifier's tokens, coloured by value, and a line that shows one value.
 function valuedText([score, pieces, values]) {
   const block = make("div", {
     class: "tokens", dir: "ltr", tabindex: "0", role: "group",
-    "aria-label": `Solution with the verifier's values, score ${score}; arrow keys tell each token's`,
+    "aria-label": `Solution with the verifier's values, score ${score}; arrow keys show each token's value`,
   });
   pieces.forEach((piece, at) => {
     const value = (values[at] / 100).toFixed(2);
@@ -148,7 +148,7 @@ function completionBlock(store, state, at, row) {
   return block;
 }
 
-// What was sent for a completion, opened when it is asked for.
+// The prompt of a completion, loaded when it is opened.
 function promptDetails(store, at) {
   const details = make("details", { class: "solution prompt" }, make("summary", {}, "Prompt as sent"));
   details.addEventListener("toggle", async () => {
@@ -166,12 +166,12 @@ function promptDetails(store, at) {
   return details;
 }
 
-// The page of one problem: question, gold, reference solution, and its completions that match.
+// The page of one problem: question, gold, reference solution, and matching completions.
 async function showProblem(store, state, number, matches, into) {
   const [id, question, gold, solution] = store.problems[number];
   const nodes = [
     textBlock("h3", {}, `Problem ${id}`),
-    textBlock("p", { class: "question" }, question || "(the recording does not hold the question)"),
+    textBlock("p", { class: "question" }, question || "(the file does not contain the question)"),
     make("p", { class: "gold" }, "Gold ", textBlock("strong", {}, gold)),
   ];
   if (solution.includes("\n")) {

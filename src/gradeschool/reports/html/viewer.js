@@ -1,6 +1,6 @@
-// The leaderboard of `gradeschool view`, and the line on a report that says how its runs go.
+// The leaderboard of `gradeschool view`, and the line on a report with the progress of its runs.
 const BASE = `/${location.pathname.split("/")[1]}`;
-const EVERY = 1500; // milliseconds between two looks at the runs
+const EVERY = 1500; // milliseconds between two updates of the runs
 
 function runLink(names) {
   return `${BASE}/run?${names.map((name) => `run=${encodeURIComponent(name)}`).join("&")}`;
@@ -76,7 +76,7 @@ function byBoard(id) {
   return document.getElementById(id);
 }
 
-// A line on top of a report: back to the runs, and how far those go that it shows.
+// A line at the top of a report: a link to all runs, and the progress of the shown runs.
 class Line {
   constructor() {
     this.names = new URLSearchParams(location.search).getAll("run");
@@ -112,7 +112,7 @@ class Line {
       if (status) status.textContent = JSON.parse(text).length ? "" : "There are no runs in this folder yet.";
       if (board) document.documentElement.dataset.ready = "yes";
     } catch {
-      if (status) status.textContent = "The server has ended; start gradeschool view again.";
+      if (status) status.textContent = "The server has stopped; start gradeschool view again.";
     }
     await new Promise((resolve) => setTimeout(resolve, EVERY));
   }

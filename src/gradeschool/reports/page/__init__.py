@@ -1,1 +1,1 @@
-"""The report as one HTML file: gathered, measured, drawn and packed here."""
+"""The report as one HTML file: gather the runs, judge them, draw and write the page."""

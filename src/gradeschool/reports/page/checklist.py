@@ -1,6 +1,6 @@
-"""The reporting checklist, filled in from the run itself; what nothing records is marked.
+"""The reporting checklist, filled in from the run; facts that are not recorded are marked.
 
-What a result on GSM8K must come with, so that somebody else can get the same number.
+It lists what a result on GSM8K must state so that others can get the same number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gradeschool.runs.summary import other_models
 
 
 class Item(NamedTuple):
-    """One line of the checklist; value is None where the run does not record it."""
+    """One line of the checklist; value is None if the run does not record it."""
 
     name: str
     value: str | None
@@ -118,7 +118,7 @@ def _decoding(decoding: Mapping[str, Any]) -> str | None:
 def _samples(samples: int) -> str:
     if samples == 1:
         return "1"
-    return f"{samples}: accuracy is the mean over samples, maj@k and pass@k stand apart"
+    return f"{samples}: accuracy is the mean over samples, maj@k and pass@k are reported separately"
 
 
 def _limits(decoding: Mapping[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""Reading the runs of a page: completions, recorded facts, and a verifier's token values."""
+"""Read the runs of a page: completions, recorded facts, and a verifier's token values."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from gradeschool.verifier.scores import ScoreRow, read_scores, scores_path
 
 
 class Facts(NamedTuple):
-    """What a row says of a completion beside its text; None where it does not say.
+    """The facts in a completion's row beside its text; None for those not recorded.
 
-    key: that of the completion in a run folder, else "".
+    key: of the completion in a run folder, else "".
     """
 
     finish: Finish = Finish.UNKNOWN
@@ -36,7 +36,7 @@ class Facts(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One completion of one problem; error is set where the provider gave none."""
+    """One completion of one problem; error is set if the provider failed."""
 
     problem: Problem
     sample: int
@@ -47,10 +47,10 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageRun:
-    """One run of a page: its completions, the JSON files beside them, and disputed labels by id.
+    """One run of a page: its completions, the run's JSON files, and disputed labels by id.
 
-    valued: a verifier's values of completions by the number of their entry, where there are any.
-    dataset: its name. prompts: what was sent, by problem id: of a run folder whose keys prove it.
+    valued: a verifier's values of completions, by the index of the entry. dataset: its name.
+    prompts: sent prompts by problem id; only those verified by the keys of a run folder.
     """
 
     name: str
@@ -67,7 +67,7 @@ class PageRun:
 
 
 def gather(specs: Sequence[str], dataset: str | None, warn: Callable[[str], None]) -> list[PageRun]:
-    """Read the runs that FILE or FILE#RUN arguments mean; raises InputError."""
+    """Read the runs of FILE or FILE#RUN arguments; raises InputError."""
     chosen = choose_runs(specs, dataset, warn)
     paths = {run.path for run in chosen}
     valued = {path: token_values(path, warn) for path in paths}
@@ -76,7 +76,7 @@ def gather(specs: Sequence[str], dataset: str | None, warn: Callable[[str], None
 
 
 def page_run(run: Run) -> PageRun:
-    """Return a run in memory for a page; nothing is known of it but its completions."""
+    """Return a run in memory for a page, of which only the completions are known."""
     return _page_run(SourceRun(run, Path(), {}), {}, {})
 
 
@@ -112,8 +112,8 @@ def _page_run(
 def _prompts(manifest: Mapping[str, Any], entries: Sequence[Entry]) -> Mapping[str, Prompt]:
     """Return the prompts that were sent, by problem id.
 
-    They are rendered again; the key of a completion, a digest of its prompt, proves that they are
-    the same. Without that proof, or without the protocol or its examples, a prompt is left out.
+    Prompts are rendered again and verified by the key of the completion, which is a digest of the
+    prompt. A prompt that cannot be verified or rendered is left out.
     """
     if not any(entry.facts.key for entry in entries):
         return {}
@@ -130,7 +130,7 @@ def _prompts(manifest: Mapping[str, Any], entries: Sequence[Entry]) -> Mapping[s
 def _valued(
     entries: Sequence[Entry], valued: Mapping[str, TokenValues]
 ) -> Mapping[int, TokenValues]:
-    """Return the values by entry: by its key, or by the key that its texts give."""
+    """Return the values by entry: by its key, or by the key computed from its texts."""
     keys = (entry.facts.key or text_key(entry.problem.question, entry.text) for entry in entries)
     return {index: valued[key] for index, key in enumerate(keys) if key in valued}
 
@@ -143,7 +143,7 @@ def _disputed(run: Run) -> Mapping[str, Problem | None]:
 
 
 def _facts_of(path: Path) -> dict[int, Facts]:
-    """Return the facts by row; rows that say nothing are left out."""
+    """Return the facts by row; rows without facts are left out."""
     return {row: facts for row, facts in _rows(path) if facts != Facts()}
 
 
@@ -159,14 +159,14 @@ def _rows(path: Path) -> Iterator[tuple[int, Facts]]:
             yield row.number, Facts(completion.finish, *completion.usage[:2], completion.key)
 
 
-MOST_TOKENS = 5_000  # of a completion; a longer one is shown without its values
-TORN = "\ufffd"  # stands in a token that holds a part of a character
-LOOKAHEAD = 16  # characters that torn tokens may hide
-MOST_TORN = 200  # characters of torn tokens one behind the other
+MOST_TOKENS = 5_000  # a longer completion is shown without its values
+TORN = "\ufffd"  # in a token that contains part of a character
+LOOKAHEAD = 16  # maximum number of characters within torn tokens
+MOST_TORN = 200  # maximum number of characters of consecutive torn tokens
 
 
 class TokenValues(NamedTuple):
-    """What a verifier says of one completion: its score, and its value after each token."""
+    """A verifier's output for one completion: its score, and its value after each token."""
 
     verifier: str
     score: float
@@ -175,10 +175,10 @@ class TokenValues(NamedTuple):
 
 
 def token_values(source: Path, warn: Callable[[str], None]) -> dict[str, TokenValues]:
-    """Return the values of a run folder's or file's completions by key; none where none lie there.
+    """Return the values of a run folder's or file's completions by key, if there are any.
 
-    Of several verifiers it is the one that was written last, which `warn` is told. Rows whose
-    values and tokens do not fit each other are passed over.
+    Of several verifiers, the last one written is used, and `warn` is called. Rows whose values and
+    tokens do not match are skipped.
     """
     path = scores_path(source)
     verifiers: dict[str, dict[str, TokenValues]] = {}
@@ -190,7 +190,7 @@ def token_values(source: Path, warn: Callable[[str], None]) -> dict[str, TokenVa
             verifiers.setdefault(last, {})[row.key] = result
     if len(verifiers) > 1:
         others = ", ".join(repr(name) for name in verifiers if name != last)
-        warn(f"{str(path)!r} holds values by several verifiers; those by {last!r} are shown, not "
+        warn(f"{str(path)!r} has values by several verifiers; those by {last!r} are shown, not "
              f"by {others}")  # fmt: skip
     return verifiers.get(last, {})
 
@@ -207,14 +207,14 @@ def _checked(row: ScoreRow) -> TokenValues | None:
 
 
 def pieces(text: str, tokens: Sequence[str]) -> list[str]:
-    """Return what each token is of a text; the tokens as they are where they are not of it.
+    """Return the part of the text for each token; the tokens themselves if they do not match it.
 
-    A character whose bytes several tokens share goes to the first of them, together with all up to
-    the next whole token. Tokens behind the text's end (an end token) stay.
+    A character whose bytes are split over several tokens goes to the first of them, together with
+    everything up to the next whole token. Tokens after the text's end (an end token) are kept.
     """
     results: list[str] = []
     place = first = 0
-    torn = ""  # tokens from `first` on whose characters are not known yet
+    torn = ""  # tokens from `first` on whose characters are not yet known
     for token in tokens:
         if TORN in token and not text.startswith(token, place):
             first = first if torn else len(results)
@@ -233,7 +233,7 @@ def pieces(text: str, tokens: Sequence[str]) -> list[str]:
 
 
 def _gap(text: str, place: int, torn: str, token: str) -> str:
-    """Return the characters of torn tokens: up to the next token, with the same ASCII in them."""
+    """Return the characters of torn tokens: up to the next token, with the same ASCII."""
     plain = _ascii(torn)
     if len(torn) > MOST_TORN:
         return ""

@@ -1,6 +1,6 @@
-"""HTML elements, numbers in words, and strips: one-line figures in SVG that need no script.
+"""HTML elements, formatted numbers, and strips: one-line figures in SVG that need no script.
 
-Places in a strip are percentages of its width, so text beside it keeps its size on a phone.
+Positions in a strip are percentages of its width, so text beside it keeps its size on a phone.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def text(value: str) -> Html:
 
 
 def el(tag: str, *children: str | None, **attributes: str | float | bool | None) -> Html:
-    """Return an element; children that are no Html are escaped, None is left out.
+    """Return an element; children that are not Html are escaped, None is left out.
 
-    Attribute names: "_" stands for "-", and one at the end is dropped (`class_`). A value of True
-    is an attribute without a value; False and None leave it out.
+    Attribute names: "_" becomes "-", and a final "_" is dropped (`class_`). True gives an attribute
+    without a value; False and None leave it out.
     """
     written = []
     for name, value in attributes.items():
@@ -48,13 +48,13 @@ def el(tag: str, *children: str | None, **attributes: str | float | bool | None)
 
 
 def join(*children: str | None) -> Html:
-    """Return children one behind the other, escaped where they are no Html."""
+    """Return children one after the other, escaped if they are not Html."""
     parts = (child if isinstance(child, Html) else text(child) for child in children if child)
     return Html("".join(parts))
 
 
 def link_to(**state: str) -> str:
-    """Return the address within the page of a state of its explorer."""
+    """Return the address within the page for a state of its explorer."""
     return f"#{urlencode(state)}"
 
 
@@ -85,24 +85,24 @@ def scrolled(table: Html, label: str) -> Html:
 HEIGHT = 28
 MIDDLE = HEIGHT / 2
 MOST_TICKS = 6
-EDGE = 3.0  # percent left free on both sides, so that dots and labels at the ends are whole
+EDGE = 3.0  # percent of margin on both sides, so that dots and labels at the ends are not cut
 
 
 class Axis(NamedTuple):
-    """Accuracies from low to high, shares of one; ticks at round numbers."""
+    """Accuracies from low to high (shares, 0 to 1), with ticks at round numbers."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
 
     def place(self, share: float) -> float:
-        """Return where a share stands, in percent of the width."""
+        """Return the position of a share in percent of the width."""
         inside = min(max(share, self.low), self.high)
         return EDGE + (100 - 2 * EDGE) * (inside - self.low) / (self.high - self.low)
 
 
 def axis_over(intervals: Iterable[Interval]) -> Axis:
-    """Return an axis that holds all intervals, from one round number to another."""
+    """Return an axis that covers all intervals, from one round number to another."""
     spans = list(intervals) or [Interval(0.0, 1.0)]
     low, high = (
         min(interval.low for interval in spans),
@@ -129,7 +129,7 @@ def ticks_strip(axis: Axis, every: int = 1, label: str = "Accuracy in percent") 
 def dot_strip(
     axis: Axis, share: float, interval: Interval, mark: float | None = None, label: str = ""
 ) -> Html:
-    """Return an accuracy as a dot on its interval; mark: a reference drawn through all rows."""
+    """Return an accuracy as a dot on its interval; mark: a reference line through all rows."""
     grid = [_grid_line(axis.place(tick), "grid") for tick in axis.ticks]
     reference = [] if mark is None else [_grid_line(axis.place(mark), "mark")]
     low, high = axis.place(interval.low), axis.place(interval.high)
@@ -141,13 +141,13 @@ def dot_strip(
 
 
 def bar_strip(share: float, label: str, class_: str = "bar") -> Html:
-    """Return a bar from the left over a share of the width."""
+    """Return a bar from the left that covers a share of the width."""
     bar = el("rect", x="0", y=8, width=f"{max(100 * share, 0.4):.3f}%", height=12, class_=class_)
     return _svg(label, bar)
 
 
 def moved_strip(gained: int, lost: int, most: int) -> Html:
-    """Return what moved as two bars from the middle: lost to the left, gained to the right."""
+    """Return changes as two bars from the middle: lost to the left, gained to the right."""
     scale = 49 / max(most, 1)
     left_width, right = lost * scale, gained * scale
     parts = [
@@ -166,7 +166,7 @@ def moved_strip(gained: int, lost: int, most: int) -> Html:
 
 
 class PlotPoint(NamedTuple):
-    """One point of a curve: a share with its interval at a place 0..1 from left to right."""
+    """One point of a curve: a share with its interval at a position 0..1 from left to right."""
 
     place: float
     share: float
@@ -178,7 +178,7 @@ def curve_figure(
     labels: Sequence[tuple[float, str]],
     title: str,
 ) -> Html:
-    """Return curves over k; each is a class of its own ("maj", "pass") for the colours."""
+    """Return curves over k; each has its own class ("maj", "pass") for the colours."""
     axis = axis_over(point.interval for _, points in curves for point in points)
     height, top, bottom = 260, 12, 228
 

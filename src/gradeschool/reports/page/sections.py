@@ -48,7 +48,7 @@ from gradeschool.scoring.table import CORRECT, ERROR, NO_ANSWER, scored_table
 def headline(
     judged: Judged, share: Share, rates: Rates, platinum: Platinum | None, guesses: str | None
 ) -> Html:
-    """Return the figure that the page is about, and what it is made of.
+    """Return the headline: the accuracy, and what it consists of.
 
     guesses: see `guess_sentence`.
     """
@@ -78,7 +78,7 @@ def headline(
 
 
 def _settings(judged: Judged, rates: Rates) -> Html:
-    """Return what was measured: dataset, protocol, model, and every setting that was changed."""
+    """Return what was measured: dataset, protocol, model, and every changed setting."""
     settings = measured(judged.run.manifest)
     if not settings.protocol:
         return el("p", f"Scored on {dataset_title(judged.run.dataset)}. This file does not record "
@@ -95,7 +95,7 @@ def _settings(judged: Judged, rates: Rates) -> Html:
                                      settings.changes else None))
         for name, value in items
     )  # fmt: skip
-    # A text that looks cut may not be: without finish reasons there is nothing to advise.
+    # Without finish reasons, a text that looks cut may not be: no advice is given.
     truncated = rates.truncated if rates.finish_known else 0
     advice = truncation_advice(judged.run.manifest, rates.completions, truncated, rates.run_on)
     others = other_models(settings.model, judged.run.results.get("answered_by"))
@@ -122,7 +122,7 @@ def _platinum(platinum: Platinum | None) -> Html | None:
 
 
 def rates_table(rates: Rates) -> Html:
-    """Return what stands beside every accuracy: cut, empty, run-on, unanswered, errors."""
+    """Return the rates to report with an accuracy: cut, empty, run-on, unanswered, errors."""
     cells = (
         ("truncated" if rates.finish_known else "looks cut", rates.truncated),
         ("empty", rates.empty),
@@ -140,7 +140,7 @@ def _rate(name: str, number: int, of: int) -> Html:
 
 
 def causes_section(judged: Judged) -> Html:
-    """Return the causes under the headline scorer as `explain` counts them."""
+    """Return the causes under the headline scorer, counted as in `explain`."""
     causes = Counter(cause for cause in judged.causes if cause)
     total = sum(causes.values())
     if not total:
@@ -200,7 +200,7 @@ def _slices_figure(way: Slices, axis: Axis, mark: float) -> Html:
 
 
 def checklist_section(judged: Judged, rates: Rates) -> Html:
-    """Return the reporting checklist; what is not recorded is marked."""
+    """Return the reporting checklist; facts that are not recorded are marked."""
     items = checklist(judged, rates)
     missing = sum(item.value is None for item in items)
     lead = (
@@ -216,7 +216,7 @@ def checklist_section(judged: Judged, rates: Rates) -> Html:
 
 
 def scorers_section(judged: Judged) -> Html:
-    """Return the same completions under every scorer, and the differences to the headline."""
+    """Return the completions under every scorer, and the differences from the headline."""
     groups = _alike(judged)
     shares = {group[0]: share_of(judged, group[0]) for group in groups}
     groups.sort(key=lambda group: -shares[group[0]].accuracy)
@@ -240,8 +240,7 @@ def scorers_section(judged: Judged) -> Html:
         )
         for group in groups
     ]
-    # The same scorers are set aside, and for the same reason, as in the line under a table of
-    # scores.
+    # The same scorers are left out, for the same reason, as in the line under a table of scores.
     finding = [
         group
         for group in groups
@@ -288,7 +287,7 @@ def _alike(judged: Judged) -> list[list[int]]:
 
 
 def _moved(judged: Judged, scorer: int) -> tuple[int, int]:
-    """Return (gained, lost) against the headline scorer, where both judge."""
+    """Return (gained, lost) against the headline scorer, where both have a verdict."""
     gained = lost = 0
     pairs = Counter((codes[judged.headline], codes[scorer]) for codes in judged.codes)
     for (ours, theirs), number in pairs.items():
@@ -304,7 +303,7 @@ def _silent(judged: Judged, scorer: int) -> int:
 
 
 def _strip(share: Share, silent: int, axis: Axis, mark: float) -> Html:
-    """Return a scorer's strip; in words where it calls next to nothing correct."""
+    """Return a scorer's strip, or words if it calls almost nothing correct."""
     if share.interval.high < axis.low:
         result = f"no answer found in {silent:,} of {share.judged:,}"
         return el("p", result if silent else "reads something else in nearly all", class_="off")
@@ -344,7 +343,7 @@ def _scorer_row(
     )
 
 
-FEWEST, MOST = 3, 12  # runs of which every pair is compared
+FEWEST, MOST = 3, 12  # number of runs for which every pair is compared
 ALPHA = 0.05
 
 
@@ -355,7 +354,7 @@ def runs_section(
     platinum: Sequence[Platinum | None],
     scorer: Scorer,
 ) -> Html:
-    """Return a row for each run, and its paired difference from the first where that is defined."""
+    """Return one row per run, with its paired difference from the first if that is defined."""
     axis = axis_over(share.interval for share in shares)
     comparisons, pairs, refusal = _compared(runs, scorer)
     rows = [
@@ -401,7 +400,7 @@ Pairs = Mapping[tuple[int, int], Comparison]
 def _compared(
     runs: Sequence[Judged], scorer: Scorer
 ) -> tuple[Mapping[int, Comparison], Pairs, str]:
-    """Return the comparisons with the first run, those of every pair where that is cheap, words."""
+    """Return the comparisons with the first run, those of every pair (if few), and a note."""
     try:
         outcomes = [outcomes_of(scored_table(judged.run.chosen.run, [scorer])) for judged in runs]
         several = FEWEST <= len(runs) <= MOST and is_cheap(outcomes)
@@ -412,7 +411,7 @@ def _compared(
 
 
 def _pairs_table(runs: Sequence[Judged], pairs: Pairs) -> Html:
-    """Return the difference of each run from each earlier one, those beyond chance in bold."""
+    """Return the difference of each run from each earlier one, significant ones in bold."""
     head = el("tr", el("td"), *(el("th", str(index), scope="col", class_="number")
                                 for index in range(1, len(runs))))  # fmt: skip
     rows = [
@@ -510,7 +509,7 @@ def curves_section(curve: Sequence[AtK]) -> Html:
 
 
 def tokens_section(judged: Judged) -> Html:
-    """Return how long the completions are, and tokens, seconds and cost where recorded."""
+    """Return how long the completions are, and tokens, seconds and cost if recorded."""
     rows = []
     for name, target in (("correct", True), ("not correct", False)):
         lengths = sorted(
@@ -559,7 +558,7 @@ def _spent(judged: Judged) -> Html:
 
 
 def _cost(recorded: object) -> str | None:
-    """Write the cost that results.json states in dollars."""
+    """Format the cost in results.json in dollars."""
     return _figure(recorded.get("dollars")) if isinstance(recorded, Mapping) else None
 
 

@@ -34,10 +34,10 @@ from gradeschool.verdict import Answer
 class Judged:
     """A run with the outcome of every scorer on every completion.
 
-    codes: for each entry one byte for each scorer (`OUTCOMES`); all ERROR where there is no text.
-    causes: of the headline scorer's verdict on each entry, as `explain` shows it, "" where scorer
-    and text are right. answers: what the headline scorer reads, None for nothing. guesses: how many
-    of its correct verdicts rest on a guess.
+    codes: for each entry, one byte per scorer (`OUTCOMES`); all ERROR without a text. causes: the
+    cause for each entry under the headline scorer, as in `explain`; "" if scorer and text are
+    right. answers: extracted by the headline scorer, or None. guesses: how many of its correct
+    verdicts rest on a guess.
     """
 
     run: PageRun
@@ -49,7 +49,7 @@ class Judged:
     guesses: int = 0
 
     def ballots(self) -> dict[str, list[Ballot]]:
-        """Return the votes of each problem in the order of its samples, errors left out."""
+        """Return the votes of each problem in the order of its samples, without errors."""
         results: dict[str, list[tuple[int, Ballot]]] = {}
         for entry, codes, answer in zip(self.run.entries, self.codes, self.answers, strict=True):
             code = codes[self.headline]
@@ -63,7 +63,7 @@ class Judged:
 
 
 class Share(NamedTuple):
-    """A count, of how many, as a share with its 95 % interval clustered by problem."""
+    """A count, the total, and the share with its 95 % interval clustered by problem."""
 
     correct: int
     judged: int
@@ -72,7 +72,7 @@ class Share(NamedTuple):
 
 
 def share_text(share: Share) -> str:
-    """Write a share in per cent; nothing is claimed where nothing was judged."""
+    """Format a share in percent; without judged completions, no number is given."""
     return percent(share.accuracy) if share.judged else "–"
 
 
@@ -92,7 +92,7 @@ def judge_run(run: PageRun, scorers: ScorerSet, headline: int) -> Judged:
 
 
 def share_of(judged: Judged, scorer: int, only: Sequence[int] | None = None) -> Share:
-    """Return a scorer's accuracy over a run, or over the entries with these numbers."""
+    """Return a scorer's accuracy over a run, or over the entries with these indexes."""
     entries = judged.run.entries
     tallies = tally_by_problem(
         (entries[index].problem.id, judged.codes[index][scorer])
@@ -107,14 +107,14 @@ def share_of_clusters(clusters: Sequence[tuple[int, int]]) -> Share:
     return Share(right, n, right / n if n else 0.0, clustered_wilson(clusters))
 
 
-READER = "gradeschool/reader"  # the scorer that tells a guess from a statement
+READER = "gradeschool/reader"  # the scorer that distinguishes a guess from a statement
 
 
 def guess_sentence(judged: Judged, scorer: Scorer, share: Share) -> str | None:
-    """Say how much of an accuracy rests on guesses, as `score --causes` counts them.
+    """Return a sentence on how much of an accuracy rests on guesses, as in `score --causes`.
 
-    scorer: the headline scorer; share: its accuracy. None where the scorer is not the reader, or
-    calls nothing correct.
+    scorer: the headline scorer; share: its accuracy. None if the scorer is not the reader, or calls
+    nothing correct.
     """
     if scorer.name != READER or not share.correct:
         return None
@@ -127,7 +127,7 @@ def guess_sentence(judged: Judged, scorer: Scorer, share: Share) -> str | None:
 
 
 class Rates(NamedTuple):
-    """How many completions of a run were cut, empty, ran on, gave no answer, or are errors."""
+    """How many completions of a run were cut, were empty, ran on, gave no answer, or are errors."""
 
     completions: int
     truncated: int
@@ -139,9 +139,9 @@ class Rates(NamedTuple):
 
 
 def rates_of(judged: Judged) -> Rates:
-    """Count what an accuracy alone hides.
+    """Count the completions that an accuracy alone hides.
 
-    finish_known: some row gave a finish reason; without one, a text that ends in the middle of a
+    finish_known: some row has a finish reason; without any, a text that ends in the middle of a
     sentence counts as cut.
     """
     entries = judged.run.entries
@@ -158,7 +158,7 @@ def rates_of(judged: Judged) -> Rates:
     )
 
 
-MARK = "<<"  # opens a calculator annotation in a reference solution: one for each step
+MARK = "<<"  # begins a calculator annotation in a reference solution: one for each step
 SIZES = ((10, "0 to 9"), (100, "10 to 99"), (1000, "100 to 999"), (10_000, "1,000 to 9,999"))
 LARGEST = "10,000 and more"
 LENGTHS = ((30, "up to 29"), (40, "30 to 39"), (50, "40 to 49"), (65, "50 to 64"))
@@ -175,7 +175,7 @@ class Slice(NamedTuple):
 
 
 class Slices(NamedTuple):
-    """One way to divide the problems, with the accuracy in each class, in order."""
+    """One classification of the problems, with the accuracy in each class, in order."""
 
     title: str
     unit: str
@@ -183,7 +183,7 @@ class Slices(NamedTuple):
 
 
 def slices_of(judged: Judged) -> list[Slices]:
-    """Return accuracy by steps of the reference solution, size of the gold, words asked."""
+    """Return accuracy by steps of the solution, size of the gold, words of the question."""
     ways: tuple[tuple[str, str, Callable[[Problem], tuple[int, str] | None]], ...] = (
         ("Steps of the reference solution", "steps", _by_steps),
         ("Size of the answer", "", _by_size),
@@ -193,7 +193,7 @@ def slices_of(judged: Judged) -> list[Slices]:
 
 
 def steps_of(problem: Problem) -> int:
-    """Return the steps of a reference solution: calculator marks, else its lines; 0: none given."""
+    """Return the steps of a reference solution: its annotations, else its lines; 0 without one."""
     marks = problem.solution.count(MARK)
     body = problem.solution.rpartition(MARKER)[0]
     return marks or sum(bool(line.strip()) for line in body.split("\n"))
@@ -238,7 +238,7 @@ def _by_length(problem: Problem) -> tuple[int, str] | None:
 
 
 class Platinum(NamedTuple):
-    """A run under GSM8K-Platinum's labels: removed problems are out, revised golds count."""
+    """A run under GSM8K-Platinum's labels: without removed problems, with revised golds."""
 
     share: Share
     removed: int
@@ -248,9 +248,9 @@ class Platinum(NamedTuple):
 def platinum_of(
     judged: Judged, scorer: Scorer, changes: Mapping[str, Problem | None]
 ) -> Platinum | None:
-    """Return the headline under Platinum's labels; None where nothing is known to be disputed.
+    """Return the headline under Platinum's labels; None if no label is known to be disputed.
 
-    changes: the problems that it relabels, None for those that it removed.
+    changes: the revised problems by id, None for removed ones.
     """
     if not changes:
         return None
@@ -274,6 +274,6 @@ def platinum_of(
 
 
 def samples_of(judged: Judged) -> int:
-    """Return how many samples most problems have."""
+    """Return the most common number of samples per problem."""
     counts = Counter(entry.problem.id for entry in judged.run.entries)
     return Counter(counts.values()).most_common(1)[0][0] if counts else 0

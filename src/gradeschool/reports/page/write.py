@@ -1,10 +1,10 @@
-"""Write the HTML page of runs: one file that runs no script but its own and needs no network.
+"""Write the HTML page of runs: one file that runs only its own scripts and needs no network.
 
-Its explorer reads four kinds of blocks, gzip in base64 (so that no text ends a <script> element):
-`problems` (JSON), `columns` (numbers of all completions, binary) and `texts-N` (JSON, the texts
-and readings of CHUNK completions), and `prompts-N` (JSON, what was sent for PROMPT_CHUNK problems,
-for each run: null, a text or [role, content] pairs). Completions stand in the order of problem,
-run, sample.
+Its explorer reads four kinds of blocks, gzip in base64 (so that no text can end a <script>
+element): `problems` (JSON), `columns` (numbers of all completions, binary), `texts-N` (JSON, texts
+and extracted answers of CHUNK completions), and `prompts-N` (JSON, the prompts of PROMPT_CHUNK
+problems for each run: null, a text or [role, content] pairs). Completions are in the order of
+problem, run, sample.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ from gradeschool.verdict import Answer
 STYLES = ("page.css", "tokens.css")
 SCRIPTS = ("data.js", "tokens.js", "view.js", "list.js", "page.js")
 VIEWER, EXPLORER = "viewer.js", "explorer.html"
-LIVE, NOBODY = "'self'", "'none'"  # whom a page may ask
+LIVE, NOBODY = "'self'", "'none'"  # sources that a page may connect to
 CHUNK = 1000
-PROMPT_CHUNK = 200  # problems; few-shot examples are alike in all of them
+PROMPT_CHUNK = 200  # number of problems per block; all of them share the few-shot examples
 BEGUN = "assistant, begun"  # the role of an answer's start, which the model continues
-# A longer completion keeps this much of its start and of its end.
+# Of a longer completion, this many characters at the start and at the end are kept.
 KEPT = 50_000
-# Readings to mark (completions x ways to read); beyond that only the first scorers are marked.
+# Maximum number of marks (completions x extractions); beyond it, only the first scorers have marks.
 MOST_READINGS = 400_000
 LONGEST_VALUE = 200
 LARGEST_BMP = "\uffff"
@@ -69,7 +69,7 @@ FINISHES = ("stop", "length", "content_filter", "unknown")
 def page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = False) -> str:
     """Return the whole page of one or several runs, judged by `scorers` in this order.
 
-    live: it is served by `gradeschool view`, and follows its runs.
+    live: the page is served by `gradeschool view`, and is updated with its runs.
     """
     headline = scorers[runs[0].headline]
     shares = [share_of(judged, judged.headline) for judged in runs]
@@ -134,14 +134,14 @@ def _marked_first(scorers: Sequence[Scorer], headline: Scorer) -> list[Scorer]:
 
 
 def _section(id: str, heading: str, body: Html, level: str = "h2") -> Html:
-    """Return a part of the page under its heading, named by its run too where there are several."""
+    """Return a section of the page with its heading."""
     run = re.search(r"-\d+\Z", id)
     label = f"run{run.group()}-name {id}-title" if run else f"{id}-title"
     return el("section", el(level, heading, id=f"{id}-title"), body, id=id, aria_labelledby=label)
 
 
 def _title(runs: Sequence[Judged]) -> str:
-    """Return the runs and the dataset that they are scored on."""
+    """Return the title: the runs and their dataset."""
     name = runs[0].run.name if len(runs) == 1 else f"{len(runs)} runs"
     datasets = {judged.run.dataset for judged in runs}
     title = dataset_title(datasets.pop()) if len(datasets) == 1 else f"{len(datasets)} datasets"
@@ -157,10 +157,9 @@ def document(
     scripts: Sequence[str] = SCRIPTS,
     live: bool = False,
 ) -> str:
-    """Return a whole page that runs nothing but `scripts` and asks for nothing.
+    """Return a whole page that runs only `scripts` and makes no requests.
 
-    before: what stands in front of everything; data: behind it. live: it may ask the server that it
-    came from, and no other.
+    before: the start of the body; data: its end. live: the page may connect to its own server only.
     """
     style = "\n".join(map(_shipped, STYLES))
     script = "\n".join(map(_shipped, scripts))
@@ -189,7 +188,7 @@ def document(
     alone = (
         join("Served by ", el("code", "gradeschool view"), " on this machine; it asks no other.")
         if live
-        else "This file holds everything that it shows and asks the network for nothing."
+        else "This file contains everything that it shows and makes no network requests."
     )
     footer = el("footer", el("p", written, alone))
     body = el("body", before, header, el("main", main), footer, data, el("script", Html(script)))
@@ -206,7 +205,7 @@ def _shipped(name: str) -> str:
 
 
 def require_free(path: Path, overwrite: bool) -> None:
-    """Raise InputError where there is a file at a path already and `overwrite` is not asked."""
+    """Raise InputError if a file exists already and `overwrite` is False."""
     if path.is_dir():
         raise InputError(f"{str(path)!r} is a folder; give the path of a file with -o")
     if path.exists() and not overwrite:
@@ -214,7 +213,7 @@ def require_free(path: Path, overwrite: bool) -> None:
 
 
 def save(page: str, path: Path) -> int:
-    """Write a page whole or not at all; return its bytes. Raises InputError where it cannot."""
+    """Write a page atomically; return its size in bytes. Raises InputError if that fails."""
     body = page.encode()
     try:
         with replacing(path) as part:
@@ -233,7 +232,7 @@ class Block(NamedTuple):
 
 
 class CompletionRow(NamedTuple):
-    """Where a completion of the page stands: problem, run and entry of the run."""
+    """The position of a completion on the page: problem, run and entry of the run."""
 
     problem: int
     run: int
@@ -242,7 +241,7 @@ class CompletionRow(NamedTuple):
 
 
 def blocks_of(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[Block]:
-    """Yield the blocks of a page; `scorers` in the order in which their readings are marked."""
+    """Yield the blocks of a page; `scorers` are in the order of their marks."""
     problems: dict[tuple[str, str], Problem] = {}
     for judged in runs:
         for entry in judged.run.entries:
@@ -265,7 +264,7 @@ def blocks_of(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[Blo
 
 
 def _prompt_blocks(runs: Sequence[Judged], problems: Sequence[Problem]) -> Iterator[Block]:
-    """Yield the prompts of every problem in each run; nothing where no run has any."""
+    """Yield the prompts of every problem in each run, if any run has prompts."""
     if not any(judged.run.prompts for judged in runs):
         return
     for number, start in enumerate(range(0, len(problems), PROMPT_CHUNK)):
@@ -283,7 +282,7 @@ def _prompt(prompt: Prompt | None) -> str | list[list[str]] | None:
 
 
 def _families(scorers: Sequence[Scorer]) -> list[list[Scorer]]:
-    """Group the scorers that read alike, whatever they compare: one reading serves them all."""
+    """Group the scorers that extract alike: one extraction serves them all."""
     families: dict[object, list[Scorer]] = {}
     for scorer in scorers:
         families.setdefault((scorer.extract, scorer.reference), []).append(scorer)
@@ -314,9 +313,10 @@ def _problems(
 
 
 def _columns(runs: Sequence[Judged], rows: Sequence[CompletionRow], causes: Sequence[str]) -> bytes:
-    """Return problem, run, sample, tokens (-1: unknown) as 32-bit; finish, cause, codes as bytes.
+    """Return problem, run, sample, tokens (-1: unknown) in 32 bits; finish, cause, codes in bytes.
 
-    Each column is contiguous; cause is 0 for none and 1 + its place otherwise; codes go by scorer.
+    Each column is contiguous; cause is 0 without a cause, otherwise 1 + its index; codes are by
+    scorer.
     """
     tokens, finishes, result = array("i"), bytearray(), bytearray()
     for row in rows:
@@ -337,10 +337,10 @@ def _columns(runs: Sequence[Judged], rows: Sequence[CompletionRow], causes: Sequ
 
 
 def _text(judged: Judged, row: CompletionRow, families: Sequence[Sequence[Scorer]]) -> list[Any]:
-    """Return [text, readings, characters left out, error], then what a verifier says, if it does.
+    """Return [text, readings, characters left out, error], then a verifier's values, if any.
 
-    A reading is [start, end, value, scorers]: in UTF-16 units of the kept text, -1 where the scorer
-    reads nothing that stands there; value is "" where it is the very characters.
+    A reading is [start, end, value, scorers]: positions in UTF-16 units of the kept text, -1 if the
+    extracted answer is not in it; value is "" if it equals the characters there.
     """
     entry = judged.run.entries[row.entry]
     if entry.error:
@@ -371,7 +371,7 @@ def _text(judged: Judged, row: CompletionRow, families: Sequence[Sequence[Scorer
 
 
 def _valued(text: str, values: TokenValues) -> list[Any]:
-    """Return [score, pieces of the text, the value after each in hundredths]."""
+    """Return [score, parts of the text, the value after each part in hundredths]."""
     hundredths = [round(100 * min(max(value, 0.0), 1.0)) for value in values.values]
     return [round(values.score, 4), pieces(text, values.tokens), hundredths]
 
@@ -383,7 +383,7 @@ def _reading(answer: Answer, text: str, left_out: int) -> tuple[int, int, str]:
 
 
 def _kept_span(span: tuple[int, int] | None, length: int, left_out: int) -> tuple[int, int]:
-    """Return a span's place in the kept text; (-1, -1) where it is not in there."""
+    """Return a span's position in the kept text, (-1, -1) if it is not in it."""
     if span is None:
         return -1, -1
     start, end = span
@@ -393,7 +393,7 @@ def _kept_span(span: tuple[int, int] | None, length: int, left_out: int) -> tupl
 
 
 def _units(text: str) -> Any:
-    """Return the function from a place in characters to one in UTF-16 units, as scripts count."""
+    """Return the function from a position in characters to JavaScript's UTF-16 units."""
     if not text or max(text) <= LARGEST_BMP:
         return lambda place: place
     wide = [index for index, char in enumerate(text) if char > LARGEST_BMP]

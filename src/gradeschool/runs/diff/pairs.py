@@ -231,7 +231,7 @@ class SamplePair:
 
 
 def _is_start(short: Sample, long: Sample) -> bool:
-    """Tell whether a text is the start of a longer one, and was not ended by the model itself."""
+    """Return whether a text is the start of a longer one, and was not ended by the model itself."""
     start = short.text.rstrip()
     longer = len(start) < len(long.text.rstrip())
     ended = short.finish in (Finish.STOP, Finish.FILTER)

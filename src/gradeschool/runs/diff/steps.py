@@ -143,7 +143,7 @@ def cut_at(text: str, stops: Sequence[str]) -> str:
 
 
 def stop_acts(pair: SamplePair, stops_a: Sequence[str], stops_b: Sequence[str]) -> bool:
-    """Tell whether stop strings alone make two texts differ: cut at all of them, they are equal."""
+    """Return whether two texts differ only by stop strings: cut at all of them, both are equal."""
     if pair.texts_equal:
         return False
     cut_a = cut_at(pair.a.text, stops_b).rstrip()

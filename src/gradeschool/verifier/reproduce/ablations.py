@@ -548,11 +548,11 @@ def _curves(path: Path) -> list[MeasuredPoint]:
         row = json.loads(line)
         for panel, name in enumerate(("test@1", "test@k")):
             if name not in row:
-                raise DataError(f"{str(path)!r} holds a row without {name!r}; make it anew")
+                raise DataError(f"{str(path)!r} has a row without {name!r}; make it again")
             interval = wilson(row[name] * row["problems"], row["problems"])
             results.append(MeasuredPoint(panel, "fine-tuning", row["epoch"], row[name], interval))
     if not results:
-        raise DataError(f"{str(path)!r} holds no curve; make it anew")
+        raise DataError(f"{str(path)!r} has no curve; make it again")
     return results
 
 

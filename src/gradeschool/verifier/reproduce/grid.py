@@ -360,7 +360,7 @@ def _exps(logprobs: Sequence[float]) -> list[float]:
 
 
 def is_finished(root: Path, stage: str) -> bool:
-    """Tell whether a stage of a recipe's folder is done."""
+    """Return whether a stage of a recipe's folder is done."""
     return (root / STAGES_FOLDER / f"{stage}.json").is_file()
 
 
