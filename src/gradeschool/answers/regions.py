@@ -71,7 +71,6 @@ RETHINKING = re.compile(
 MOST_QUESTIONS = 20
 # A paragraph that asks or sets something right above such a line is answered by what follows.
 ANSWER_LINE = re.compile(r"\n[ \t>*#]{0,8}(?:Answer|Solution|A)[ \t*]{0,4}:")
-ANSWER_LINE_SIGNS = ("Answer", "Solution", "\nA")
 TASK = re.compile(
     r"(?i)[\s>*#]{0,8}(?:solve|find|calculate|compute|evaluate|simplify|determine|convert|write"
     r"|explain|describe|translate|list|name|(?:the\s)?following)\b"
@@ -125,7 +124,7 @@ def committed_region(text: str, question: str = "") -> Region:
     question or speaks for somebody else. Where the same question is asked again ("Q: ..." and its
     first words), the part behind it counts, as a later revision does. Linear; never raises.
     """
-    marked = "<" in text or "[" in text or "|>" in text or "◁" in text or "｜>" in text
+    marked = "<" in text or "[" in text or "◁" in text  # one of these is in every mark
     thinks = marked and any(map(text.__contains__, THOUGHT_SIGNS))
     start, thinking = _first_reply(text) if thinks else (0, False)
     if start == 0 and marked and PROMPT.match(text) and (reply := REPLY.search(text)):
@@ -137,7 +136,6 @@ def committed_region(text: str, question: str = "") -> Region:
         run_on = _run_on(text, start, end, question)
         if run_on is not None:
             end = run_on
-    if "\n\n" in text:
         asked_on = _asks_another(text, start, end, question)
         if asked_on is not None:
             end = asked_on
@@ -147,7 +145,7 @@ def committed_region(text: str, question: str = "") -> Region:
     if thinks:
         for closed in CLOSING.finditer(text, start, end):  # it thought again
             start = closed.end()
-    coded = FENCE in text[start:end]
+    coded = "`" in text and FENCE in text[start:end]
     shown = _without_code(text, start, end) if coded else text
     return Region(shown, start, end, thinking, end < len(text), coded)
 
@@ -253,6 +251,8 @@ def _relation(following: str, familiar: set[str]) -> float:
 
 def _asks_another(text: str, start: int, end: int, question: str) -> int | None:
     """Return where a paragraph behind a stated answer asks something else, without a label."""
+    if text.find("?", start, end) < 0:  # of most texts: one character is found in no time
+        return None
     mark = text.find("\n\n", start, end)
     if mark < 0:
         return None
@@ -281,10 +281,6 @@ def _answers_another(text: str, start: int, end: int, question: str) -> int | No
 
     "What is the value of $3x$ for $x = 2$?" and "Answer:" below, behind a solution about apples.
     """
-    if text.find("\n\n", start, end) < 0:
-        return None
-    if all(text.find(sign, start, end) < 0 for sign in ANSWER_LINE_SIGNS):
-        return None
     for match in islice(ANSWER_LINE.finditer(text, start, end), MOST_LABELS):
         stop = match.start()
         while stop > start and text[stop - 1] == "\n":

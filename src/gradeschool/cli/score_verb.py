@@ -80,10 +80,12 @@ def command(
     """
     from gradeschool.scoring.totals import ScoreOptions, merged, score_shard, scored
 
+    counted: list[VoteScore] = []
+    by_origin: dict[tuple[str, str], dict[str, dict[str, int]]] = {}
     if merge:
         if scorers or votes or dataset or shard or labels or causes or engine != "local":
             raise click.UsageError("--merge takes tables of shards and -o, and no other option")
-        totals, counted, by_origin = merged([Path(name) for name in files], output, warn), [], {}
+        totals = merged([Path(name) for name in files], output, warn)
     else:
         paths, names = files_and_scorers(files, scorers)
         chosen = _scorers(names, votes, paths, dataset)
@@ -96,7 +98,6 @@ def command(
         if labels:
             _check_labels(paths, dataset)
         totals = scored(work, warn)
-        by_origin, counted = {}, []
         if causes:
             from gradeschool.scoring.causes import causes_in_files
 
