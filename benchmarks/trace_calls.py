@@ -2,18 +2,25 @@
 
     python benchmarks/trace_calls.py [--list] [--json] [--package FOLDER]
 
-Three ways are traced with sys.setprofile, each in a process of its own:
+The ways are traced with sys.setprofile, each in a process of its own:
     score   one further completion in `gradeschool score` under the scorer openai/2021
     all     the same under all closed-form scorers
-    eval    one further prompt to its stored and scored row in `gradeschool eval`, against a
-            server on this machine, with the answer extractor as the scorer
     judge   a second `judge()` with the scorer openai/2021
+    prompt  the second prompt of `gradeschool eval` to its stored row, against a server on this
+            machine that gets one request at a time
+    after   what the same command does with a row once it is stored: score and show it, with the
+            answer extractor as the scorer
 
-For the commands a run of ROWS completions is compared with one of ROWS + 1, of the same dataset: a
-function is crossed if it is called more often, in both of two repetitions. Comprehensions and
-generator expressions belong to their function. Printed: distinct functions and the distinct files
-that they are in, then the same without what reads an answer: the folders of ANSWERING, whose depth
-is another matter.
+For `score` and `all` a run of ROWS completions is compared with one of ROWS + 1, of the same
+dataset: a function is crossed if it is called more often, in both of two repetitions.
+`prompt` is all that runs from the moment in which the second request reaches the server to that in
+which the third does, once round: the reply is read, the row is written, the next request is sent.
+What a task of the event loop runs that also calls a scorer is not counted there but as `after`,
+which counts every such task before the last request. What a run does once comes before or after.
+
+Comprehensions and generator expressions belong to their function. Printed: distinct functions and
+the distinct files that they are in, then the same without what reads an answer: the folders of
+ANSWERING, whose depth is another matter.
 --list prints their names. --package: the folder that holds another copy of gradeschool, such as
 the `src` of an older commit.
 """
@@ -27,8 +34,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
@@ -37,8 +45,12 @@ from types import FrameType
 
 ROWS = 100  # more than are looked at to find out how a file names its problems
 FURTHER = 48  # the row that only the longer run has; it ends in "#### N"
+PROMPTS = 6  # of `eval`; the second is looked at
+REPLY_SECONDS = 0.05  # longer than a stored row waits to be scored
 SCORER = "openai/2021"
 ANSWERING = ("answers", "protocols")
+FILES = ("score", "all")  # the ways that read a file
+LOOP = f"asyncio{os.sep}events.py"
 # Every way that a completion may end; the last row of a run is always of the first kind.
 ENDINGS = ("#### {}", "So the answer is {}.", "That makes {} in all", "\\boxed{{{}}}")
 
@@ -56,21 +68,43 @@ def rows(count: int) -> list[tuple[str, str, str]]:
     return [texts(index, (count - 1 - index)) for index in range(count)]
 
 
-def traced(work: Callable[[], object]) -> Counter[str]:
-    """Return how often each function of the package is called, as FILE:LINE:NAME."""
+def package_folder() -> str:
     spec = find_spec("gradeschool")
     assert spec is not None and spec.origin is not None
-    package = str(Path(spec.origin).parent) + os.sep
-    calls: Counter[str] = Counter()
+    return str(Path(spec.origin).parent) + os.sep
+
+
+def function_of(frame: FrameType, package: str) -> str:
+    """Return a frame's function as FILE:NAME, "" for one of another package or of no function."""
+    code = frame.f_code
+    if not code.co_filename.startswith(package):
+        return ""
+    name = code.co_qualname if sys.version_info >= (3, 11) else code.co_name
+    function = name.split(".<locals>.<")[0]
+    return (
+        "" if function.startswith("<") else f"{code.co_filename.removeprefix(package)}:{function}"
+    )
+
+
+def task_of(frame: FrameType | None) -> str:
+    """Return what the event loop runs: the outermost coroutine or callback above a frame."""
+    outermost = ""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "_run" and code.co_filename.endswith(LOOP):
+            return outermost
+        outermost = f"{code.co_filename}:{code.co_firstlineno}"
+        frame = frame.f_back
+    return ""
+
+
+def traced(work: Callable[[], object], note: Callable[[str, FrameType], None]) -> None:
+    """Run some work; give each call of a function of the package to `note`, with its frame."""
+    package = package_folder()
 
     def profile(frame: FrameType, event: str, _: object) -> None:
-        code = frame.f_code
-        if event == "call" and code.co_filename.startswith(package):
-            name = code.co_qualname if sys.version_info >= (3, 11) else code.co_name
-            function = name.split(".<locals>.<")[0]
-            if not function.startswith("<"):
-                file = code.co_filename.removeprefix(package)
-                calls[f"{file}:{function}"] += 1
+        if event == "call" and (function := function_of(frame, package)):
+            note(function, frame)
 
     threading.setprofile(profile)
     sys.setprofile(profile)
@@ -79,6 +113,12 @@ def traced(work: Callable[[], object]) -> Counter[str]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
+
+
+def calls_of(work: Callable[[], object]) -> Counter[str]:
+    """Return how often each function of the package is called."""
+    calls: Counter[str] = Counter()
+    traced(work, lambda function, _: calls.update((function,)))
     return calls
 
 
@@ -110,26 +150,39 @@ def trace_score(count: int, folder: Path, *options: str) -> Counter[str]:
     ]
     dataset = write(folder / "problems.jsonl", problems)
     file = write(folder / "completions.jsonl", completions)
-    return traced(lambda: command("score", file, *options, "-d", dataset, "--json"))
+    return calls_of(lambda: command("score", file, *options, "-d", dataset, "--json"))
 
 
-def trace_eval(count: int, folder: Path) -> Counter[str]:
-    problems = [{"question": question, "answer": gold} for question, _, gold in rows(count)]
+def trace_eval(folder: Path, way: str) -> Counter[str]:
+    """Return the calls that the second prompt needs up to its row, or those after it."""
+    problems = [{"question": question, "answer": gold} for question, _, gold in rows(PROMPTS)]
     dataset = write(folder / "problems.jsonl", problems)
-    answers = {question: text for question, text, _ in rows(count)}
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler(answers)) as server:
+    arrived: list[str] = []
+    calls: list[tuple[int, str, str]] = []  # requests that had arrived, the task, the function
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler(rows(PROMPTS), arrived)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         model = f"http://127.0.0.1:{server.server_port}/v1/m"
-        words = ("eval", "-m", model, "-p", "zero-shot/chat", "-d", dataset, "--connections", "2")
-        calls = traced(lambda: command(*words, "-o", str(folder / "run"), "--json"))
+        words = ("eval", "-m", model, "-p", "zero-shot/chat", "-d", dataset, "--connections", "1")
+        traced(
+            lambda: command(*words, "-o", str(folder / "run"), "--json"),
+            lambda name, frame: calls.append((len(arrived), task_of(frame), name)),
+        )
         server.shutdown()
     stored = (folder / "run" / "completions.jsonl").read_text("utf-8").count("\n")
-    assert stored == count, f"{stored} of {count} completions were stored"
-    return calls
+    assert stored == PROMPTS, f"{stored} of {PROMPTS} completions were stored"
+    scoring = {task for count, task, name in calls if count and name.startswith(ANSWERING) and task}
+    if way == "prompt":
+        return Counter(name for count, task, name in calls if count == 2 and task not in scoring)
+    return Counter(name for count, task, name in calls if 0 < count < PROMPTS and task in scoring)
 
 
-def handler(answers: dict[str, str]) -> type[BaseHTTPRequestHandler]:
-    """Return a server's answers to chat requests: the completion of the question in them."""
+def handler(
+    problems: Sequence[tuple[str, str, str]], arrived: list[str]
+) -> type[BaseHTTPRequestHandler]:
+    """Return a server's answers to chat requests: the completion of the question in them.
+
+    arrived: gets the question of each request when it arrives.
+    """
 
     class Chat(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -140,7 +193,9 @@ def handler(answers: dict[str, str]) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             prompt = json.dumps(body["messages"])
-            text = next(text for question, text in answers.items() if question in prompt)
+            question, text, _ = next(row for row in problems if row[0] in prompt)
+            arrived.append(question)
+            time.sleep(REPLY_SECONDS)
             message = {"role": "assistant", "content": text}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
@@ -163,15 +218,16 @@ def trace_judge() -> Counter[str]:
     from gradeschool import judge
 
     judge("So 3 + 4 = 7.\n#### 7", "so\n#### 7", SCORER)
-    return traced(lambda: judge("So 5 + 4 = 9.\n#### 9", "so\n#### 9", SCORER))
+    return calls_of(lambda: judge("So 5 + 4 = 9.\n#### 9", "so\n#### 9", SCORER))
 
 
 WAYS: dict[str, Callable[[int, Path], Counter[str]]] = {
     # Older commits know --scorer by its alias alone.
     "score": lambda count, folder: trace_score(count, folder, "--rule", SCORER),
     "all": trace_score,
-    "eval": trace_eval,
     "judge": lambda count, folder: trace_judge(),
+    "prompt": lambda count, folder: trace_eval(folder, "prompt"),
+    "after": lambda count, folder: trace_eval(folder, "after"),
 }
 
 
@@ -192,7 +248,7 @@ def measured(way: str, count: int, package: str | None) -> Counter[str]:
 
 def crossed(way: str, package: str | None) -> set[str]:
     """Return the functions that one further completion crosses."""
-    if way == "judge":
+    if way not in FILES:
         return set(measured(way, 1, package))
     repetitions = [
         set(measured(way, ROWS + 1, package) - measured(way, ROWS, package)) for _ in range(2)
@@ -222,7 +278,7 @@ def main() -> None:
         return
     for way, names in functions.items():
         others = [name for name in names if name.partition("/")[0] not in ANSWERING]
-        print(f"{way:<6} {counted(names)}; without {', '.join(ANSWERING)}: {counted(others)}")
+        print(f"{way:<7}{counted(names)}; without {', '.join(ANSWERING)}: {counted(others)}")
         if options.list:
             print(*(f"    {name}" for name in names), sep="\n")
 

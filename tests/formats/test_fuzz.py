@@ -27,7 +27,8 @@ from gradeschool.formats.inspect_log import inspect_settings
 from gradeschool.formats.layout import gold_of, question_of, rows_in, texts_of
 from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
 from gradeschool.formats.own_run import read_completions, read_manifest
-from gradeschool.formats.read import ReadOptions, read_options, read_samples
+from gradeschool.formats.read import read_samples
+from gradeschool.formats.samples import ReadOptions, read_options
 from gradeschool.scoring.shards import read_table
 from gradeschool.scoring.sources import load_runs
 from tests.formats import test_shapes as shapes

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradeschool.completion import Completion, Finish, Usage
+from gradeschool.completion import Completion, Decoding, Finish, Prompt, Usage
 from gradeschool.errors import StoreError
 from gradeschool.formats.own_run import from_fields, to_line
-from gradeschool.runs.store import QUARANTINE_FILE, RunStore
+from gradeschool.models.base import Request
+from gradeschool.problem import Problem
+from gradeschool.runs import store as store_module
+from gradeschool.runs.store import QUARANTINE_FILE, Answered, GroupWriter, RunStore
+
+REQUEST = Request("key", Problem.from_gold("7"), Prompt(text="?"), Decoding(), 0)
+SEVERAL = 10
 
 
 def completion(number: int, text: str = "#### 1", error: str = "") -> Completion:
@@ -143,3 +151,43 @@ def test_a_store_whose_folder_was_removed_closes_its_file_all_the_same(tmp_path:
         store.append([to_line(completion(1), "Q?")], [completion(1)])
     with pytest.raises(ValueError, match="closed"):
         store.append([to_line(completion(2), "Q?")], [completion(2)])
+
+
+def numbers(answered: Sequence[Answered]) -> list[str]:
+    return [item.problem_id for _, item in answered]
+
+
+def test_rows_that_are_queued_at_the_end_are_stored_and_handed_on(tmp_path: Path) -> None:
+    handled: list[str] = []
+
+    async def use() -> None:
+        with RunStore(tmp_path) as store:
+            async with GroupWriter(store, lambda rows: handled.extend(numbers(rows))) as writer:
+                for number in range(SEVERAL):
+                    writer.add(REQUEST, completion(number))
+                assert handled == []
+            assert len(store.completions) == SEVERAL
+
+    asyncio.run(use())
+    assert handled == [str(number) for number in range(SEVERAL)]
+
+
+def test_others_have_their_turn_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A writer that hands on one row in a turn, once the rows are stored."""
+    monkeypatch.setattr(store_module, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(store_module, "HANDLED_A_TURN", 1)
+    turns: list[list[str]] = [[]]
+
+    async def use() -> None:
+        with RunStore(tmp_path) as store:
+            async with GroupWriter(store, lambda rows: turns[-1].extend(numbers(rows))) as writer:
+                for number in range(SEVERAL):
+                    writer.add(REQUEST, completion(number))
+                while sum(map(len, turns)) < SEVERAL:
+                    assert not turns[-1] or len(store.completions) == SEVERAL
+                    await asyncio.sleep(0)
+                    turns.append([])
+
+    asyncio.run(use())
+    assert [number for turn in turns for number in turn] == [str(n) for n in range(SEVERAL)]
+    assert max(map(len, turns)) == 1

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from gradeschool.cli import command
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
-from gradeschool.formats.read import Naming, ReadOptions, read_options, read_samples
-from gradeschool.formats.samples import FileSample, Reference
+from gradeschool.formats.read import Naming, read_samples
+from gradeschool.formats.samples import FileSample, ReadOptions, Reference, read_options
 from gradeschool.models.recorded import SAMPLE_FILE, RecordedModel
 from gradeschool.problem import Problem
 from gradeschool.scoring.matching import Matcher, id_base

@@ -145,6 +145,22 @@ def test_an_exported_verifier_is_a_token_classifier_with_its_values(
     assert (again.status, "exists" in again.err) == (2, True)
 
 
+def test_an_export_keeps_the_data_type_where_models_are_computed_in_bfloat16(
+    tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from safetensors.torch import load_file
+
+    verifier, _ = new_verifier(trainee(tokenizer), tokenizer)
+    verifier.save(tmp_path / "verifier", tokenizer)
+    monkeypatch.setattr("gradeschool.models.local.precision_on", lambda *_: "bfloat16")
+    export_classifier(tmp_path / "verifier", tmp_path / "classifier")
+    weights = load_file(tmp_path / "classifier" / "model.safetensors")
+    embedding = verifier.model.state_dict()["model.embed_tokens.weight"]
+    assert torch.equal(weights["model.embed_tokens.weight"], embedding)
+    assert {weight.dtype for weight in weights.values()} == {torch.float32}
+    assert json.loads((tmp_path / "classifier" / "config.json").read_text())["dtype"] == "float32"
+
+
 def test_a_likelihood_head_is_no_token_classifier(tokenizer: Any, tmp_path: Path) -> None:
     likelihood, _ = new_verifier(trainee(tokenizer), tokenizer, likelihood=True)
     likelihood.save(tmp_path / "verifier", tokenizer)

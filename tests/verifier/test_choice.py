@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from gradeschool.errors import InputError
-from gradeschool.verifier.choice import StrategyChoice, chosen_strategy
+from gradeschool.verifier.choice import DevelopmentRun, StrategyChoice, chosen_run, chosen_strategy
 from gradeschool.verifier.rank import budget_curve, rank
 from gradeschool.verifier.selection import Option, RankedProblem, SelectionSettings
 
@@ -42,6 +42,28 @@ def test_the_development_run_chooses_and_the_other_is_measured() -> None:
     )
     assert other.choice == chosen.choice
     assert other.reported.accuracy == 1.0
+
+
+def test_several_development_runs_choose_the_temperature() -> None:
+    """The run at 0.5 is better; a reported run at another temperature says nothing of it."""
+    hot = DevelopmentRun("hot", 1.0, cases("dev", 30, scores_help=False))
+    cold = DevelopmentRun("cold", 0.5, cases("dev", 30, scores_help=True))
+    problems = cases("test", 40, scores_help=True)
+    for order in ((hot, cold), (cold, hot)):
+        chosen = chosen_run(
+            order, DevelopmentRun("run", 0.5, problems), has_logprob=False, settings=SETTINGS
+        )
+        assert (chosen.run, chosen.temperature) == ("cold", 0.5)
+        assert chosen.development.accuracy == chosen.reported.accuracy == 1.0
+        expected = r"prefer temperature 0.5 .*100.0 % at 0.5 \('cold'\).*'run' was sampled at 1.0"
+        with pytest.raises(InputError, match=expected):
+            chosen_run(
+                order, DevelopmentRun("run", 1.0, problems), has_logprob=False, settings=SETTINGS
+            )
+    # One run chooses no temperature.
+    reported = DevelopmentRun("run", 1.0, problems)
+    alone = chosen_run([cold], reported, has_logprob=False, settings=SETTINGS)
+    assert (alone.run, alone.temperature) == ("cold", 0.5)
 
 
 def test_of_equal_accuracies_the_one_of_fewer_completions_is_chosen() -> None:

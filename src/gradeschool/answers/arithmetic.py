@@ -16,9 +16,10 @@ from itertools import pairwise, product
 from typing import NamedTuple
 
 from gradeschool.answers.expressions import OPERATORS, Token, evaluate_tokens
+from gradeschool.answers.search import compiled_later
 
 NUMBER = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,)\d{3}){1,6}+(?!\d)|\d++)(?:\.\d++)?|\.\d++"
-TOKEN = re.compile(
+TOKEN = compiled_later(
     rf"""(?P<frac>\\[dt]?frac\{{(?:{NUMBER})\}}\{{(?:{NUMBER})\}})
     |(?P<num>{NUMBER})
     |(?P<money>\\?[$€£¢])|(?P<percent>\\?%)
@@ -71,7 +72,7 @@ class _Side(NamedTuple):
 def equations(text: str) -> Iterator[Equation]:
     """Yield the equations of a text that are understood, in order."""
     sides: list[list[Token]] = [[]]
-    for match in TOKEN.finditer(text):
+    for match in TOKEN().finditer(text):
         kind = match.lastgroup or "odd"
         if kind == "stop":
             yield from _of_line(sides, text)

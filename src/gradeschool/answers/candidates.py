@@ -11,8 +11,8 @@ import re
 from itertools import chain, islice
 
 from gradeschool.answers.quantities import (
+    NUMBER_IN_WORDS,
     PLAIN,
-    WORD_NUMBER,
     WrittenNumber,
     compound_units,
     compounds,
@@ -22,7 +22,7 @@ from gradeschool.answers.quantities import (
     word_quantities,
 )
 from gradeschool.answers.question import FILLERS, question_hints, stem
-from gradeschool.answers.search import any_of
+from gradeschool.answers.search import any_of, compiled_later
 
 MOST_NUMBERS = 60
 UNRESOLVED = ""  # the value of an expression that nothing is said to come to
@@ -42,7 +42,7 @@ AFTER_EQUALS = re.compile(
     r"(?:[\s*_~({\[$:=]|\\[()\[\],;! $]|\\(?:boxed|text|textbf|mathbf)\{"
     r"|(?:about|approximately|roughly)\s)*$"
 )
-AFTER_RESULT_WORD = re.compile(
+AFTER_RESULT_WORD = compiled_later(
     any_of(
         r"which\s(?:is|equals|gives|makes|means) equals? equal\sto gives(?:\s\w+)? comes\sto",
         r"total(?:s|ing|ling)?\s(?:of|to|up\sto) a\stotal\s\w+\sof totals that\sis,? results?\sin",
@@ -51,7 +51,7 @@ AFTER_RESULT_WORD = re.compile(
     )
     + r"[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 )
-AFTER_VERB = re.compile(
+AFTER_VERB = compiled_later(
     any_of(
         r"is(?:\sworth)? are was were be been has have had costs? earn(?:s|ed)? make[s]? made",
         r"pa(?:y|ys|id) needs? needed spen[dt]s? gets? got sold sells? takes? took lasts?",
@@ -82,7 +82,7 @@ EQUALS_AFTER = re.compile(
     r"(?:\s?(?:\\?%|\\text\{[^{}]{0,24}\}|[A-Za-z¢]{1,20}+|/[a-z]+|\\?[)$}\]])){0,4}\s{0,2}"
     r"(?:\\approx|[=≈])\s?(?P<right>[^\n=]{0,12})"
 )
-SETTING = re.compile(
+SETTING = compiled_later(
     any_of(
         "after in during within over every each per first last next past all the these those other",
         "on from between than not by at with his her their step equation day week year problem",
@@ -132,7 +132,7 @@ CLAUSE = re.compile(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose"
     r"|i\.e\.,?(?=\s[a-z])|in\sother\swords,?|(?:by|from|for|of)\s\w+ing|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
 )
-WORD_BEFORE = re.compile(rf"{WORD_NUMBER.pattern.removeprefix('(?i)')}\s$", re.I)
+WORD_BEFORE = compiled_later(rf"{NUMBER_IN_WORDS}\s$", re.I)
 # "4 of the 24 slices"
 WHOLE = re.compile(
     r"\s(?:out\s)?of\s(?:the\s|these\s|those\s|his\s|her\s|their\s|all\s)?(?:\w+\s)?"
@@ -215,7 +215,7 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
         for word in words:  # "She keeps eighteen stickers, having given 30 away."
             if _follows_verb(text, start, word) and has_unit(text, word, end, question):
                 return word
-    if number.value in question_hints(question).values and SETTING.search(
+    if number.value in question_hints(question).values and SETTING().search(
         text[max(start, number.start - CONTEXT) : number.start]
     ):  # "After 4 hours it is minus seven degrees."
         words = islice(word_quantities(text, number.end, end), MOST_NUMBERS)
@@ -224,7 +224,7 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
 
 
 def _follows_verb(text: str, start: int, number: WrittenNumber) -> bool:
-    return AFTER_VERB.search(text[max(start, number.start - CONTEXT) : number.start]) is not None
+    return AFTER_VERB().search(text[max(start, number.start - CONTEXT) : number.start]) is not None
 
 
 def _unnumbered(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
@@ -473,13 +473,13 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
         names.append("given value")
     if AFTER_ROUNDING.search(before) and not NOT_ROUNDED.match(text, number.end, end):
         names.append("rounded")
-    elif AFTER_RESULT_WORD.search(before):
+    elif AFTER_RESULT_WORD().search(before):
         names.append("result word")
-    elif SETTING.search(before):
+    elif SETTING().search(before):
         names.append("setting")
     elif not money and FOR.search(before):
         names.append("for")
-    elif AFTER_VERB.search(before):
+    elif AFTER_VERB().search(before):
         names.append("verb")
     elif AFTER_WORD.search(before):
         names.append("word")
@@ -592,6 +592,6 @@ def _in_parentheses(text: str, start: int, number: WrittenNumber) -> bool:
     opened = text.rfind("(", start, number.start)
     if opened < 0 or text[opened - 1] == "\\":
         return False
-    if text.startswith(")", number.end) and WORD_BEFORE.search(text[:opened][-30:]):
+    if text.startswith(")", number.end) and WORD_BEFORE().search(text[:opened][-30:]):
         return False  # "twenty-four (24)"
     return opened > text.rfind(")", start, number.start)

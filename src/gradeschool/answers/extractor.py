@@ -39,6 +39,7 @@ from gradeschool.answers.question import (
     stem,
 )
 from gradeschool.answers.regions import Region, committed_region
+from gradeschool.answers.search import compiled_later
 from gradeschool.answers.sentences import (
     CONCLUSION,
     REVISION,
@@ -84,7 +85,7 @@ TOTAL = re.compile(
     r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether|together)\b"
 )
 # A text that says so gives no answer.
-UNKNOWN = re.compile(
+UNKNOWN = compiled_later(
     r"(?i)\b(?:(?:cannot|can\snot|can['’]t|(?:im|not\s)possible\sto|unable\sto)\s(?:be\s)?"
     r"(?:\w+ly\s)?(?:determine|answer|solve|calculate|tell|say|know|find|compute|give|provide)[dn]?"
     r"|(?:not|n['’]t(?:\s\w+)?)\s(?:enough|sufficient|what)|insufficient|unknown"
@@ -197,7 +198,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         return stated
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
     retracted = RETRACTION.search(text, stated.end, number.start)
-    concludes = CONCLUSION.match(text, last.start, last.end) is not None
+    concludes = CONCLUSION().match(text, last.start, last.end) is not None
     answers = concludes or restates_question(text[last.start : last.end], question)
     if (
         not retracted
@@ -259,7 +260,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
             return None
         if last and announces_step(text, sentence):
             return None
-        if (doubts and UNKNOWN.search(text, *span)) or is_next_item(text, sentence, end):
+        if (doubts and UNKNOWN().search(text, *span)) or is_next_item(text, sentence, end):
             return None
         if number is None or is_aside(text, sentence):
             if last and _ends_in_question(region, sentence, question):
@@ -280,7 +281,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         )
         if stronger is not None:
             return ExtractedAnswer(*stronger, "in the conclusion", Confidence.CONCLUDED)
-        concludes = CONCLUSION.match(text, *span) is not None
+        concludes = CONCLUSION().match(text, *span) is not None
         sure = concludes and (whole or not sentence.cut)
         confidence = Confidence.CONCLUDED if sure else Confidence.GUESSED
         return ExtractedAnswer(*number, "in the closing sentence", confidence)
@@ -312,7 +313,7 @@ def _below(text: str, start: int, end: int) -> ExtractedAnswer | None:
 def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
     """Return what a conclusion states behind which only items, quotes and remarks follow."""
     for index, sentence in enumerate(sentences[:MOST_STRONGER]):
-        if CONCLUSION.match(text, sentence.start, sentence.end):
+        if CONCLUSION().match(text, sentence.start, sentence.end):
             if index == 0:
                 return None
             number = stated_number(text, sentence.start, sentence.end, question)
@@ -400,7 +401,7 @@ def _headline(
     text: str, start: int, end: int, sentence: Sentence, number: WrittenNumber, question: str
 ) -> WrittenNumber | None:
     """Return a number that is the whole first line, where the end of the text only explains it."""
-    if has_equals(text, sentence.start, sentence.end) or CONCLUSION.match(text, sentence.start):
+    if has_equals(text, sentence.start, sentence.end) or CONCLUSION().match(text, sentence.start):
         return None
     if skip_lead(text, sentence.start, end) == number.start:  # a list of figures
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, islice
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from gradeschool.answers.numbers import normalize
 from gradeschool.answers.search import (
     END,
     GROWTH,
+    compiled_later,
     last_box,
     last_match,
     last_number_start,
@@ -32,17 +33,17 @@ NUMBER = (
 # What may stand between a marker and its number: white space, emphasis, currency, brackets.
 LEAD = r"[\s*_`$€£:=\\(\[{]{0,40}?"
 MARK = "####"
-HASHES = re.compile(rf"{MARK}{LEAD}({NUMBER})")
-ANSWER_IS = re.compile(
+HASHES = compiled_later(rf"{MARK}{LEAD}({NUMBER})")
+ANSWER_IS = compiled_later(
     r"(?i)\banswer\s{1,20}is(?:\s{1,20}(?:equal\s{1,20}to|approximately|about|exactly))?"
     rf"{LEAD}({NUMBER})"
 )
-ANSWER_COLON = re.compile(rf"(?i)\banswer\s{{0,20}}(?:\*\*)?:{LEAD}({NUMBER})")
+ANSWER_COLON = compiled_later(rf"(?i)\banswer\s{{0,20}}(?:\*\*)?:{LEAD}({NUMBER})")
 ANY_NUMBER = re.compile(NUMBER)
 # The 2 of "386 m^2" and of "10^{-2}" is no number that a text ends with.
 LOOSE_NUMBER = re.compile(rf"(?<![\^\d])(?<!\d\.)(?<!\^[{{−-])(?<!\^\{{[−-]){NUMBER}")
 # Behind the number of a marker: "= N" ends an equation; "/ N" and ":NN" make it another value.
-RESULT = re.compile(rf"(?:[ \t\d.,$€£%+*/x×÷()−-]*+=)++{LEAD}({NUMBER})")
+RESULT = compiled_later(rf"(?:[ \t\d.,$€£%+*/x×÷()−-]*+=)++{LEAD}({NUMBER})")
 OVER = re.compile(r"[ \t]?/[ \t]?(\d{1,40})(?!\d)")
 CLOCK = re.compile(r":\d\d(?!\d)")
 # "#### 1. Count the eggs" is a heading, "Answer:\n1. Count the eggs" a list: no answers.
@@ -150,7 +151,9 @@ def _read(text: str) -> ParsedAnswer | None:
     return stated_answer(text) or _in_bold(text) or _last_number(text)
 
 
-def _behind(literal: str, marker: re.Pattern[str], text: str, how: str) -> ParsedAnswer | None:
+def _behind(
+    literal: str, marker: Callable[[], re.Pattern[str]], text: str, how: str
+) -> ParsedAnswer | None:
     """Return the number behind the last marker, or what it begins: an equation, a fraction.
 
     literal: what the marker begins with, in lower case.
@@ -159,7 +162,7 @@ def _behind(literal: str, marker: re.Pattern[str], text: str, how: str) -> Parse
     if last is None:
         return None
     (start, end), number = last.span(1), _clean(last.group(1))
-    if result := RESULT.match(text, end):
+    if result := RESULT().match(text, end):
         return ParsedAnswer(_clean(result.group(1)), *result.span(1), how)
     if over := OVER.match(text, end):
         return ParsedAnswer(_ratio(number, over.group(1)), start, over.end(), how)
@@ -168,12 +171,14 @@ def _behind(literal: str, marker: re.Pattern[str], text: str, how: str) -> Parse
     return ParsedAnswer(number, start, end, how)
 
 
-def _last_marker(literal: str, marker: re.Pattern[str], text: str) -> re.Match[str] | None:
+def _last_marker(
+    literal: str, marker: Callable[[], re.Pattern[str]], text: str
+) -> re.Match[str] | None:
     """Return the last match of a marker with a number that is no item of a list."""
     low = text if literal == MARK else lowered(text)
     index = len(text)
     while (index := low.rfind(literal, 0, index)) >= 0:
-        match = marker.match(text, index)
+        match = marker().match(text, index)
         if match is None:
             continue
         opens_line = literal == MARK or "\n" in text[index : match.start(1)]

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from gradeschool.answers.question import stem
-from gradeschool.answers.search import any_of
+from gradeschool.answers.search import any_of, compiled_later
 
 CURRENCY = r"(?:\\?[$€£¥₹]|US\$)"
 MINUS = "-−–‒﹣－"
@@ -118,7 +118,7 @@ def quantity_at(text: str, start: int, end: int) -> WrittenNumber | None:
 
 def word_quantities(text: str, start: int, end: int) -> Iterator[WrittenNumber]:
     """Yield the numbers that are written in words ("twenty-five", "two hundred")."""
-    for match in WORD_NUMBER.finditer(text, start, end):
+    for match in WORD_NUMBER().finditer(text, start, end):
         value = word_value(match.group())
         if value is not None:
             yield WrittenNumber(str(value), *match.span())
@@ -345,10 +345,11 @@ WORD_VALUES = {word: index for index, word in enumerate(SMALL)} | {
 }
 _WORD = any_of(*SMALL[::-1], *TENS, "hundred", *WORD_SCALES)
 # Only a few words: a longer row of them is no number that anyone writes.
-WORD_NUMBER = re.compile(
-    rf"(?i)(?<![\w-])(?:(?:negative|minus)\s)?{_WORD}(?:(?:[\s-]|\sand\s){_WORD}){{0,11}}"
+NUMBER_IN_WORDS = (
+    rf"(?<![\w-])(?:(?:negative|minus)\s)?{_WORD}(?:(?:[\s-]|\sand\s){_WORD}){{0,11}}"
     r"(?![\w-]|\s(?:halves|thirds|fourths|quarters|fifths|sixths|eighths|tenths|and\sa\shalf)\b)"
 )
+WORD_NUMBER = compiled_later(NUMBER_IN_WORDS, re.I)
 WORD_SPLIT = re.compile(r"[\s-]+")
 
 

@@ -10,7 +10,7 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
-from gradeschool.answers.search import any_of
+from gradeschool.answers.search import any_of, compiled_later
 from gradeschool.answers.shared import shared
 
 # What reasoning models put their thinking between, and marks that begin the reply proper.
@@ -33,7 +33,7 @@ THOUGHT_SIGNS = (
 )
 ROLE_SIGNS = ("|>", "s>", "INST]", "_turn>", "｜>")
 # A line that begins so may begin another question; a number makes it one of several.
-LABEL = re.compile(
+LABEL = compiled_later(
     # Most lines begin with none of these letters.
     r"\n[ \t>*#]{0,8}(?=[ABE-INPQSUcdipЗВপపคโ问問题題#\[])(?:"
     r"(?P<plain>(?:Question|Q|Problem|Exercise|Example|User|Human|Student|Input)[ \t*]{0,4}[:.)]"
@@ -180,7 +180,7 @@ def _run_on(text: str, start: int, end: int, question: str) -> int | None:
     begin = start
     numbers: set[tuple[str, int]] = set()
     familiar: set[str] | None = None
-    for match in islice(LABEL.finditer(text, start, end), MOST_LABELS):
+    for match in islice(LABEL().finditer(text, start, end), MOST_LABELS):
         label = match.start()
         spoken = spoken or DIGIT.search(text, begin, label) is not None
         begin = match.end()
@@ -225,7 +225,7 @@ def _goes_on(match: re.Match[str], numbers: set[tuple[str, int]], opening: str) 
 def _labelled(text: str, start: int) -> bool:
     """Tell whether a text begins with a label of its own, or splits the problem into others."""
     opening = text[start : start + 2 * PARAGRAPH]
-    return LABEL.match("\n" + opening.lstrip()) is not None or "first need to" in opening
+    return LABEL().match("\n" + opening.lstrip()) is not None or "first need to" in opening
 
 
 def _words(text: str) -> set[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 from gradeschool.answers.shared import shared
@@ -21,6 +22,14 @@ def any_of(*pieces: str) -> str:
     cases and those of several pieces once, which makes a search for many words ten times as quick.
     """
     return rf"\b{_branches(' '.join(pieces).split())}"
+
+
+def compiled_later(pattern: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
+    """Return a function that compiles a pattern when it is first called.
+
+    For a pattern that takes a millisecond or more, which a command that needs it not shall not pay.
+    """
+    return cache(partial(re.compile, pattern, flags))
 
 
 def _branches(pieces: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from gradeschool.answers.candidates import SETTING, has_unit
 from gradeschool.answers.quantities import WrittenNumber
 from gradeschool.answers.question import restates_question
+from gradeschool.answers.search import compiled_later
 
 # A text is read from its end; so many characters of it hold its closing sentences.
 WINDOW = 1_500
@@ -18,7 +19,7 @@ BOUNDARY = re.compile(
     r"[.!?\n。！？।](?:(?<=\n)\n*|(?<=[。！？।])|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)"
     r"(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\bi\.e\.)(?<!\n\d\.)(?<!\n\d\d\.)[)\"'*”\]]{0,3}\s+)"
 )
-CONCLUSION = re.compile(
+CONCLUSION = compiled_later(
     r"(?i)[\s*>✅🎉✓-]{0,6}(?:therefore|thus|hence|so|finally|in\s(?:total|conclusion|summary|all)|"
     r"consequently|accordingly|altogether|overall|this\smeans|that\smeans|as\sa\sresult|∴"
     r"|insgesamt|somit|daher|folglich|por\s(?:lo\s)?tanto|así\sque|entonces|en\stotal|donc"
@@ -30,7 +31,7 @@ REVISION = re.compile(
     r"(?i)\b(?:wait|actually|correction|oops|sorry|mistake|error|incorrect|re-?check|reconsider|"
     r"on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
 )
-ASIDE = re.compile(
+ASIDE = compiled_later(
     r"(?i)[^\w$\\]{0,8}(?:note\b|p\.?s\.|let\sme\sknow|(?:i\s)?hope\b|feel\sfree"
     r"|(?:to\s|let['’]?s\s)?(?:double-?\s?)?(?:check|verify|verification)\b"
     r"|\[\d{1,3}\][.\s]*$|(?:date|time\staken|confidence|references?|sources?|(?:word|token)\scount"
@@ -40,7 +41,7 @@ ASIDE = re.compile(
 )
 QUESTION = re.compile(r"\?[\s\"'*)]*$")
 # A check of what was worked out begins here.
-CHECK = re.compile(
+CHECK = compiled_later(
     r"(?i)(?:\n|(?<=[.!?])\s)[\s*#>_(-]{0,6}"
     r"(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s|i(?:['’]ll|\swill|\scan)?)\s)?"
     r"(?:just\s|quickly\s|also\s)?(?:double[-\s]?)?"
@@ -120,7 +121,7 @@ def first_sentence_end(text: str, start: int, end: int) -> int | None:
 
 def is_aside(text: str, sentence: Sentence) -> bool:
     """Tell whether a sentence asks something, or adds a note to what was said."""
-    if ASIDE.match(text, sentence.start, sentence.end):
+    if ASIDE().match(text, sentence.start, sentence.end):
         return text.find("=", sentence.start, sentence.end) < 0
     asks = QUESTION.search(text, max(sentence.start, sentence.end - 12), sentence.end) is not None
     return asks and text.find("=", sentence.start, sentence.end) < 0
@@ -131,7 +132,7 @@ def before_check(text: str, start: int, end: int) -> int:
     tail = text[max(start, end - WINDOW) : end]
     if not any(map(tail.__contains__, CHECK_SIGNS)):
         return end
-    check = CHECK.search(text, max(start, end - WINDOW), end)
+    check = CHECK().search(text, max(start, end - WINDOW), end)
     if check is None or REVISION.search(text, check.end(), end):
         return end
     if NEW_CONCLUSION.search(text, check.end(), end):
@@ -158,7 +159,7 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
         return True
     if "," in text[number.end : stop]:
         setting = text[max(sentence.start, number.start - 40) : number.start]
-        if SETTING.search(setting) and "=" not in written:  # "Therefore, in 48 hours, the pool"
+        if SETTING().search(setting) and "=" not in written:  # "Therefore, in 48 hours, the pool"
             return True
     if announces_step(text, sentence):
         return True
@@ -178,7 +179,7 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
     if len(text[number.end : stop].split()) > LONGEST_UNIT:
         return True
     return not (
-        CONCLUSION.match(written)
+        CONCLUSION().match(written)
         or "=" in written
         or restates_question(written, question)
         or has_unit(text, number, stop, question)

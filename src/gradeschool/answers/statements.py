@@ -22,7 +22,7 @@ from gradeschool.answers.quantities import (
     quantity_at,
     word_quantities,
 )
-from gradeschool.answers.search import any_of
+from gradeschool.answers.search import any_of, compiled_later
 
 # So many occurrences of a marker are tried from the last one back; a text has a handful.
 TRIES = 20
@@ -35,7 +35,7 @@ _VERB = any_of(
     r"is are was equals would\sbe should\sbe must\sbe will\sbe comes?\s(?:out\s)?to becomes"
 )
 # Matched at the second letter of "answer".
-ANSWER = re.compile(
+ANSWER = compiled_later(
     r"(?i)nswers?\b[\"'*_`)\]]{0,4}(?P<words>[^\n.:=?!,;\d\\{}<>]{0,60}?)"
     rf"(?P<verb>{_VERB}"
     r"\b(?!\s(?:not|correct|incorrect|wrong|right)\b)"
@@ -278,7 +278,7 @@ def _announced(
     text: str, place: int, start: int, end: int, question: str
 ) -> ExtractedAnswer | AnswerSection | None:
     """Return what "answer" at a place introduces, or closes ("18 is the answer")."""
-    cue = ANSWER.match(text, place, end)
+    cue = ANSWER().match(text, place, end)
     if cue is None or _is_task(text, start, place):
         return _before_answer(text, place, start, question)
     stop = min(end, cue.end() + REACH)
@@ -392,7 +392,7 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
         number = quantity_at(text, skip_lead(text, sign.end(), end), end)
         negative = not (sign.group()[-1] == " " and "\n" in text[start:begin])
     if number is None:
-        words = WORD_NUMBER.match(text, begin, end) or CHINESE_NUMBER.match(text, begin, end)
+        words = WORD_NUMBER().match(text, begin, end) or CHINESE_NUMBER.match(text, begin, end)
         if words is None or words[0] == "一":  # an article
             return None
         if not COUNTED.match(text, words.end(), end):  # "Two trips take 40 minutes."

@@ -127,9 +127,10 @@ def command(
 
     Example: gradeschool eval -m http://localhost:8080/v1 -p lm-eval/gsm8k -p olmes/gsm8k-tulu
     """
-    from gradeschool.reports.loggers import check_loggers
+    if loggers:
+        from gradeschool.reports.loggers import check_loggers
 
-    check_loggers(loggers)
+        check_loggers(loggers)
     reads_files = any(model.strip().startswith("recorded/") for model in models)
     if any(value not in ((), None) for value in context.meta[READING].values()) and not reads_files:
         raise click.UsageError("--columns and --id-base say how to read the file of recorded/FILE")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -54,11 +54,14 @@ class FileVerb(Verb):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; every file that it reads is read as the options say."""
-        from gradeschool.formats.layout import parse_columns
-        from gradeschool.formats.read import ReadOptions, read_options
+        from gradeschool.formats.samples import ReadOptions, read_options
 
         names = ctx.meta[READING] = {key: ctx.params.pop(key) for key in ("columns", "id_base")}
-        columns = parse_columns(names["columns"])
+        columns: Mapping[str, str] = {}
+        if names["columns"]:
+            from gradeschool.formats.layout import parse_columns
+
+            columns = parse_columns(names["columns"])
         with read_options(ReadOptions(columns, names["id_base"], warn)):
             return super().invoke(ctx)
 

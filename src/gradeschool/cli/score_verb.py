@@ -80,12 +80,10 @@ def command(
     """
     from gradeschool.scoring.totals import ScoreOptions, merged, score_shard, scored
 
-    counted: list[VoteScore] = []
-    by_origin: dict[tuple[str, str], dict[str, dict[str, int]]] = {}
     if merge:
         if scorers or votes or dataset or shard or labels or causes or engine != "local":
             raise click.UsageError("--merge takes tables of shards and -o, and no other option")
-        totals = merged([Path(name) for name in files], output, warn)
+        totals, counted, by_origin = merged([Path(name) for name in files], output, warn), [], {}
     else:
         paths, names = files_and_scorers(files, scorers)
         chosen = _scorers(names, votes, paths, dataset)
@@ -98,14 +96,8 @@ def command(
         if labels:
             _check_labels(paths, dataset)
         totals = scored(work, warn)
-        if causes:
-            from gradeschool.scoring.causes import causes_in_files
-
-            by_origin = causes_in_files(paths, dataset, chosen)
-        if votes:
-            from gradeschool.scoring.at_k import votes_on
-
-            counted = votes_on([Path(name) for name in paths], votes, dataset, warn)
+        by_origin = _causes(paths, dataset, chosen) if causes else {}
+        counted = _votes(paths, votes, dataset) if votes else []
     if not labels:
         totals.scores = [replace(score, platinum=None) for score in totals.scores]
     named = {
@@ -116,6 +108,20 @@ def command(
     else:
         _print(totals, counted, named, dataset, STANDARD_INPUT not in files)
     warn_of_faults(totals.faults)
+
+
+def _causes(
+    names: Sequence[str], dataset: str | None, scorers: Sequence[Scorer]
+) -> dict[tuple[str, str], dict[str, dict[str, int]]]:
+    from gradeschool.scoring.causes import causes_in_files
+
+    return causes_in_files(names, dataset, scorers)
+
+
+def _votes(files: Sequence[str], names: Sequence[str], dataset: str | None) -> list[VoteScore]:
+    from gradeschool.scoring.at_k import votes_on
+
+    return votes_on([Path(file) for file in files], names, dataset, warn)
 
 
 def _check_labels(names: Sequence[str], dataset: str | None) -> None:
@@ -146,11 +152,11 @@ def _print_json(
     votes: Sequence[VoteScore],
     causes: Mapping[str, dict[str, dict[str, int]]],
 ) -> None:
-    from gradeschool.scoring.causes import CORRECT_BY_GUESS
-
     counted = {"votes": [vote.as_json() for vote in votes]} if votes else {}
     runs = [score.as_json() for score in totals.scores]
-    for run in runs:
+    for run in runs if causes else ():
+        from gradeschool.scoring.causes import CORRECT_BY_GUESS
+
         for scorer, counts in causes.get(run["run"], {}).items():
             run["scorers"][scorer]["correct_by_guess"] = counts.pop(CORRECT_BY_GUESS, 0)
             run["scorers"][scorer]["causes"] = counts

@@ -30,6 +30,7 @@ class RunSettings(NamedTuple):
     parallel: Any
     processes: int | None
     loggers: tuple[str, ...]
+    dry_run: bool
     quiet: bool
     as_json: bool
 
@@ -85,6 +86,8 @@ def training_options(defaults: Mapping[str, str], batch: str) -> Callable[[Decor
         click.option("--processes", type=click.IntRange(min=1),
                      help="Stop unless this many processes take part."),
         log_option,
+        click.option("--dry-run", is_flag=True,
+                     help="Print the number of updates and the memory; write nothing."),
         click.option("--quiet", is_flag=True, help="Show no progress."),
         json_option,
     ]  # fmt: skip
@@ -110,7 +113,7 @@ def run_training(
     from gradeschool.reports.loggers import TrainingLog, check_loggers
     from gradeschool.reports.progress import TrainingDisplay
     from gradeschool.verifier.parallel import joined
-    from gradeschool.verifier.session import Listener
+    from gradeschool.verifier.session import PLANNED, Listener
 
     check_loggers(settings.loggers)
     keep_freed_memory()
@@ -140,6 +143,7 @@ def run_training(
             save_every=settings.save_every,
             command=join(["gradeschool", *sys.argv[1:]]),
             listener=Listener(progress.message, updated, measured),
+            dry_run=settings.dry_run,
         )
         if fields["status"] == "finished" and progress.updates:
             log.finished(fields)
@@ -147,7 +151,7 @@ def run_training(
             progress.message(f"{settings.output} is already finished; nothing was trained")
     if settings.as_json and world.first:
         print_json({"folder": str(settings.output), **fields})
-    if fields["status"] != "finished":
+    if fields["status"] not in ("finished", PLANNED):
         if world.first:
             warn(f"interrupted; the same command resumes from update {fields['updates']}")
         sys.exit(130)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +22,7 @@ from gradeschool.formats.openai import (
 )
 from gradeschool.formats.own_run import counting_rows, is_own
 from gradeschool.formats.plain import plain
-from gradeschool.formats.samples import UNNAMED, FileSample, Reference, faulty
+from gradeschool.formats.samples import UNNAMED, FileSample, Reference, current_options, faulty
 from gradeschool.formats.tables import (
     BATCH_ROWS,
     ParsedBatch,
@@ -79,39 +76,6 @@ Examine = Callable[[Sequence[FileSample], bool], Naming]
 AS_NAMED = Naming()
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """How files are read in this context: applies to every file of a command.
-
-    columns: the column of each role (`layout.NAMES`) that the user named. id_base: the number of
-    the first problem in ids and indexes, None to detect it. note: called with messages about how a
-    file was read.
-    """
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    id_base: int | None = None
-    note: Callable[[str], None] = logging.getLogger("gradeschool").warning
-
-
-DEFAULTS = ReadOptions()
-_options: ContextVar[ReadOptions] = ContextVar("read_options", default=DEFAULTS)
-
-
-def current_options() -> ReadOptions:
-    """Return the options of this context, to pass them to another process."""
-    return _options.get()
-
-
-@contextmanager
-def read_options(options: ReadOptions) -> Iterator[None]:
-    """Read files with these options inside the `with` statement."""
-    token = _options.set(options)
-    try:
-        yield
-    finally:
-        _options.reset(token)
-
-
 class SampleReader:
     """Reads the rows of one file; small, so that a copy of it can go to another process."""
 
@@ -133,7 +97,7 @@ class SampleReader:
         head = list(islice((row for row in rows if not row.fault), HEAD))
         if not head:
             return None
-        first, options = head[0], _options.get()
+        first, options = head[0], current_options()
         self.first = first.number
         if is_lm_eval(first.fields):
             list(self.samples.read(first))  # which of lm-eval's filters is the first

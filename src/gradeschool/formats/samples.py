@@ -1,9 +1,12 @@
-"""A sample as stored in a file, before its problem is known."""
+"""A sample as stored in a file, before its problem is known, and the options of reading one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Finish
@@ -126,3 +129,42 @@ def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
         if value is not None:
             return value
     return None
+
+
+def _log(note: str) -> None:
+    import logging
+
+    logging.getLogger("gradeschool").warning(note)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How files are read in this context: applies to every file of a command.
+
+    columns: the column of each role (`layout.NAMES`) that the user named. id_base: the number of
+    the first problem in ids and indexes, None to detect it. note: called with messages about how a
+    file was read.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    id_base: int | None = None
+    note: Callable[[str], None] = _log
+
+
+DEFAULTS = ReadOptions()
+_options: ContextVar[ReadOptions] = ContextVar("read_options", default=DEFAULTS)
+
+
+def current_options() -> ReadOptions:
+    """Return the options of this context, to pass them to another process."""
+    return _options.get()
+
+
+@contextmanager
+def read_options(options: ReadOptions) -> Iterator[None]:
+    """Read files with these options inside the `with` statement."""
+    token = _options.set(options)
+    try:
+        yield
+    finally:
+        _options.reset(token)

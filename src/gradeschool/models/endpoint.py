@@ -150,9 +150,9 @@ class Endpoint:
         """
         sent = requests[:1] if self._one_choice else requests
         first = requests[0]
-        path = "/chat/completions" if first.prompt.is_chat else "/completions"
         while True:
             body = self.body_of(first, len(sent))
+            path = "/chat/completions" if "messages" in body else "/completions"
             response = await self._send("POST", path, json.dumps(body).encode())
             if response.status == 200:
                 break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from gradeschool.errors import ModelError
 from gradeschool.formats.settings import UNKNOWN
@@ -20,34 +20,38 @@ ENGINES = {"llamacpp": LLAMA_CPP, "vllm": "vLLM", "sglang": "SGLang", "library":
 PACKAGES = {"transformers": ("transformers", "torch"), "vllm": ("vllm", "torch")}
 
 
+@runtime_checkable
+class ListingModel(Protocol):
+    """A model behind an address that lists what it serves: an `Endpoint`, without its import."""
+
+    model: str
+
+    async def call(self, method: str, path: str, data: None) -> dict[str, Any]:
+        """Return the JSON object at an address; raises ModelError."""
+
+
 async def engine_facts(model: Model) -> dict[str, str]:
     """Return the known facts about the engine of an open model, {} if there are none.
 
-    Keys: engine (its name), version, precision (of the weights), and for llama.cpp kv_cache (its
-    type) and flash_attention; both are UNKNOWN for a server, which does not report them. Never
-    raises: if a server does not answer, there are no further requests.
+    A model that knows its engine has the facts in `engine`. Keys: engine (its name), version,
+    precision (of the weights), and for llama.cpp kv_cache (its type) and flash_attention; both are
+    UNKNOWN for a server, which does not report them. Never raises: if a server does not answer,
+    there are no further requests.
     """
     if isinstance(model, LocalModel):
         return _local_facts(model)
-    from gradeschool.models.endpoint import Endpoint
-    from gradeschool.models.llama_cpp import FLASH_ATTENTION, KV_CACHE, LlamaCppModel
-    from gradeschool.models.native import NativeModel
-
-    if isinstance(model, NativeModel):
-        return {"engine": "any-llm", **_versions("any-llm-sdk", *model.provider.distributions)}
-    if not isinstance(model, Endpoint):
-        return {}
+    own: Mapping[str, str] = getattr(model, "engine", {})
+    if not isinstance(model, ListingModel):
+        return dict(own)
     facts: dict[str, str] = {}
     with suppress(ModelError, TimeoutError, KeyError, TypeError, ValueError, IndexError):
         async with asyncio.timeout(SECONDS):
             listed = await model.call("GET", "/models", None)
             facts = _server_facts(listed, model.model)
-    if isinstance(model, LlamaCppModel):
-        settings = {"kv_cache": KV_CACHE, "flash_attention": FLASH_ATTENTION}
-        return {"engine": LLAMA_CPP, **_versions("xllamacpp"), **facts, **settings}
-    if facts.get("engine") == LLAMA_CPP:
-        return {**facts, "kv_cache": UNKNOWN, "flash_attention": UNKNOWN}
-    return facts
+    if not own and facts.get("engine") == LLAMA_CPP:
+        own = {"kv_cache": UNKNOWN, "flash_attention": UNKNOWN}
+    first = {name: own[name] for name in ("engine", "version") if name in own}
+    return {**first, **facts, **own}
 
 
 def _server_facts(listed: Mapping[str, Any], name: str) -> dict[str, str]:
@@ -69,10 +73,11 @@ def _local_facts(model: LocalModel) -> dict[str, str]:
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     precision = precision_on(device, weights_of(model.folder))
-    return {"engine": library, **_versions(*PACKAGES[library]), "precision": precision}
+    return {"engine": library, **versions_of(*PACKAGES[library]), "precision": precision}
 
 
-def _versions(*packages: str) -> dict[str, str]:
+def versions_of(*packages: str) -> dict[str, str]:
+    """Return the versions of these packages as the fact `version`, {} where none is installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     versions = []

@@ -11,6 +11,7 @@ from typing import Any
 
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
+from gradeschool.models.engine_facts import LLAMA_CPP, versions_of
 
 HOST = "127.0.0.1"
 MODEL_NAME = "model"
@@ -51,6 +52,12 @@ class LlamaCppModel(Endpoint):
     def name(self) -> str:
         """Return the model's name."""
         return self._name
+
+    @property
+    def engine(self) -> dict[str, str]:
+        """Return the facts of the engine (see `engine_facts`)."""
+        settings = {"kv_cache": KV_CACHE, "flash_attention": FLASH_ATTENTION}
+        return {"engine": LLAMA_CPP, **versions_of("xllamacpp"), **settings}
 
     async def __aenter__(self) -> LlamaCppModel:
         """Load the model and start its server."""

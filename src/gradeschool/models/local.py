@@ -184,10 +184,10 @@ def _check_code(folder: Path) -> None:
         logging.set_verbosity(level)
 
 
-def load_model(folder: Path, device: str = "cpu") -> Any:
+def load_model(folder: Path, device: str = "cpu", precision: str | None = None) -> Any:
     """Load a causal language model from a folder; code in the folder is not run.
 
-    The precision is that of `precision_on`.
+    precision: of its weights, None for that of `precision_on`.
     """
     import torch
     from transformers import AutoModelForCausalLM
@@ -196,7 +196,7 @@ def load_model(folder: Path, device: str = "cpu") -> Any:
     if not (folder / "config.json").is_file():
         raise InputError(f"the folder {str(folder)!r} contains no model: it has no config.json")
     logging.disable_progress_bar()
-    kind = getattr(torch, precision_on(device, weights_of(folder)))
+    kind = getattr(torch, precision or precision_on(device, weights_of(folder)))
     return from_folder(AutoModelForCausalLM, folder, dtype=kind).to(device).eval()
 
 

@@ -26,6 +26,7 @@ from gradeschool.errors import (
 from gradeschool.masking import masked, masked_values, register_secret
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.endpoint import TOTAL_SECONDS, address_parts
+from gradeschool.models.engine_facts import versions_of
 from gradeschool.models.openai_api import REFUSAL, classify, replies_in
 
 # Anthropic's API requires a limit; this is used if the protocol has none.
@@ -131,6 +132,11 @@ class NativeModel:
     def name(self) -> str:
         """Return the model's name."""
         return self.model
+
+    @property
+    def engine(self) -> dict[str, str]:
+        """Return the facts of the client (see `engine_facts`)."""
+        return {"engine": "any-llm", **versions_of("any-llm-sdk", *self.provider.distributions)}
 
     async def __aenter__(self) -> NativeModel:
         """Create the SDK's client; the run retries requests, not the SDK."""

@@ -172,15 +172,16 @@ def _reply(choice: Mapping[str, Any], request: Request, model: str, usage: Usage
         kind = ModelError if cause in LASTING else TransientError
         raise kind(cause, f"the completion ended with finish_reason {reason[:80]!r}")
     content, reasoning = choice.get("text"), None
-    if request.prompt.is_chat:
+    if request.prompt.text is None:
         message = choice.get("message")
         if not isinstance(message, Mapping):
             raise TransientError("bad response", f"the choice has no message: {_shown(choice)}")
         content = message.get("content")
-        reasoning = text_of(message.get("reasoning") or message.get("reasoning_content"))
+        reasoning = message.get("reasoning") or message.get("reasoning_content")
+        reasoning = reasoning and text_of(reasoning)
         if message.get("refusal") and not content:
             raise ModelError("content filter", f"a refusal: {_shown(message['refusal'])}")
-    text = text_of(content)
+    text = content if isinstance(content, str) else text_of(content)
     if text is None and not (content is None and reasoning):
         raise TransientError("bad response", f"the content is not text: {_shown(content)}")
     if not text and not reasoning and not usage.completion_tokens:

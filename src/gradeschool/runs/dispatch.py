@@ -67,6 +67,8 @@ class ConcurrencyLimiter:
 
     def succeeded(self) -> None:
         """Count an answer; the limit may grow."""
+        if self.limit == self.highest and not self._growing:
+            return
         self._answers += 1
         if self._answers < max(self._round, SMALLEST_ROUND if self._growing else 1):
             return
@@ -193,7 +195,7 @@ class Dispatcher:
         Raises FatalModelError, and whatever `record` raises (StoreError).
         """
         self._retries = RetryPolicy(len(requests))
-        pending = groups(requests, choices if self._several is not None else 1)
+        pending = iter(groups(requests, choices if self._several is not None else 1))
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._start_workers(tasks, pending, len(requests))

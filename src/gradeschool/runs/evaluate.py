@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -27,11 +26,6 @@ from gradeschool.scoring.score import RunScore
 from gradeschool.scoring.table import OUTCOMES, ScorerSet
 from gradeschool.signals import on_interrupt
 from gradeschool.verdict import Outcome
-
-# Answers to requests that were sent together come together; scoring them waits so long.
-PAUSE_SECONDS = 0.02
-# So many are scored in one turn of the event loop: about a millisecond.
-SCORED_A_TURN = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +125,11 @@ class _Session:
         self.scorers, self.options, self.progress = scorers, options, progress
         self.fatal: FatalModelError | None = None
         self.budget = _budget(options, requests, store)
-        self.scoring = DeferredQueue(self._score)
-        self.writer = GroupWriter(store, self.scoring.add)
+        self.writer = GroupWriter(store, self._score)
         self.dispatcher = Dispatcher(
             model,
             ConcurrencyLimiter(options.connections),
-            self._record,
+            self.writer.add if self.budget is None else self._record,
             progress.retry,
             model.name,
             self.budget.affordable if self.budget is not None else None,
@@ -148,7 +141,7 @@ class _Session:
         progress.begin(len(requests), len(requests) - len(self.todo), store.repairs)
 
     def _record(self, request: Request, completion: Completion) -> None:
-        """Queue a completion to be stored, and then to be scored."""
+        """Queue a completion to be stored, and count what it cost."""
         self.writer.add(request, completion)
         if self.budget is not None:
             self.budget.add(completion)
@@ -172,7 +165,7 @@ class _Session:
 
     async def request_missing(self) -> None:
         """Request what is missing and store it; raises FatalModelError, StoreError."""
-        async with self.scoring, self.writer:  # the writer ends first, and gives its rows on
+        async with self.writer:
             if self.options.batch:
                 from gradeschool.runs.batch import BatchRun
 
@@ -228,47 +221,3 @@ def _budget(options: RequestOptions, requests: Sequence[Request], store: RunStor
     expected = whole.cost(options.price) / max(1, whole.requests)
     answers = sum(not row.error for row in rows.values())
     return Budget(options.price, cost, options.max_cost, expected, answers)
-
-
-class DeferredQueue:
-    """Handles completions a little later, some at a time; an async context manager.
-
-    Handling a completion takes longer than sending the next request, which must not wait for it.
-    What is queued at the end of the block is handled there.
-    """
-
-    def __init__(self, handle: Callable[[Sequence[Answered]], None]) -> None:
-        self._handle = handle
-        self._queue: list[Answered] = []
-        self._added = asyncio.Event()
-
-    def add(self, answered: Sequence[Answered]) -> None:
-        """Queue completions."""
-        self._queue += answered
-        self._added.set()
-
-    async def __aenter__(self) -> DeferredQueue:
-        """Start handling."""
-        self._task = asyncio.create_task(self._run())
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        """Handle what is still queued."""
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
-        while self._queue:
-            self._handle_some()
-
-    async def _run(self) -> None:
-        while True:
-            await self._added.wait()
-            await asyncio.sleep(PAUSE_SECONDS)
-            self._added.clear()
-            while self._queue:
-                self._handle_some()
-                await asyncio.sleep(0)
-
-    def _handle_some(self) -> None:
-        some, self._queue = self._queue[:SCORED_A_TURN], self._queue[SCORED_A_TURN:]
-        self._handle(some)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -99,23 +99,22 @@ def missing(requests: Sequence[Request], answered: set[str]) -> list[Request]:
     return [request for request in requests if request.key not in answered]
 
 
-def groups(requests: Sequence[Request], most: int) -> Iterator[RequestGroup]:
-    """Yield the requests, in order, in groups that fit into one request with `n`."""
-    group: list[Request] = []
+def groups(requests: Sequence[Request], most: int) -> list[RequestGroup]:
+    """Return the requests, in order, in groups that fit into one request with `n`."""
+    grouped: list[list[Request]] = []
     for request in requests:
+        last = grouped[-1] if grouped else []
         joins = (
-            group
-            and len(group) < most
+            0 < len(last) < most
             and request.decoding.seed is None
-            and request.problem.id == group[0].problem.id
-            and request.prompt == group[0].prompt
+            and request.problem.id == last[0].problem.id
+            and request.prompt == last[0].prompt
         )
-        if group and not joins:
-            yield group
-            group = []
-        group.append(request)
-    if group:
-        yield group
+        if joins:
+            last.append(request)
+        else:
+            grouped.append([request])
+    return [*grouped]
 
 
 def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) -> str:

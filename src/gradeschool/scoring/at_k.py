@@ -15,7 +15,6 @@ from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_vote
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.sources import load_runs
 from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson, wilson_of_mean
 from gradeschool.scoring.table import ScoredTable
 from gradeschool.verdict import Outcome, Verdict
@@ -243,6 +242,8 @@ def votes_on(
 
     The texts of a file are in memory while it votes. Raises UnknownNameError, InputError.
     """
+    from gradeschool.scoring.sources import load_runs  # not for `eval`, which reads no files
+
     votes = [get_vote(name) for name in dict.fromkeys(names)]
     return [
         score_vote(run, vote)

@@ -24,7 +24,6 @@ from gradeschool.datasets.platinum import disputed
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.samples import Run, Sample
-from gradeschool.scoring.sources import load_runs, sources
 from gradeschool.scoring.suspects import STRONG
 from gradeschool.scoring.table import CORRECT, ScoredTable, scored_table
 from gradeschool.verdict import Answer, Outcome, Verdict
@@ -282,6 +281,8 @@ def causes_in_files(
 
     Warns of no rows that cannot be used: scoring the same files does.
     """
+    from gradeschool.scoring.sources import load_runs, sources  # not for `eval`: it reads no files
+
     causes = {}
     for source in sources(names, dataset):
         for run in load_runs(Path(source.name), dataset, _silently):

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
-from gradeschool.formats.read import RowBatch, SampleReader, current_options, read_options
+from gradeschool.formats.read import RowBatch, SampleReader
+from gradeschool.formats.samples import current_options, read_options
 from gradeschool.formats.tables import BATCH_ROWS, CellBatch
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scorer import Scorer

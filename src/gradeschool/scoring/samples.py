@@ -10,13 +10,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradeschool.completion import Finish
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import FileSample
 from gradeschool.problem import Problem
-from gradeschool.scoring.matching import Matcher
+
+if TYPE_CHECKING:
+    from gradeschool.scoring.matching import Matcher
 
 Warn = Callable[[str], None]
 SHOWN = 5

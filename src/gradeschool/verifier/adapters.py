@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError, MissingExtraError, StoreError
-from gradeschool.models.local import load_tokenizer, untrained
+from gradeschool.models.local import from_folder, load_tokenizer, untrained
 
 ADAPTER = "adapter"  # the folder of an adapter, in that of the trained model
 # An adapter's output is scaled by ALPHA / rank x its rank: the learning rate suits every rank.
@@ -87,18 +87,20 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     """Write a verifier's folder as a model of AutoModelForTokenClassification with one label.
 
     The label's logit is the verifier's value, not to be put through a sigmoid: config.json says
-    "problem_type": "regression". Raises InputError for a likelihood head, which no linear layer is,
-    for an architecture without such a class, and for an output folder that exists.
+    "problem_type": "regression". The weights keep their data type. Raises InputError for a
+    likelihood head, which no linear layer is, for an architecture without such a class, and for an
+    output folder that exists.
     """
     import torch
     from torch import nn
-    from transformers import AutoModelForTokenClassification
+    from transformers import AutoConfig, AutoModelForTokenClassification
 
     from gradeschool.verifier.head import LikelihoodVerifier, Verifier
 
     if output.exists():
         raise InputError(f"{str(output)!r} exists; remove it or give another -o")
-    verifier = Verifier.load(verifier_folder)
+    stored = from_folder(AutoConfig, verifier_folder).dtype or torch.float32
+    verifier = Verifier.load(verifier_folder, precision="float32")
     if isinstance(verifier, LikelihoodVerifier):
         raise InputError(
             f"the verifier in {str(verifier_folder)!r} scores by likelihood, which is no token "
@@ -120,5 +122,5 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     with torch.no_grad():
         head.weight.copy_(verifier.gain * row)
         head.bias.copy_(verifier.bias)
-    classifier.save_pretrained(output)
+    classifier.to(stored).save_pretrained(output)
     load_tokenizer(verifier_folder).save_pretrained(output)

@@ -1,4 +1,4 @@
-"""The strategy that is best on a development run, measured on another run."""
+"""The strategy and temperature that are best on development runs, measured on another run."""
 
 from __future__ import annotations
 
@@ -30,11 +30,56 @@ class StrategyChoice(NamedTuple):
 
 
 class ChosenStrategy(NamedTuple):
-    """A choice, its accuracy on the development run and on the run that is reported."""
+    """A choice, its accuracy on the development run and on the run that is reported.
+
+    run: the development run, as the command names it. temperature: of both, None where not known.
+    """
 
     choice: StrategyChoice
     development: CurvePoint
     reported: CurvePoint
+    run: str = ""
+    temperature: float | None = None
+
+
+class DevelopmentRun(NamedTuple):
+    """A development run, as the command names it. temperature: None where not known."""
+
+    name: str
+    temperature: float | None
+    cases: Sequence[RankedProblem]
+
+
+def chosen_run(
+    developments: Sequence[DevelopmentRun],
+    reported: DevelopmentRun,
+    *,
+    has_logprob: bool,
+    settings: SelectionSettings,
+) -> ChosenStrategy:
+    """Choose among the strategies on several development runs, of different temperatures.
+
+    The highest accuracy on any of them wins, as in `chosen_strategy`. Raises InputError where that
+    run has another temperature than the one that is reported, which then says nothing of the
+    choice.
+    """
+    chosen = [
+        chosen_strategy(run.cases, reported.cases, has_logprob=has_logprob, settings=settings)
+        ._replace(run=run.name, temperature=run.temperature)
+        for run in developments
+    ]  # fmt: skip
+    best = max(chosen, key=lambda each: (each.development.accuracy, -each.choice.n))
+    if best.temperature == reported.temperature or len(chosen) == 1:
+        return best
+    shares = ", ".join(
+        f"{100 * each.development.accuracy:.1f} % at {each.temperature} ({each.run!r})"
+        for each in chosen
+    )
+    raise InputError(
+        f"the development runs prefer temperature {best.temperature} ({shares}), and "
+        f"{reported.name!r} was sampled at {reported.temperature}; give a run at "
+        f"{best.temperature}"
+    )
 
 
 def chosen_strategy(

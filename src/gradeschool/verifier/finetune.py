@@ -74,10 +74,12 @@ def finetune(
     save_every: int = 200,
     command: str = "",
     listener: Listener = QUIET,
+    dry_run: bool = False,
 ) -> Mapping[str, Any]:
     """Fine-tune a model into a folder, from its checkpoint where there is one.
 
-    Returns training.json's fields; their "status" is "running" where a signal ended it early.
+    Returns training.json's fields; their "status" is "running" where a signal ended it early. A dry
+    run plans updates and memory, and writes nothing.
     Raises InputError for a model, dataset or setting that cannot be used, StoreError for a folder
     that holds another training or cannot be written.
     """
@@ -87,7 +89,7 @@ def finetune(
     job = FinetuningData(
         settings, datasets[settings.dataset], datasets[settings.dev] if settings.dev else None
     )
-    session = Session(output, world, command, listener, save_every)
+    session = Session(output, world, command, listener, save_every, dry_run)
     return run(session, job.facts, lambda: _prepare(job, session))
 
 

@@ -120,10 +120,13 @@ class Verifier(nn.Module):
         }
 
     @classmethod
-    def load(cls, folder: Path, device: str = "cpu") -> Verifier:
-        """Load a verifier from its folder; raises InputError where there is none."""
+    def load(cls, folder: Path, device: str = "cpu", precision: str | None = None) -> Verifier:
+        """Load a verifier from its folder; raises InputError where there is none.
+
+        precision: see `load_model`.
+        """
         fields = head_of(folder)
-        model = load_reader(folder, device)
+        model = load_reader(folder, device, precision)
         vocabulary = model.get_input_embeddings().weight.shape[0]
         least = NO_TOKEN.id if fields["head"] == LikelihoodVerifier.kind else 0
         if not least <= fields["token_id"] < vocabulary:
@@ -248,12 +251,12 @@ def head_of(folder: Path) -> dict[str, Any]:
         ) from error
 
 
-def load_reader(folder: Path, device: str = "cpu") -> Any:
+def load_reader(folder: Path, device: str = "cpu", precision: str | None = None) -> Any:
     """Load a causal language model that reads each question once for all its solutions.
 
-    One of an architecture that cannot do that reads it anew for each.
+    One of an architecture that cannot do that reads it anew for each. precision: see `load_model`.
     """
-    model = load_model(folder, device)
+    model = load_model(folder, device, precision)
     with suppress(InputError):
         take_packed(model)
     return model

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
@@ -55,7 +56,8 @@ class World:
         if self.kind == "ddp":
             from torch.nn.parallel import DistributedDataParallel
 
-            return DistributedDataParallel(model)
+            # Gradients are views of what is sent, so that there is one copy of them.
+            return DistributedDataParallel(model, gradient_as_bucket_view=True)
         from torch.distributed.fsdp import fully_shard
 
         for layer in layers_of(model):
@@ -132,6 +134,17 @@ def layers_of(model: Any) -> list[Any]:
 
     lists = [list(module) for module in model.modules() if isinstance(module, ModuleList)]
     return max(lists, key=len, default=[])
+
+
+def with_parameters(model: Any, replacement: Callable[[Tensor], Tensor]) -> Any:
+    """Return a copy of a model with another tensor for each parameter; tied ones stay tied."""
+    from torch.nn import Parameter
+
+    replaced = {
+        id(weight): Parameter(replacement(weight), weight.requires_grad)
+        for weight in model.parameters()
+    }
+    return copy.deepcopy(model, replaced)
 
 
 def whole(tensor: Tensor) -> Tensor:

@@ -17,6 +17,15 @@ from typing import Any, NamedTuple
 from gradeschool.atomic import remove_parts, write_file
 from gradeschool.errors import StoreError
 from gradeschool.runs.store import LOCK_FILE, FolderLock
+from gradeschool.verifier.memory import (
+    GB,
+    machine_memory,
+    memory_of_process,
+    memory_table,
+    peak_memory,
+    plan_memory,
+    plans_of,
+)
 from gradeschool.verifier.parallel import ALONE, World
 from gradeschool.verifier.training import (
     LOSSES,
@@ -31,6 +40,11 @@ from gradeschool.verifier.training import (
 )
 
 FINAL = "model"
+PLANNED = "planned"  # the status of a dry run
+SAVE_MEMORY = (
+    "give a smaller --pass-tokens or --batch, --gradient-checkpointing, --lora 16, or more "
+    "processes with --parallel fsdp"
+)
 SLOW_BFLOAT16 = (
     "bfloat16 passes can be many times slower than float32 on this CPU or with so few weights; "
     "leave out --precision, which takes float32"
@@ -52,7 +66,7 @@ QUIET = Listener()
 class Session:
     """Where a command trains, in which processes, and what is called as it goes.
 
-    save_every: updates between checkpoints.
+    save_every: updates between checkpoints. dry_run: end with the plan, before the first update.
     """
 
     output: Path
@@ -60,6 +74,7 @@ class Session:
     command: str = ""
     listener: Listener = QUIET
     save_every: int = 200
+    dry_run: bool = False
 
     @property
     def work(self) -> Path:
@@ -98,8 +113,9 @@ def run(
 
     facts: all that decides the model. Only the first process has the folder. Returns
     training.json's fields, with the status "running" where a signal ended it early, and of the
-    other processes the status alone. A start without an update leaves no files. Raises
-    StoreError for a folder that holds another training or cannot be written.
+    other processes the status alone; of a dry run the status "planned" and the plan of memory. A
+    start without an update leaves no files. Raises StoreError for a folder that holds another
+    training or cannot be written.
     """
     if not session.world.first:
         return _go(session, prepare, None)
@@ -120,10 +136,13 @@ def _go(
         session.note(SLOW_BFLOAT16)
     elif world.device == "cpu" and usual == "bfloat16" and ready.settings.precision is None:
         session.note("passes are computed in bfloat16, which this CPU multiplies in matrix units")
+    memory = _planned(session, ready) if world.first else {}
+    if session.dry_run:
+        return {"status": PLANNED, "updates": len(ready.batches), "memory": memory}
 
     def tell(update: TrainingUpdate) -> None:
         if folder is not None and not folder.begun:
-            folder.begin(session.command, world.describe())
+            folder.begin(session.command, world.describe(), memory)
         session.listener.update(update)
 
     trained = train(
@@ -142,11 +161,43 @@ def _go(
         return {"status": "running" if trained.stopped else "finished"}
     if trained.stopped:
         return {**folder.fields, "updates": trained.updates}
-    _finish(folder, ready, trained)
+    memory["measured"] = peak_memory(world.device)
+    _finish(folder, ready, trained, memory)
     return folder.fields
 
 
-def _finish(folder: TrainingFolder, ready: PreparedTraining, trained: TrainingResult) -> None:
+def _planned(session: Session, ready: PreparedTraining) -> dict[str, Any]:
+    """Plan the memory of each process and show it; return it for training.json, in bytes."""
+    world = session.world
+    try:
+        plan = plan_memory(ready.model, ready.batches, ready.loss, ready.settings, world)
+    except (RuntimeError, TypeError, ValueError) as error:  # the model's code, on fake tensors
+        session.note(f"the memory could not be planned: {str(error).splitlines()[0]}")
+        return {}
+    plans = plans_of(plan, ready.model, world)
+    chosen = plans[world.kind if world.size > 1 else "alone"]
+    session.note(memory_table(plans, world))
+    # On a CPU what the process has already stays: Python, torch, the data and the weights.
+    resident = memory_of_process() if world.device == "cpu" else None
+    beside = max(0, resident - plan.weights) if resident else 0
+    total, size = chosen.peak + beside, machine_memory(world.device)
+    there = f" of {size / GB:.1f} GB" if size else ""
+    session.note(
+        f"passes of up to {plan.tokens:,} tokens; planned {total / GB:.2f} GB{there}"
+        + (f", {beside / GB:.2f} of it Python, torch and data" if beside else "")
+    )
+    processes = world.size if world.device == "cpu" else 1  # they share the memory of the machine
+    if size and total * processes > size:
+        session.note(f"that is too much: {SAVE_MEMORY}")
+    return {**chosen._asdict(), "beside": beside, "planned": total}
+
+
+def _finish(
+    folder: TrainingFolder,
+    ready: PreparedTraining,
+    trained: TrainingResult,
+    memory: Mapping[str, Any],
+) -> None:
     """Write the model, then mark the training as finished."""
     files = folder.work / FINAL
     shutil.rmtree(files, ignore_errors=True)
@@ -158,6 +209,7 @@ def _finish(folder: TrainingFolder, ready: PreparedTraining, trained: TrainingRe
         "seconds": round(trained.seconds, 2),
         "losses": dict(trained.losses),
         "left_out": list(ready.left_out),
+        "memory": memory,
     }
     folder.finish(files, result)
 
@@ -184,13 +236,14 @@ class TrainingFolder:
         self.new, self.begun = earlier is None, False
         self.finished = self.fields.get("status") == "finished"
 
-    def begin(self, command: str, processes: str) -> None:
+    def begin(self, command: str, processes: str, memory: Mapping[str, Any]) -> None:
         """Write training.json: from now on the folder is this training's."""
         self.begun = True
         self._write(
             status="running",
             command=command,
             processes=processes,
+            memory=memory,
             settings=self.settings,
             digest=digest_of(self.settings),
             versions=_versions(),

@@ -129,10 +129,12 @@ def train_verifier(
     save_every: int = 200,
     command: str = "",
     listener: Listener = QUIET,
+    dry_run: bool = False,
 ) -> Mapping[str, Any]:
     """Train a verifier into a folder, from its checkpoint where there is one.
 
-    Returns training.json's fields; their "status" is "running" where a signal ended it early.
+    Returns training.json's fields; their "status" is "running" where a signal ended it early. A dry
+    run plans updates and memory, and writes nothing.
     Raises InputError for models, samples or settings that cannot be used, StoreError for a folder
     that holds another training or cannot be written.
     """
@@ -144,7 +146,7 @@ def train_verifier(
     for model in filter(None, (settings.generator, settings.init)):
         identity_of(model)  # raises before a dataset is fetched
     sampled = _samples(settings, listener)
-    session = Session(output, world, command, listener, save_every)
+    session = Session(output, world, command, listener, save_every, dry_run)
     return run(
         session,
         lambda: facts_of(settings, sampled),

@@ -8,7 +8,6 @@ is to store of them.
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 import time
@@ -23,7 +22,7 @@ from gradeschool.errors import InputError, StoreError
 from gradeschool.models.local import precision_on
 from gradeschool.signals import stop_flag
 from gradeschool.verifier.packing import PASS_TOKENS
-from gradeschool.verifier.parallel import ALONE, World, part_like, whole
+from gradeschool.verifier.parallel import ALONE, World, part_like, whole, with_parameters
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -210,7 +209,8 @@ class Training:
     ) -> None:
         self.model, self.batches, self.loss = model, batches, loss
         self.settings, self.world = settings, world
-        self.copy = copy.deepcopy(model) if world.sharded and world.first else model
+        # Under FSDP2 no process keeps the whole model: the first one has its code, without weights.
+        self.shell = with_parameters(model, _on_meta) if world.sharded and world.first else None
         self.wrapped = world.wrap(model)
         self.optimizers = Optimizers(
             model, settings.optimizer, settings.lr, settings.weight_decay, head_lr=settings.head_lr
@@ -224,7 +224,7 @@ class Training:
         }
         model.train()
         if settings.gradient_checkpointing:
-            _save_activations(model)
+            save_activations(model)
 
     @property
     def updates(self) -> int:
@@ -237,12 +237,15 @@ class Training:
 
     def plain(self) -> Any:
         """Return the model with all its weights; all must call it, the first has it whole."""
-        if self.world.sharded:
-            weights = {name: whole(weight) for name, weight in self.model.named_parameters()}
-            if self.world.first:
-                self.copy.load_state_dict(weights, strict=False)
-                self.copy.to(self.world.device)
-        return self.copy
+        if not self.world.sharded:
+            return self.model
+        weights = {name: whole(weight) for name, weight in self.model.named_parameters()}
+        if self.shell is None:
+            return self.model
+        names = {weight: name for name, weight in self.shell.named_parameters()}
+        return with_parameters(
+            self.shell, lambda weight: weights[names[weight]].to(self.world.device)
+        )
 
     def update(self) -> TrainingUpdate:
         """Update the model once; raises InputError where a loss is not finite."""
@@ -285,7 +288,7 @@ class Training:
         sums = dict.fromkeys(counts, 0.0)
         for number, batch in enumerate(passes, start=1):
             with world.adding(self.wrapped, last=number == len(passes)):
-                with self._precision():
+                with autocast_of(self.settings.precision, self.model, world.device):
                     losses = self.loss(self.wrapped, batch.to(world.device))
                 # DDP and FSDP take the mean over processes; the sum is wanted.
                 shares = [losses[name] / max(counts[name], 1.0) for name in counts]
@@ -298,20 +301,28 @@ class Training:
             name: batch / max(counts[name], 1.0) for name, batch in zip(counts, means, strict=True)
         }
 
-    def _precision(self) -> AbstractContextManager[Any]:
-        import torch
-
-        kind = torch.device(self.world.device).type
-        half = (self.settings.precision or precision_for(self.model, kind)) == "bfloat16"
-        return torch.autocast(kind, torch.bfloat16, enabled=half)
-
 
 def precision_for(model: Any, device: str) -> str:
     """Return the precision of a training's passes where none is set; see `precision_on`."""
     return precision_on(device, sum(weight.numel() for weight in model.parameters()))
 
 
-def _save_activations(model: Any) -> None:
+def autocast_of(
+    precision: Precision | None, model: Any, device: str
+) -> AbstractContextManager[Any]:
+    """Return a context that computes passes in a precision; None: see `precision_for`."""
+    import torch
+
+    kind = torch.device(device).type
+    half = (precision or precision_for(model, kind)) == "bfloat16"
+    return torch.autocast(kind, torch.bfloat16, enabled=half)
+
+
+def _on_meta(weight: Tensor) -> Tensor:
+    return weight.detach().to("meta")
+
+
+def save_activations(model: Any) -> None:
     """Let a model of transformers, or the one in a verifier, compute its activations again."""
     for name in ("activation_checkpointing_enable", "gradient_checkpointing_enable"):  # new, old
         for part in (model, getattr(model, "model", None)):

@@ -1,0 +1,221 @@
+"""The memory of a training: planned before its first update, and measured."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from gradeschool.verifier.parallel import World, layers_of, with_parameters
+from gradeschool.verifier.training import (
+    Loss,
+    Optimizers,
+    TrainingBatch,
+    TrainingBatches,
+    TrainingSettings,
+    autocast_of,
+    save_activations,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+GB = 10**9
+CARDS = (24, 80)  # GB
+# What CUDA, its libraries and the fragments of its allocator take of a card: an allowance.
+CARD_OVERHEAD = GB
+SEARCHED = 64  # updates in which the largest pass is looked for
+
+
+class MemoryPlan(NamedTuple):
+    """The tensors of one process in bytes.
+
+    activations: the most that a pass needs beside weights and optimizer. peak: the most at any
+    time; where an update has one pass, gradients come as activations go, so that it is less than
+    the sum. tokens: of the largest pass.
+    """
+
+    weights: int
+    gradients: int
+    optimizer: int
+    activations: int
+    peak: int
+    tokens: int
+
+    def largest_pass(self, card: int) -> int:
+        """Return about how many tokens a pass may have on a card of `card` bytes, 0 for none."""
+        free = card - CARD_OVERHEAD - (self.peak - self.activations)
+        return max(0, self.tokens * free // max(1, self.activations))
+
+
+def plan_memory(
+    model: Any, batches: TrainingBatches, loss: Loss, settings: TrainingSettings, world: World
+) -> MemoryPlan:
+    """Return what a training needs in one process that has the whole model.
+
+    Runs an update of the largest pass on tensors without contents (torch's fake tensors), and
+    counts those that are alive. It takes seconds and no memory, and leaves the model as it is.
+    Raises RuntimeError for a model whose code depends on the contents of its tensors.
+    """
+    largest, several = _largest_pass(batches, world.size)
+    batch = largest.to(world.device)
+    fakes = FakeTensorMode(allow_non_fake_inputs=True)
+
+    def fake(weight: Tensor) -> Tensor:
+        with fakes:
+            return torch.empty(weight.shape, dtype=weight.dtype, device=world.device)
+
+    shell = with_parameters(model, fake).train()
+    if settings.gradient_checkpointing:
+        save_activations(shell)
+    optimizers = Optimizers(shell, settings.optimizer, settings.lr, settings.weight_decay)
+    alive = _AliveTensors(shell.parameters())
+    weights = alive.size
+    with alive:
+        with autocast_of(settings.precision, shell, world.device):
+            losses = loss(shell, batch)
+        torch.stack(list(losses.values())).sum().backward()
+        del losses
+        activations = alive.peak - weights
+        alive.peak = alive.size
+        optimizers.step(1.0)
+    gradients = _size(weight for weight in shell.parameters() if weight.requires_grad)
+    state = _size(tensor for _, tensor in optimizers.tensors())
+    peak = weights + state + activations + (gradients if several else 0)
+    return MemoryPlan(weights, gradients, state, activations, max(peak, alive.peak), largest.tokens)
+
+
+def _largest_pass(batches: TrainingBatches, processes: int) -> tuple[TrainingBatch, bool]:
+    """Return the pass with the most tokens, and whether an update has several a process."""
+    step = -(-len(batches) // SEARCHED)
+    updates = [batches.update(number, processes) for number in range(0, len(batches), step)]
+    largest = max((each for passes in updates for each in passes), key=lambda each: each.tokens)
+    return largest, any(len(passes) > processes for passes in updates)
+
+
+def _places(index: Any) -> Sequence[Any]:
+    """Return a mask as the numbers of its places, one index a dimension; others as they are."""
+    mask = getattr(index, "dtype", None) == torch.bool
+    return index.nonzero(as_tuple=True) if mask else [index]
+
+
+def _size(tensors: Iterable[Tensor]) -> int:
+    return sum(tensor.nbytes for tensor in tensors)
+
+
+class _AliveTensors(TorchDispatchMode):
+    """Adds up the storage of the tensors that operations return, until it is freed."""
+
+    def __init__(self, tensors: Iterable[Tensor]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.size = self.peak = 0
+        self._storages: dict[int, weakref.ref[Any]] = {}
+        for tensor in tensors:
+            self._add(tensor)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.ops.aten.index.Tensor:
+            # The size of what a mask selects depends on its contents; masks of a batch have them.
+            args = (args[0], [place for index in args[1] for place in _places(index)])
+        result = func(*args, **(kwargs or {}))
+        for leaf in tree_leaves(result):
+            if isinstance(leaf, torch.Tensor):
+                self._add(leaf)
+        return result
+
+    def _add(self, tensor: Tensor) -> None:
+        storage = tensor.untyped_storage()
+        key, size = storage._cdata, storage.nbytes()
+        if key in self._storages:
+            return
+
+        def freed(_: Any) -> None:
+            self._storages.pop(key, None)
+            self.size -= size
+
+        self._storages[key] = weakref.ref(storage, freed)
+        self.size += size
+        self.peak = max(self.peak, self.size)
+
+
+def sharded(plan: MemoryPlan, model: Any, processes: int) -> MemoryPlan:
+    """Return what each process of FSDP2 needs where one alone needs `plan`.
+
+    Beside its shares: the weights outside the layers and those of two layers, the one that is
+    computed and the next one, and the gradients of one layer and of what is outside.
+    """
+    layers = [list(layer.parameters()) for layer in layers_of(model)]
+    inside = {id(weight) for layer in layers for weight in layer}
+    outside = [weight for weight in model.parameters() if id(weight) not in inside]
+    layer = max(layers, key=_size, default=[])
+    trained = [weight for weight in (*outside, *layer) if weight.requires_grad]
+    activations = plan.activations + _size(outside) + 2 * _size(layer) + _size(trained)
+    weights, gradients, state = (-(-part // processes) for part in plan[:3])
+    peak = weights + gradients + state + activations
+    return MemoryPlan(weights, gradients, state, activations, peak, plan.tokens)
+
+
+def plans_of(plan: MemoryPlan, model: Any, world: World) -> dict[str, MemoryPlan]:
+    """Return the plans of one process, and of each of several (two, where there is one)."""
+    processes = max(2, world.size)
+    return {
+        "alone": plan,
+        "ddp": plan._replace(peak=sum(plan[:4])),  # its gradients stay where they are sent from
+        "fsdp": sharded(plan, model, processes),
+    }
+
+
+def memory_table(plans: dict[str, MemoryPlan], world: World) -> str:
+    """Return the plans as lines; the last columns: the most tokens of a pass on such a card."""
+    processes = max(2, world.size)
+    names = {"alone": "1 process", "ddp": f"each of {processes}, DDP",
+             "fsdp": f"each of {processes}, FSDP2"}  # fmt: skip
+    cards = [f"in {card} GB" for card in CARDS]
+    rows = [["memory (GB)", *MemoryPlan._fields[:5], f"tokens {cards[0]}", *cards[1:]]]
+    for kind, plan in plans.items():
+        fitting = [plan.largest_pass(card * GB) for card in CARDS]
+        sizes = [f"{part / GB:.2f}" for part in plan[:5]]
+        rows.append(
+            [names[kind], *sizes, *(f"{tokens:,}" if tokens else "-" for tokens in fitting)]
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    )
+
+
+def memory_of_process(field: str = "VmRSS") -> int | None:
+    """Return the bytes that this process has, or with "VmHWM" the most that it had.
+
+    None where the system does not say (it is not Linux).
+    """
+    try:
+        lines = Path("/proc/self/status").read_text("ascii").splitlines()
+        [line] = [line for line in lines if line.startswith(f"{field}:")]
+        return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        return None
+
+
+def peak_memory(device: str) -> int | None:
+    """Return the most bytes that a training had: of its tensors on a GPU, else of the process."""
+    if device == "cpu":
+        return memory_of_process("VmHWM")
+    return int(torch.cuda.max_memory_allocated(device))
+
+
+def machine_memory(device: str) -> int | None:
+    """Return the bytes of memory of a device; None where the system does not say."""
+    if device != "cpu":
+        return int(torch.cuda.get_device_properties(device).total_memory)
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
