@@ -14,7 +14,7 @@ from gradeschool.verifier.selection import BEST
 
 
 class PlannedPoint(NamedTuple):
-    """One point to be read: a run's greedy answers, or with scores what a strategy selects."""
+    """One point to measure: a run's greedy answers, or with scores a strategy's selection."""
 
     panel: int
     series: str
@@ -28,7 +28,7 @@ class PlannedPoint(NamedTuple):
 class MeasuredPoint(NamedTuple):
     """One point. outcomes: (right, total) by problem; None if only the share is known.
 
-    chances: where no outcomes are known but how likely each problem is right.
+    chances: if only the probability of a right answer to each problem is known.
     """
 
     panel: int
@@ -52,9 +52,9 @@ class Contrast(NamedTuple):
 class AblationPlan(NamedTuple):
     """The stages that a figure needs, and its points and contrasts.
 
-    contrasts: None for the rise and the fall of each panel's first curve. read: what measures the
-    points in a recipe's folder, None where `points` says all. titles, x, scale: of the panels, None
-    for the paper's.
+    contrasts: None for the rise and the fall of each panel's first curve. read: measures the points
+    in a recipe's folder, None if `points` is enough. titles, x, scale: of the panels, None for the
+    paper's.
     """
 
     stages: list[Stage]
@@ -138,7 +138,7 @@ class StageBuilder:
     def drawn(
         self, what: str, model: str, problems: str, k: int, temperature: float, limit: int = 0
     ) -> str:
-        """Return the name of a run with several completions per problem. limit: 0 for all problems."""
+        """Return the name of a run with k completions per problem. limit: 0 for all problems."""
         if model != "generator":
             what += f"-{model.removeprefix('generator-')}"
         path = TEST if problems == "test" else LABELLED
@@ -201,7 +201,7 @@ class StageBuilder:
     ) -> str:
         """Return the name of a verifier; init: the model with its initial weights, if another.
 
-        samples: the run that it learns from, if not the preset's samples of the generator.
+        samples: the run to learn from, by default the preset's samples of the generator.
         """
         samples = samples or self.samples(generator)
         begun = ("verifier", "train", "--generator", self.folder_of(generator))

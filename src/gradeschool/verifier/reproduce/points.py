@@ -93,7 +93,7 @@ def verdicts(
 def of_chances(
     panel: int, series: str, x: float, chances: Mapping[str, float], groups: int
 ) -> MeasuredPoint:
-    """Return a point of how likely each problem is right. groups: see `rank.point`."""
+    """Return a point from the probability of each problem. groups: see `rank.point`."""
     values = list(chances.values())
     score = point_of(0, values, values, groups)
     return MeasuredPoint(panel, series, x, score.accuracy, score.ci95, chances=chances)
