@@ -1,4 +1,4 @@
-"""`numeric-equality`: the number behind "ANSWER:", else the last number; equal once normalised.
+"""`numeric-equality`: the number after "ANSWER:", else the last number; equal once normalised.
 
 https://github.com/aisa-group/PostTrainBench/issues/44 (711 must not match 11, nor 149 match 49).
 """

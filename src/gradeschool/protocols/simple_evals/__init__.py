@@ -1,6 +1,6 @@
-"""MGSM of simple-evals in 11 languages: one instruction, the last number behind the last "Answer".
+"""MGSM of simple-evals in 11 languages: one instruction, the last number after the last "Answer".
 
-The English protocol asks any problems, GSM8K's first.
+The English protocol works for any problems, with GSM8K as its dataset.
 
 https://github.com/openai/simple-evals/blob/ee3b0318d8d1d9d72755a4120879be65f7c07e9e/mgsm_eval.py
 """
@@ -21,7 +21,7 @@ NUMBER = re.compile(r"\d+\.?\d*")
 
 
 def compare(value: str, reference: str) -> bool:
-    """Compare as strings, zero decimals cut off the answer alone."""
+    """Compare as strings; zero decimals are cut off the answer only."""
     return (value.rstrip("0").rstrip(".") if "." in value else value) == reference
 
 

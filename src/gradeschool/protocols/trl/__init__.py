@@ -1,4 +1,4 @@
-"""TRL: the reward for right answers that its GRPO examples use.
+"""TRL: the accuracy reward of its GRPO examples.
 
 https://github.com/huggingface/trl, PyPI 1.16.0, trl/rewards/accuracy_rewards.py lines 29-120.
 """

@@ -14,7 +14,7 @@ from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocol import Protocol
 
-# Prompts that define the protocols, to the letter.
+# Prompts that define the protocols, verbatim.
 INSTRUCTION = (
     "Solve the grade-school math problem. Reason step by step, then give the final "
     "answer as a single number on the last line, prefixed with '#### ' (e.g. '#### 42')."
@@ -57,7 +57,7 @@ LEGACY = Protocol(
 
 
 def first_hash_answer(problem: Problem) -> str:
-    """Return what stands between the first two "####" of the solution: `extract_hash_answer`."""
+    """Return the text between the first two "####" of the solution, as `extract_hash_answer`."""
     parts = problem.solution.split(MARKER)
     return parts[1].strip() if len(parts) > 1 else problem.gold
 
