@@ -103,13 +103,13 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
     if start in text and stop in text:
         inside = text.index(start) + len(start)
         end = text.find(stop, inside)
-        return _piece(text, inside, len(text) if end < 0 else end), f"behind {start!r}"
+        return _piece(text, inside, len(text) if end < 0 else end), f"after {start!r}"
     if "boxed" in text:
         box = _last_closed_box(text)
         return None if box is None else (box, "the last closed box")
     place = text.rfind(ANNOUNCED)
     if place >= 0:
-        return _piece(text, place + len(ANNOUNCED), len(text)), f"behind the last {ANNOUNCED!r}"
+        return _piece(text, place + len(ANNOUNCED), len(text)), f"after the last {ANNOUNCED!r}"
     place = text.rfind(OUTPUT)
     if place >= 0:
         inside = place + len(OUTPUT)
@@ -220,7 +220,7 @@ def _plain_number(text: str) -> float | None:
 
 ZERO_SHOT_SCORER = Scorer(
     name="deepseek-math/zero-shot",
-    summary="the last box, else behind 'he answer is', else the last number; gold*100 counts too",
+    summary="the last box, else after 'he answer is', else the last number; gold*100 counts too",
     source=f"{SOURCE}: extract_last_single_answer, eval_last_single_answer",
     reference=reference,
     extract=extract_zero_shot,

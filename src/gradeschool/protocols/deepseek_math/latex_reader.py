@@ -181,7 +181,7 @@ class LatexReader:
             raise Unreadable(f"no token begins with {self.text[start]!r}")
         self.token = "" if match is None else match.group()
         if taken[:1].isdigit() and self.token == ".":
-            raise Unreadable("a period behind a number")
+            raise Unreadable("a period after a number")
         self.position = start + len(self.token)
         return taken
 

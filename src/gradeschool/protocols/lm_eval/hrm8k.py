@@ -146,7 +146,7 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
     if "=" in text:
         piece = _behind_equals(TextMatch(text, 0, len(text)))
         value = piece.text.rstrip(".").partition("\\n")[0]
-        return TextMatch(value, piece.start, piece.start + len(value)), "behind the last '='"
+        return TextMatch(value, piece.start, piece.start + len(value)), "after the last '='"
     number = last_number_in(text, "")
     if number is None or number.span is None:
         return None
@@ -230,7 +230,7 @@ def prompts(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[P
 
 HRM8K_SCORER = Scorer(
     name="lm-eval/hrm8k-gsm8k-en",
-    summary="the last box, else between '$', behind '=' or the last number; Hendrycks' forms",
+    summary="the last box, else between '$', after '=' or the last number; Hendrycks' forms",
     source=f"{SOURCE}/utils.py, process_results",
     reference=reference,
     extract=extract,

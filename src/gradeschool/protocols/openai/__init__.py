@@ -73,7 +73,7 @@ OFFICIAL_SCORER = Scorer(
 
 OFFICIAL = Protocol(
     name="openai/2021",
-    summary="for models fine-tuned on GSM8K: the question alone, greedy, answer behind ####",
+    summary="for models fine-tuned on GSM8K: the question alone, greedy, answer after ####",
     source=f"{SOURCE} and sample.py; decoding: arXiv 2110.14168, appendix B",
     render=prompts,
     decoding=Decoding(temperature=0.0, max_tokens=MAX_TOKENS),
@@ -92,7 +92,7 @@ def extract_last_line(text: str, reference: str) -> Answer | None:
     start += len(MARK)
     answer = text[start:]
     value = answer.replace(",", "")
-    return Answer(answer, value, (start, len(text)), "the last line behind 'A: '")
+    return Answer(answer, value, (start, len(text)), "the last line after 'A: '")
 
 
 def reference(problem: Problem) -> str:
@@ -102,7 +102,7 @@ def reference(problem: Problem) -> str:
 
 EXAMPLE_SOLUTIONS = Scorer(
     name="openai/example-solutions",
-    summary="the text behind 'A: ' on the last line, equal without commas",
+    summary="the text after 'A: ' on the last line, equal without commas",
     source="openai/grade-school-math @ 3101c7d5, data/example_model_solutions.jsonl (flags)",
     reference=reference,
     extract=extract_last_line,

@@ -47,7 +47,7 @@ def extract_gsm_hard(text: str, reference: str) -> Answer | None:
         return None
     start = text.find(value, text.find(MARK)) if mark else text.rfind(value)
     span = None if start < 0 else (start, start + len(value))
-    return Answer(value, value, span, "the number behind 'The answer is', else the last")
+    return Answer(value, value, span, "the number after 'The answer is', else the last")
 
 
 def float_gold(problem: Problem) -> str:
@@ -84,7 +84,7 @@ def boxed_gold(problem: Problem) -> str:
 
 GSM_HARD_SCORER = Scorer(
     name="opencompass/gsm-hard",
-    summary="the first number behind 'The answer is', else the last; equal as a string to a float",
+    summary="the first number after 'The answer is', else the last; equal as a string to a float",
     source=f"{SOURCE}, opencompass/datasets/mathbench.py: mathbench_postprocess, AccEvaluator",
     reference=float_gold,
     extract=extract_gsm_hard,
@@ -119,7 +119,7 @@ def _mgsm_scorer(language: str) -> Scorer:
     label = LANGUAGES[language][0]
     return Scorer(
         name=f"opencompass/mgsm-{language}",
-        summary=f"the last number (no sign) behind the last {label!r}, equal as a string",
+        summary=f"the last number (no sign) after the last {label!r}, equal as a string",
         source=f"{SOURCE}, opencompass/datasets/mgsm.py: mgsm_postprocess, MGSM_Evaluator",
         reference=lambda problem: problem.gold,
         extract=last_number_behind(DIGITS_OF_MGSM, label),

@@ -35,7 +35,7 @@ GSM8K_REWARD = Scorer(
 
 GSM8K = Protocol(
     name="oumi/gsm8k",
-    summary="zero-shot chat, the answer behind '####'; the recipe's prompt, the server's decoding",
+    summary="zero-shot chat, the answer after '####'; the recipe's prompt, the server's decoding",
     source=f"{SOURCE}/gsm8k.py",
     render=prompts,
     # A training recipe: it defines nothing for evaluation.

@@ -359,7 +359,7 @@ def plain_reference(problem: Problem) -> str:
 
 GSM8K = Scorer(
     name="qwen2.5-math/gsm8k",
-    summary="a box, else all behind 'the answer is', else the last number; equal within 1e-4, or "
+    summary="a box, else all after 'the answer is', else the last number; equal within 1e-4, or "
     "to a hundredth or the hundredfold, or symbolically",
     source="QwenLM/Qwen2.5-Math @ a45202bd, evaluation/parser.py and grader.py",
     reference=reference,

@@ -29,7 +29,7 @@ def _scorer(language: str) -> Scorer:
     label = LANGUAGES[language][0]
     return Scorer(
         name=f"simple-evals/mgsm-{language}",
-        summary=f"the last number (no sign) behind the last {label!r}, equal as a string",
+        summary=f"the last number (no sign) after the last {label!r}, equal as a string",
         source=f"{SOURCE}, parse_answer and score_mgsm",
         reference=lambda problem: problem.gold.replace(",", ""),
         extract=last_number_behind(NUMBER, label),

@@ -97,7 +97,7 @@ FLEXIBLE = Scorer(
 
 GSM8K = Protocol(
     name="verl/gsm8k",
-    summary="zero-shot chat, the answer behind '####', greedy as in verl's validation, 512 tokens",
+    summary="zero-shot chat, the answer after '####', greedy as in verl's validation, 512 tokens",
     source="verl 0.9.1: examples/data_preprocess/gsm8k.py; trainer/config (val_kwargs, data)",
     render=prompts,
     decoding=Decoding(temperature=0.0, top_p=1.0, max_tokens=512),
