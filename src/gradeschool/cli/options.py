@@ -194,8 +194,8 @@ def files_and_scorers(
     once = dict.fromkeys(arguments)
     arguments = [_standard_input() if name == STANDARD_INPUT else name for name in once]
 
-    registered = all_scorers() if scorers else {}
     absent = [name for name in arguments if not os.path.exists(name)]  # noqa: PTH110  (never raises)
+    registered = all_scorers() if scorers and absent else {}
     named = [name for name in absent if name in registered]
     files = [name for name in dict.fromkeys(arguments) if name not in named]
     for name in files:

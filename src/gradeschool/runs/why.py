@@ -14,7 +14,8 @@ from statistics import median
 from typing import Any
 
 from gradeschool.answers.extractor import extract_final_answer
-from gradeschool.answers.failures import Failure, form_of, is_right, looks_cut
+from gradeschool.answers.failures import Failure, is_right
+from gradeschool.answers.regions import form_of, looks_cut
 from gradeschool.completion import Finish
 from gradeschool.formats import settings as names
 from gradeschool.problem import MARKER
