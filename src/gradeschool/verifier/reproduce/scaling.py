@@ -162,8 +162,8 @@ def _many_samples(builder: StageBuilder) -> ManySamples:
 class SampleCurve(NamedTuple):
     """One selection strategy over the number of samples.
 
-    reads: whether it reads every sample once more. trained: a key of `ManySamples.trained`. points: by
-    the number of samples.
+    reads: whether it reads every sample once more. trained: a key of `ManySamples.trained`.
+    points: by the number of samples.
     """
 
     name: str
