@@ -86,7 +86,7 @@ def test_of_equal_accuracies_the_one_of_fewer_completions_is_chosen() -> None:
 
 def test_a_development_run_on_the_same_problems_is_refused() -> None:
     run = cases("dev", 5, scores_help=True)
-    with pytest.raises(InputError, match=r"5 problems of the run that is reported .* with --dev"):
+    with pytest.raises(InputError, match=r"5 problems of the reported run .* with --dev"):
         chosen_on(run, run)
 
 

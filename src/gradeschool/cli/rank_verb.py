@@ -140,9 +140,9 @@ def _scored(
     scorer: str | None,
     is_reported: bool = True,
 ) -> tuple[CandidateRun, RankInput]:
-    """Return a run with its scores; warns of completions without one.
+    """Return a run with its scores; warn about completions without a score.
 
-    source: of the reported run. Another run has its own dataset, and its scores beside it.
+    source: of the reported run. Another run has its own dataset, and scores beside it.
     """
     from gradeschool.formats.own_run import dataset_of
     from gradeschool.verifier.rank import one_run, ready, scored_by

@@ -21,7 +21,7 @@ SHARE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)
 
 
 class StrategyChoice(NamedTuple):
-    """A strategy with its settings; n: completions of each problem. voters: 0 for none."""
+    """A strategy with its settings; n: completions per problem. voters: 0 for no vote."""
 
     strategy: str
     n: int
@@ -30,7 +30,7 @@ class StrategyChoice(NamedTuple):
 
 
 class ChosenStrategy(NamedTuple):
-    """A choice, its accuracy on the development run and on the run that is reported.
+    """A choice, with its accuracy on the development run and on the reported run.
 
     run: the development run, as the command names it. temperature: of both, None where not known.
     by_run: the highest accuracy on each development run.
@@ -61,10 +61,10 @@ def chosen_strategy(
 ) -> ChosenStrategy:
     """Choose strategy, completions, voters and share weight on some runs, and measure on another.
 
-    The highest accuracy on a development run wins; of equals the one of fewer completions. No
-    outcome of the reported run has a part in it. Several development runs choose the temperature
-    too. Raises InputError where the reported run shares a problem with one of them, or has another
-    temperature than the one that several choose: it then says nothing of the choice.
+    The highest accuracy on a development run wins; among equals, the one with fewer completions.
+    Outcomes of the reported run are not used. Several development runs choose the temperature too.
+    Raises InputError if the reported run shares a problem with one of them, or was sampled at
+    another temperature than the chosen one.
     """
     chosen = []
     for run in developments:
@@ -92,7 +92,7 @@ def _check_problems(development: DevelopmentRun, reported: DevelopmentRun) -> No
     questions = {case.question for case in development.cases} - {""}
     if shared := [case for case in reported.cases if case.question in questions]:
         raise InputError(
-            f"{len(shared)} problems of the run that is reported are in the development run too "
+            f"{len(shared)} problems of the reported run are also in the development run "
             f"(such as {shared[0].problem!r}); give a run on other problems with --dev"
         )
 
