@@ -190,7 +190,7 @@ def last_number_behind(pattern: re.Pattern[str], label: str) -> Extract:
         number = match.group().rstrip(".")
         place = text.rfind(number)  # with a comma inside it does not stand there literally
         span = (place, place + len(number)) if place > start else None
-        return Answer(number, number, span, f"the last number behind the last {label!r}")
+        return Answer(number, number, span, f"the last number after the last {label!r}")
 
     return extract
 

@@ -1,4 +1,4 @@
-r"""The part of a completion that counts.
+r"""The part of a completion that counts, and the form of the whole.
 
 What was thought before it, and what a model that was not stopped wrote after it, are set apart;
 code is blanked out.
@@ -71,7 +71,6 @@ RETHINKING = re.compile(
 MOST_QUESTIONS = 20
 # A paragraph that asks or sets something right above such a line is answered by what follows.
 ANSWER_LINE = re.compile(r"\n[ \t>*#]{0,8}(?:Answer|Solution|A)[ \t*]{0,4}:")
-ANSWER_LINE_SIGNS = ("Answer", "Solution", "\nA")
 TASK = re.compile(
     r"(?i)[\s>*#]{0,8}(?:solve|find|calculate|compute|evaluate|simplify|determine|convert|write"
     r"|explain|describe|translate|list|name|(?:the\s)?following)\b"
@@ -125,7 +124,7 @@ def committed_region(text: str, question: str = "") -> Region:
     question or speaks for somebody else. Where the same question is asked again ("Q: ..." and its
     first words), the part behind it counts, as a later revision does. Linear; never raises.
     """
-    marked = "<" in text or "[" in text or "|>" in text or "◁" in text or "｜>" in text
+    marked = "<" in text or "[" in text or "◁" in text  # one of these is in every mark
     thinks = marked and any(map(text.__contains__, THOUGHT_SIGNS))
     start, thinking = _first_reply(text) if thinks else (0, False)
     if start == 0 and marked and PROMPT.match(text) and (reply := REPLY.search(text)):
@@ -137,7 +136,6 @@ def committed_region(text: str, question: str = "") -> Region:
         run_on = _run_on(text, start, end, question)
         if run_on is not None:
             end = run_on
-    if "\n\n" in text:
         asked_on = _asks_another(text, start, end, question)
         if asked_on is not None:
             end = asked_on
@@ -147,7 +145,7 @@ def committed_region(text: str, question: str = "") -> Region:
     if thinks:
         for closed in CLOSING.finditer(text, start, end):  # it thought again
             start = closed.end()
-    coded = FENCE in text[start:end]
+    coded = "`" in text and FENCE in text[start:end]
     shown = _without_code(text, start, end) if coded else text
     return Region(shown, start, end, thinking, end < len(text), coded)
 
@@ -253,6 +251,8 @@ def _relation(following: str, familiar: set[str]) -> float:
 
 def _asks_another(text: str, start: int, end: int, question: str) -> int | None:
     """Return where a paragraph behind a stated answer asks something else, without a label."""
+    if text.find("?", start, end) < 0:  # of most texts: one character is found in no time
+        return None
     mark = text.find("\n\n", start, end)
     if mark < 0:
         return None
@@ -281,8 +281,6 @@ def _answers_another(text: str, start: int, end: int, question: str) -> int | No
 
     "What is the value of $3x$ for $x = 2$?" and "Answer:" below, behind a solution about apples.
     """
-    if text.find("\n\n", start, end) < 0 or not any(map(text.__contains__, ANSWER_LINE_SIGNS)):
-        return None
     for match in islice(ANSWER_LINE.finditer(text, start, end), MOST_LABELS):
         stop = match.start()
         while stop > start and text[stop - 1] == "\n":
@@ -340,3 +338,59 @@ def _without_code(text: str, start: int, end: int) -> str:
         if not PROSE.match(pieces[index]):
             pieces[index] = "\n".join(" " * len(line) for line in pieces[index].split("\n"))
     return text[:start] + "   ".join(pieces) + text[end:]
+
+
+LENGTH = "length"
+UNTOLD = (None, "", "unknown")  # finish reasons that say nothing
+# A text that ends in one of these ends in the middle of a step.
+OPEN_END = "=+-−*/×÷<({[,&"
+SENTENCE_END = re.compile(r"[.!?:][\s\"')\]*]|\n")
+WORD = re.compile(r"[^\W\d_]+")
+# Behind a result come its units: so many words without a number are more than that.
+LONGEST_UNIT = 4
+TAIL = 400
+
+
+class TextForm(NamedTuple):
+    """What can be seen of a completion without its problem.
+
+    empty: no text. truncated: the server says that the limit ended it, or, where no finish reason
+    is known, it ends in the middle of a sentence or a step. ran_on: it goes on with another
+    question or turn. thinking: thinking was begun and never closed.
+    """
+
+    empty: bool
+    truncated: bool
+    ran_on: bool
+    thinking: bool
+
+
+NAMES = ("empty", "truncated", "run-on", "unfinished thinking")  # of the fields above
+
+
+def form_of(text: str, finish: str | None = None, question: str = "") -> TextForm:
+    """Return the form of a completion. Linear in its length; never raises."""
+    region = committed_region(text, question)
+    truncated = finish == LENGTH or (finish in UNTOLD and looks_cut(text))
+    return TextForm(not text.strip(), truncated, region.ran_on, region.thinking)
+
+
+def looks_cut(text: str) -> bool:
+    """Tell whether a text ends in the middle of a sentence or a step.
+
+    A number at the end may be whole or not: it counts as whole. So do a few words behind a number
+    ("570 employees") and an end in any punctuation.
+    """
+    tail = text[-TAIL:].rstrip()
+    if not tail:
+        return False
+    if tail[-1] in OPEN_END:
+        return not tail.endswith("**")
+    if not tail[-1].isalpha():
+        return False
+    begin = 0
+    for end in SENTENCE_END.finditer(tail):
+        begin = end.end()
+    digits = [match.end() for match in DIGIT.finditer(tail, begin)]
+    words = len(WORD.findall(tail, digits[-1] if digits else begin))
+    return words > LONGEST_UNIT or (not digits and begin > 0 and tail[begin - 1] == " ")

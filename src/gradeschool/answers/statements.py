@@ -133,6 +133,8 @@ def _stated(number: WrittenNumber, how: str) -> ExtractedAnswer:
 
 def _places(text: str, marker: str, start: int, end: int) -> Iterable[int]:
     """Return where a marker stands, from the last place back, a bounded number of them."""
+    if marker[0] not in text:  # looked for ten times as fast as the whole marker
+        return ()
     place = text.rfind(marker, start, end)
     return () if place < 0 else _places_before(text, marker, start, place)
 
@@ -339,7 +341,7 @@ def _behind_pattern(
     """Read "Ans: 18", "Result = 18", other languages and a line of "A:", unless "B:" follows."""
     part = text[start:end]
     cue = None
-    if _holds(part, LINE_A_SIGNS):
+    if "A" in part and _holds(part, LINE_A_SIGNS):
         cue = _last(LINE_A, text, start, end)
         if cue is None and start == 0:
             cue = FIRST_LINE_A.match(text, 0, end)

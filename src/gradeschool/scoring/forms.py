@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gradeschool.answers.failures import NAMES, TextForm
+from gradeschool.answers.regions import NAMES, TextForm
 
 NO_FORM = 255
 REMOVED = b"\xff"

@@ -94,11 +94,16 @@ class Placement(NamedTuple):
     repeats: bool
 
 
+FIRST = Placement(0, False)
+
+
 class Repeats:
     """The samples of a file so far: their texts' digests by run, problem and number."""
 
     def __init__(self) -> None:
-        self._samples: defaultdict[tuple[str, str], _Samples] = defaultdict(_Samples)
+        # Of a problem with no other sample than number 0: its digest, and whether it is numbered.
+        self._single: dict[tuple[str, str], tuple[int, bool]] = {}
+        self._several: dict[tuple[str, str], _Samples] = {}
 
     def place(self, run: str, problem: str, sample: int | None, digest: int) -> Placement:
         """Return where a completion belongs, and remember it.
@@ -106,7 +111,17 @@ class Repeats:
         A number that another text has already gives the next one that is free. A row without a
         number is tried as number 0.
         """
-        samples = self._samples[run, problem]
+        key = run, problem
+        samples = self._several.get(key)
+        if samples is None:
+            if not sample and key not in self._single:
+                self._single[key] = digest, sample is not None
+                return FIRST
+            samples = self._several[key] = _Samples()
+            if key in self._single:
+                first, is_numbered = self._single.pop(key)
+                samples.place(0, first)
+                samples.unnumbered += not is_numbered
         samples.unnumbered += sample is None
         return samples.place(sample or 0, digest)
 
@@ -116,7 +131,10 @@ class Repeats:
         Their samples may repeat each other: a model that is asked twice may say the same.
         """
         several: dict[str, list[bool]] = defaultdict(list)
-        for (run, _), samples in self._samples.items():
+        for (run, _), (_, is_numbered) in self._single.items():
+            if not is_numbered:
+                several[run].append(False)
+        for (run, _), samples in self._several.items():
             if samples.unnumbered:
                 several[run].append(samples.unnumbered > 1)
         return {run for run, repeated in several.items() if sum(repeated) > len(repeated) / 2}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gradeschool.answers.failures import form_of
+from gradeschool.answers.regions import form_of
 from gradeschool.scoring.forms import Forms, Noted, forms_of, notes_of, official, platinum
 from gradeschool.scoring.statistics import Interval, clustered_wilson, wilson
 from gradeschool.scoring.table import CORRECT, ERROR, OUTCOMES, ScoredTable

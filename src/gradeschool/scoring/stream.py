@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradeschool.answers.failures import form_of
+from gradeschool.answers.regions import form_of
 from gradeschool.answers.shared import BATCH
 from gradeschool.datasets.load import Dataset
 from gradeschool.datasets.platinum import disputed
@@ -49,7 +49,7 @@ class FileScorer:
     def score(self, samples: Iterable[FileSample]) -> list[ScoredRow]:
         """Return a row for each sample, in their order."""
         rows: list[ScoredRow] = []
-        matched = iter([self.matcher.match(sample) for sample in samples])
+        matched = map(self.matcher.match, samples)
         while batch := list(islice(matched, BATCH)):
             outcomes = iter(
                 self.scorers.outcomes_of(

@@ -24,6 +24,7 @@ OUTCOMES = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR)
 CORRECT, WRONG, NO_ANSWER, ERROR = range(len(OUTCOMES))
 MOST_TEXTS = 10_000  # outcomes remembered; then all are forgotten
 Pair = tuple[str, Problem]
+References = tuple[str | None, ...]  # what each reference function gives for a problem
 Extract = Callable[[str, str], Answer | None]
 Compare = Callable[[str, str], bool]
 
@@ -51,7 +52,7 @@ class ProblemReferences(NamedTuple):
 
     number: int
     problem: Problem
-    references: tuple[str | None, ...]
+    references: References
 
 
 class ScorerSet:
@@ -89,21 +90,23 @@ class ScorerSet:
         outcomes: list[bytes] = []
         for start in range(0, len(pairs), BATCH):
             batch = pairs[start : start + BATCH]
-            numbered = [self._references_of(problem) for _, problem in batch]
-            keys = [(each.number, text) for each, (text, _) in zip(numbered, batch, strict=True)]
+            problems = [self._references_of(problem) for _, problem in batch]
+            keys = [(each.number, text) for each, (text, _) in zip(problems, batch, strict=True)]
             if len(self._outcomes) >= MOST_TEXTS:
                 self._outcomes.clear()
-            pair_of = dict(zip(keys, batch, strict=True))
-            new = [key for key in pair_of if key not in self._outcomes]
-            scored = self._score([pair_of[key] for key in new])
-            self._outcomes.update(zip(new, scored, strict=True))
+            new = {
+                key: (key[1], each.references)
+                for key, each in zip(keys, problems, strict=True)
+                if key not in self._outcomes
+            }
+            self._outcomes.update(zip(new, self._score(list(new.values())), strict=True))
             outcomes += [self._outcomes[key] for key in keys]
-            if sum(len(text) for text, _ in batch) > MOST_CHARACTERS:
+            if sum([len(text) for text, _ in batch]) > MOST_CHARACTERS:
                 forget()
         return outcomes
 
-    def _score(self, pairs: Sequence[Pair]) -> list[bytes]:
-        """Return the outcomes of a batch: one scorer on all texts, then the next scorer.
+    def _score(self, pairs: Sequence[tuple[str, References]]) -> list[bytes]:
+        """Return the outcomes of a batch of texts: one scorer on all, then the next scorer.
 
         A text under all scorers, then the next text, takes a third more time: the code and the
         tables of a scorer leave the processor's caches in between.
@@ -111,8 +114,7 @@ class ScorerSet:
         if self.calls_library and len(pairs) > 1:
             return call_at_once(lambda *pair: self._score([pair])[0], pairs)
         texts = [text for text, _ in pairs]
-        rows = [self._references_of(problem).references for _, problem in pairs]
-        references = list(zip(*rows, strict=True))
+        references = list(zip(*[references for _, references in pairs], strict=True))
         columns = [b""] * len(self.scorers)
         for extract, comparisons in self._extractions if pairs else ():
             answers: list[Answer | None] = []
