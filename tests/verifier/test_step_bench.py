@@ -355,7 +355,7 @@ def test_the_command_scores_files_and_critics(
             ["bench", "processbench", "--predictions", str(scores), "-o", "out.jsonl"],
             catch_exceptions=False,
         )
-    with pytest.raises(InputError, match="nothing is given to measure"):
+    with pytest.raises(InputError, match="no scorer is given"):
         CliRunner().invoke(command, ["bench", "processbench"], catch_exceptions=False)
     with pytest.raises(InputError, match="contains no critique"):
         critic_predictions(run, load_step_labels())

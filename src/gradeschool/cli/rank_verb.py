@@ -97,7 +97,7 @@ def command(
     Example: gradeschool rank runs/samples --verifier models/verifier --baseline runs/greedy
     """
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.choice import chosen_run
+    from gradeschool.verifier.choice import chosen_strategy
     from gradeschool.verifier.rank import rank, scores_of
     from gradeschool.verifier.selection import SelectionSettings
 
@@ -113,7 +113,7 @@ def command(
             for spec in dict.fromkeys(developments)
         ]
         both = prepared.has_logprob and all(ranked.has_logprob for _, ranked in to_choose)
-        chosen = chosen_run(
+        chosen = chosen_strategy(
             [_development(*scored) for scored in to_choose],
             _development(candidates, prepared),
             has_logprob=both,
@@ -140,9 +140,9 @@ def _scored(
     scorer: str | None,
     is_reported: bool = True,
 ) -> tuple[CandidateRun, RankInput]:
-    """Return a run with its scores; warns of completions without one.
+    """Return a run with its scores; warn about completions without a score.
 
-    source: of the reported run. Another run has its own dataset, and its scores beside it.
+    source: of the reported run. Another run has its own dataset, and scores beside it.
     """
     from gradeschool.formats.own_run import dataset_of
     from gradeschool.verifier.rank import one_run, ready, scored_by

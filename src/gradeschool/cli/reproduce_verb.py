@@ -95,7 +95,7 @@ def command(
 
 
 def _with_model(preset: Preset, model: str | None) -> Preset:
-    """Return the preset that begins from a model; raises InputError where one is not to be had."""
+    """Return the preset with its base model; raises InputError if the model is missing."""
     from gradeschool.verifier.base_model import identity_of
 
     if model is None:

@@ -1,6 +1,6 @@
 """The paper's figures as further stages of a recipe's first training seed.
 
-Verifiers of figures 5a, 5b and 7 have the paper's scalar head; those of 5 and 5c are the preset's.
+Verifiers of figures 5a, 5b and 7 have the paper's scalar head; figures 5 and 5c use the preset's.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from gradeschool.verifier.reproduce.stages import Stage
 
 EPOCHS: tuple[float, ...] = (0.5, 1.0, 3.0)
 DROPOUT = 0.2  # the paper's
-GRID = "grid"  # no figure of the paper: see `grid`
-CURVE_PROBLEMS, CURVE_SAMPLES = 200, 16  # of figure 3, at most
+GRID = "grid"  # not a figure of the paper: see `grid`
+CURVE_PROBLEMS, CURVE_SAMPLES = 200, 16  # maximum numbers for figure 3
 
 
 def plan(name: str, preset: Preset) -> AblationPlan:
@@ -40,7 +40,7 @@ def plan(name: str, preset: Preset) -> AblationPlan:
 
 
 def merged(plans: Iterable[AblationPlan]) -> list[Stage]:
-    """Return the stages of several figures, each once, behind what they need."""
+    """Return the stages of several figures, each once, after the stages that they need."""
     by_name: dict[str, Stage] = {}
     for ablation in plans:
         for stage in ablation.stages:

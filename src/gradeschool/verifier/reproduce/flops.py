@@ -1,9 +1,9 @@
 """FLOPs of sampling, reading and training, counted from what runs and trainings recorded.
 
-A token costs 2 FLOPs for each weight that is not of an embedding (Kaplan et al. 2020, arXiv
-2001.08361, section 2.1) and 4 x layers x width of attention for each token that it attends to
-(Chowdhery et al. 2022, arXiv 2204.02311, appendix B); training costs three times as much. Softmax,
-norms and the output's logits are left out, as there.
+A token costs 2 FLOPs for each non-embedding weight (Kaplan et al. 2020, arXiv 2001.08361, section
+2.1) and 4 x layers x width of attention for each token that it attends to (Chowdhery et al. 2022,
+arXiv 2204.02311, appendix B); training costs three times as much. As in these papers, softmax,
+norms and output logits are left out.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ EMBEDDINGS = ("embed", "lm_head", "wte", "wpe")
 
 
 class TransformerShape(NamedTuple):
-    """What the FLOPs of a model depend on.
+    """The sizes of a model that determine its FLOPs.
 
-    weights: without those of embeddings. width: of all attention heads of a layer together.
+    weights: without embeddings. width: of all attention heads of a layer together.
     """
 
     weights: int
@@ -30,15 +30,15 @@ class TransformerShape(NamedTuple):
     width: int
 
     def forward(self, tokens: float, before: float = 0.0) -> float:
-        """Return the FLOPs of reading or writing tokens. before: tokens that stand before them."""
+        """Return the FLOPs of reading or writing tokens. before: number of tokens before them."""
         return tokens * (2 * self.weights + 4 * self.layers * self.width * (before + tokens / 2))
 
 
 class SamplingFlops(NamedTuple):
-    """FLOPs of a run, which are those of reading it too.
+    """The FLOPs of writing a run, equal to those of reading it.
 
-    prompt: of a problem's prompt, once, in the mean. completion: of a completion, in the mean.
-    total: of the whole run.
+    prompt: mean for a problem's prompt, once. completion: mean for a completion. total: of the
+    whole run.
     """
 
     prompt: float
@@ -51,7 +51,7 @@ class SamplingFlops(NamedTuple):
 
 
 def shape_of(folder: Path) -> TransformerShape:
-    """Return the shape of a model in a Hugging Face folder; raises DataError for another."""
+    """Return the shape of a model in a Hugging Face folder; raises DataError."""
     from safetensors import safe_open
 
     config = json.loads((folder / "config.json").read_text("utf-8"))
@@ -75,7 +75,7 @@ def shape_of(folder: Path) -> TransformerShape:
 
 
 def sampling_flops(run: Path, shape: TransformerShape) -> SamplingFlops:
-    """Return the FLOPs of a run by a model of this shape, from the tokens that it recorded.
+    """Return the FLOPs of a run by a model of this shape, from its recorded tokens.
 
     A problem's prompt is counted once, whatever the number of its completions. Raises DataError for
     a run that records no tokens.
@@ -101,7 +101,7 @@ def sampling_flops(run: Path, shape: TransformerShape) -> SamplingFlops:
 def training_flops(folder: Path, shape: TransformerShape) -> float:
     """Return the FLOPs of the training that made a model, from its training.json.
 
-    An update's examples are taken as equally long.
+    Assumes that the examples of an update are equally long.
     """
     fields = json.loads((folder / "training.json").read_text("utf-8"))
     tokens = int(fields["tokens"])

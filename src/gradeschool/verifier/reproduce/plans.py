@@ -14,7 +14,7 @@ from gradeschool.verifier.selection import BEST
 
 
 class PlannedPoint(NamedTuple):
-    """One point to be read: a run's greedy answers, or with scores what a strategy selects."""
+    """One point to measure: a run's greedy answers, or with scores a strategy's selection."""
 
     panel: int
     series: str
@@ -26,9 +26,9 @@ class PlannedPoint(NamedTuple):
 
 
 class MeasuredPoint(NamedTuple):
-    """One point. outcomes: right ones of how many, by problem; None: only the share is known.
+    """One point. outcomes: (right, total) by problem; None if only the share is known.
 
-    chances: where no outcomes are known but how likely each problem is right.
+    chances: if only the probability of a right answer to each problem is known.
     """
 
     panel: int
@@ -42,7 +42,7 @@ class MeasuredPoint(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """What the paper found: one point above another, each named by panel, series and x."""
+    """A finding of the paper: one point is above another, each given as (panel, series, x)."""
 
     words: str
     better: tuple[int, str, float]
@@ -50,11 +50,11 @@ class Contrast(NamedTuple):
 
 
 class AblationPlan(NamedTuple):
-    """What a figure needs, and what it shows.
+    """The stages that a figure needs, and its points and contrasts.
 
-    contrasts: None for the rise and the fall of each panel's first curve. read: what measures the
-    points in a recipe's folder, None where `points` says all. titles, x, scale: of the panels, None
-    for the paper's.
+    contrasts: None for the rise and the fall of each panel's first curve. read: measures the points
+    in a recipe's folder, None if `points` is enough. titles, x, scale: of the panels, None for the
+    paper's.
     """
 
     stages: list[Stage]
@@ -67,16 +67,16 @@ class AblationPlan(NamedTuple):
 
 
 TEST = "problems/test.jsonl"
-# By size of the preset, the one that it is held against.
+# The size to compare with, by the preset's size.
 OTHER_SIZE = {"0.2M": "0.05M", "1M": "0.2M", "5M": "1M"}
-# Of the verifiers with the paper's head. They learn slowly at this scale: at the laptop's 30,000
-# labels three epochs are 5,625 updates.
+# Settings of verifiers with the paper's head. They learn slowly at this scale: with the laptop's
+# 30,000 labels, three epochs are 5,625 updates.
 HEAD = ("--optimizer", "muon", "--lr", "2e-3", "--warmup", "30", "--batch", "16", "--group", "1")
 
 
 @dataclass(slots=True)
 class StageBuilder:
-    """Gathers stages; a model, a run or a verifier has the same name in every figure."""
+    """Collects stages; a model, a run or a verifier has the same name in every figure."""
 
     preset: Preset
     seed: int
@@ -84,11 +84,11 @@ class StageBuilder:
     targets: list[str] = field(default_factory=list)
 
     def needed(self) -> list[Stage]:
-        """Return the targets and all stages that they need, in order."""
+        """Return the requested stages and all stages that they need, in order."""
         return stages_for(list(self.stages.values()), self.targets)
 
     def folder_of(self, what: str) -> str:
-        """Return where a model or a run lies."""
+        """Return the folder of a model or a run."""
         return folder(what, self.seed)
 
     def stage(
@@ -100,7 +100,7 @@ class StageBuilder:
         return name
 
     def want(self, name: str) -> None:
-        """Ask for a stage."""
+        """Request a stage."""
         if name not in self.targets:
             self.targets.append(name)
 
@@ -110,7 +110,7 @@ class StageBuilder:
         return ("--seed", str(self.seed))
 
     def generator(self, size: str = "", problems: int = 0, dropout: float = 0.0) -> str:
-        """Return the name of a generator, trained as the preset's but for what is given."""
+        """Return the name of a generator, trained like the preset's except for these settings."""
         what, options = "generator", list(self.preset.generator)
         if size and size != self.preset.size:
             what += f"-{size}"
@@ -138,7 +138,7 @@ class StageBuilder:
     def drawn(
         self, what: str, model: str, problems: str, k: int, temperature: float, limit: int = 0
     ) -> str:
-        """Return the name of a run of several completions a problem. limit: 0 for all problems."""
+        """Return the name of a run with k completions per problem. limit: 0 for all problems."""
         if model != "generator":
             what += f"-{model.removeprefix('generator-')}"
         path = TEST if problems == "test" else LABELLED
@@ -156,7 +156,7 @@ class StageBuilder:
         return what
 
     def samples(self, model: str) -> str:
-        """Return the name of a generator's samples that a verifier learns from."""
+        """Return the name of a generator's samples for training a verifier."""
         preset = self.preset
         return self.drawn("samples", model, "labelled", preset.k, preset.temperature)
 
@@ -165,7 +165,7 @@ class StageBuilder:
         return self.drawn("test", model, "test", self.preset.n, self.preset.test_temperature)
 
     def control(self, count: int) -> str:
-        """Return the name of the generator trained further on its right samples of the first."""
+        """Return the name of a generator trained further on its own right samples."""
         if count == self.preset.labelled:
             return "control"
         some, right = f"problems/labelled-{count}.jsonl", f"right-{count}"
@@ -199,9 +199,9 @@ class StageBuilder:
         init: str = "",
         samples: str = "",
     ) -> str:
-        """Return the name of a verifier; init: whose weights it begins with, if not the same.
+        """Return the name of a verifier; init: the model with its initial weights, if another.
 
-        samples: the run that it learns from, if not the preset's samples of the generator.
+        samples: the run to learn from, by default the preset's samples of the generator.
         """
         samples = samples or self.samples(generator)
         begun = ("verifier", "train", "--generator", self.folder_of(generator))
@@ -231,8 +231,8 @@ class StageBuilder:
     ) -> tuple[str, str]:
         """Return run and scores of a verifier with the paper's head.
 
-        All learn from all labels, and from no reference solution of the labelled problems. With
-        dropout, the verifier begins as a generator that was trained with it, else as the generator.
+        All learn from all labels, and never from reference solutions of the labelled problems. With
+        dropout, the verifier starts as a generator trained with dropout, else as the generator.
         """
         what, init = f"head-{level}-{objective}", ""
         options = [*HEAD, "--level", level, "--objective", objective, "--epochs", f"{epochs:g}"]
@@ -245,7 +245,7 @@ class StageBuilder:
 
     @property
     def sizes(self) -> tuple[str, str]:
-        """Return the preset's size and its other one, the smaller first."""
+        """Return the preset's size and the other size, the smaller first."""
         both = (self.preset.size, OTHER_SIZE[self.preset.size])
         small, large = sorted(both, key=parameters)
         return small, large
@@ -257,7 +257,7 @@ class StageBuilder:
 
 
 def parameters(size: str) -> float:
-    """Return the number of parameters that a size such as 0.2M names."""
+    """Return the number of parameters of a size such as 0.2M."""
     return float(size.removesuffix("M")) * 1e6
 
 

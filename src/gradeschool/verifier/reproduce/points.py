@@ -23,7 +23,7 @@ from gradeschool.verifier.reproduce.plans import (
 from gradeschool.verifier.scores import choose_scores
 from gradeschool.verifier.selection import BEST, MAJORITY, pick
 
-# The ways of figure 6a.
+# The selection strategies of figure 6a.
 OVER_COMPLETIONS = {
     BEST: "best by verifier",
     "weighted": "verifier-weighted vote",
@@ -34,11 +34,11 @@ VOTE = "top k by verifier"
 
 
 class ContrastResult(NamedTuple):
-    """Whether one point is above another, as the paper found.
+    """Whether one point is above another, as in the paper.
 
-    ci95: of the difference by problem; None where only the two shares' own intervals are known, and
-    it holds if these lie apart. outcome: "holds", "the reverse", "not decided", or, of a curve that
-    does not rise or fall at all, "does not hold".
+    ci95: of the difference by problem; None if only the two shares' intervals are known; the
+    finding then holds if these do not overlap. outcome: "holds", "the reverse", "not decided", or,
+    for a curve without any rise or fall, "does not hold".
     """
 
     words: str
@@ -74,7 +74,7 @@ def over_voters(panel: int, results: Findings) -> list[MeasuredPoint]:
 def verdicts(
     name: str, plan: AblationPlan, measured: Sequence[MeasuredPoint]
 ) -> list[ContrastResult]:
-    """Return what holds of the paper's findings of a figure."""
+    """Return which of the paper's findings of a figure hold."""
     by_place = {
         (measured_value.panel, measured_value.series, measured_value.x): measured_value
         for measured_value in measured
@@ -93,7 +93,7 @@ def verdicts(
 def of_chances(
     panel: int, series: str, x: float, chances: Mapping[str, float], groups: int
 ) -> MeasuredPoint:
-    """Return a point of how likely each problem is right. groups: see `rank.point`."""
+    """Return a point from the probability of each problem. groups: see `rank.point`."""
     values = list(chances.values())
     score = point_of(0, values, values, groups)
     return MeasuredPoint(panel, series, x, score.accuracy, score.ci95, chances=chances)
@@ -127,7 +127,7 @@ def _measured(root: Path, point: PlannedPoint) -> MeasuredPoint:
 
 
 def training_curves(name: str, root: Path) -> list[MeasuredPoint]:
-    """Return test@1 and test@k after every epoch; an interval takes a problem as one trial.
+    """Return test@1 and test@k after every epoch; for intervals, a problem is one trial.
 
     name: the file in the recipe's folder. Raises DataError for a file without curves.
     """
@@ -146,7 +146,7 @@ def training_curves(name: str, root: Path) -> list[MeasuredPoint]:
 
 
 def _over_x(name: str, titles: Sequence[str], measured: Sequence[MeasuredPoint]) -> list[Contrast]:
-    """Return what figures over epochs, completions or voters show: a rise, a fall from the peak."""
+    """Return the findings of figures over epochs, completions or voters: rise and fall."""
     contrasts = []
     for panel, title in enumerate(titles):
         first = next(value for value in measured if value.panel == panel).series
@@ -190,4 +190,4 @@ def _outcome(above: bool, below: bool) -> str:
 
 
 def _quiet(_: str) -> None:
-    """Take a warning that the stage itself printed already."""
+    """Ignore a warning that the stage itself has printed."""

@@ -1,7 +1,7 @@
 """Accuracy over many samples, over FLOPs, and over the samples of a labelled problem.
 
-None of them is a figure of the paper: the first is figure 6a further out, on the self-trained
-generator with its verifier (the grid's second round), the second is the same at equal cost.
+None of them is a figure of the paper: the first extends figure 6a, on the self-trained generator
+with its verifier (the grid's second round); the second is the same at equal cost.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FEWER = 32  # the recipe's number of samples at test time
 KS = (1, FEW_SAMPLES, 32)  # samples of each labelled problem
 ROUND = ROUNDS[1]
 SELF_TRAINED = "best by logprob, self-trained again"
-# What selects, and whether it reads the samples once more.
+# The selection strategies, and whether they read the samples once more.
 SELECTED = {
     BEST: ("best by verifier", True),
     "weighted": ("verifier-weighted vote", True),
@@ -55,10 +55,10 @@ GREEDY_NAMES = ("one greedy answer", "one greedy answer, self-trained again")
 
 
 class ManySamples(NamedTuple):
-    """Where many samples of a few test problems lie, their scores, and one greedy answer of each.
+    """The files of many samples of a few test problems, of their scores, and of greedy answers.
 
     scores: by the verifier, with the log-probabilities under the generator. self_scores: under the
-    generator that was trained again. greedy: the runs of both. models, trainings: folders.
+    generator that was trained again. greedy: runs of both. models, trainings: folders.
     """
 
     run: str
@@ -92,7 +92,7 @@ def figure_n(builder: StageBuilder) -> AblationPlan:
 
 
 def figure_compute(builder: StageBuilder) -> AblationPlan:
-    """Return the plan of the accuracy over FLOPs: of an answer, and of all that led to it."""
+    """Return the plan of the accuracy over FLOPs: of one answer, and including training."""
     answers = builder.preset.tested[0]
     titles = ("an answer", f"training and {answers:,} answers")
     read = partial(over_flops, _many_samples(builder), answers)
@@ -100,9 +100,9 @@ def figure_compute(builder: StageBuilder) -> AblationPlan:
 
 
 def figure_k(builder: StageBuilder) -> AblationPlan:
-    """Return the plan of the accuracy over the samples of a labelled problem, of as many in all.
+    """Return the plan of the accuracy over samples per labelled problem, with equal totals.
 
-    The verifiers begin as the generator and have the preset's options.
+    The verifiers start as the generator and use the preset's options.
     """
     _add_grid(builder)
     preset = builder.preset
@@ -127,7 +127,7 @@ def figure_k(builder: StageBuilder) -> AblationPlan:
 
 
 def _add_grid(builder: StageBuilder) -> None:
-    """Let the grid's stages be needed, under the names that they have there."""
+    """Add the grid's stages under their names in the grid."""
     for stage in grid_stages(builder.preset):
         builder.stages.setdefault(stage.name, stage)
 
@@ -160,9 +160,9 @@ def _many_samples(builder: StageBuilder) -> ManySamples:
 
 
 class SampleCurve(NamedTuple):
-    """One way to select over the number of samples.
+    """One selection strategy over the number of samples.
 
-    reads: it reads every sample once more. trained: what it needs, of `ManySamples.trained`.
+    reads: whether it reads every sample once more. trained: a key of `ManySamples.trained`.
     points: by the number of samples.
     """
 
@@ -173,7 +173,7 @@ class SampleCurve(NamedTuple):
 
 
 def over_samples(many: ManySamples, root: Path) -> list[MeasuredPoint]:
-    """Return accuracies over the number of samples, in the mean over subsets of all of them."""
+    """Return mean accuracies over the number of samples, from subsets of all samples."""
     sampled = one_run(str(root / many.run), str(root / TEST), _quiet)
     points = [point for curve in _curves(many, root, sampled) for point in curve.points.values()]
     ns = sorted({int(point.x) for point in points})
@@ -247,4 +247,4 @@ def _greedy(many: ManySamples, root: Path, sampled: CandidateRun) -> list[Measur
 
 
 def _quiet(_: str) -> None:
-    """Take a warning that the stage itself printed already."""
+    """Ignore a warning that the stage itself has printed."""
