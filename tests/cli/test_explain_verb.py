@@ -111,7 +111,7 @@ def test_explain_json_has_each_differing_completion(gradeschool: Command, tmp_pa
             {
                 "side": "wrong answer accepted",
                 "cause": "another number",
-                "evidence": "the text says 5 (behind the last '####'), the scorer accepts '0'",
+                "evidence": "the text says 5 (after the last '####'), the scorer accepts '0'",
                 "span": [5, 6],
             },
         ],

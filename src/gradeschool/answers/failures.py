@@ -31,7 +31,7 @@ FILTER = "content_filter"
 class Failure(StrEnum):
     """Causes of a miss.
 
-    First come those that leave a completion without an answer, then those of a wrong answer. The
+    The first group leaves a completion without an answer, the second makes its answer wrong. The
     last group concerns only scorers: the text is right and the scorer misses it, or the reverse.
     """
 
@@ -115,7 +115,7 @@ def cause_of_text(
         if cause is not None:
             return cause
         if is_code(text, region) and (reading is None or not region.coded):
-            return Cause(Failure.CODE_ONLY, "a program, and no word about its result")
+            return Cause(Failure.CODE_ONLY, "a program without its result")
     if reading is None:
         return _nothing_stated(text, region)
     return None if gold is None else _wrong_number(region, reading.value, canonical_gold(gold))
@@ -124,7 +124,7 @@ def cause_of_text(
 def _empty(finish: str | None) -> Cause:
     if finish == FILTER:
         return Cause(Failure.FILTERED, "no text: the finish reason is 'content_filter'")
-    limit = " but white space, and the limit ended it" if finish == LENGTH else ""
+    limit = " except white space, and the limit ended it" if finish == LENGTH else ""
     return Cause(Failure.NO_RESPONSE, f"there is no text{limit}")
 
 
@@ -143,9 +143,9 @@ def _nothing_stated(text: str, region: Region) -> Cause:
     if is_refusal(region):
         return Cause(Failure.REFUSAL, "it declines to answer")
     if DIGIT.search(region.text, region.start, region.end) is None:
-        behind = ", only in what it ran on to" if DIGIT.search(text, region.end) else ""
+        behind = ", only in the run-on text" if DIGIT.search(text, region.end) else ""
         return Cause(Failure.NO_NUMBER, f"no number in the answer{behind}")
-    return Cause(Failure.NOT_STATED, "numbers, but none that is said to be the answer")
+    return Cause(Failure.NOT_STATED, "numbers, but none is stated as the answer")
 
 
 def _wrong_number(region: Region, value: str, gold: str) -> Cause:
@@ -159,7 +159,7 @@ def _wrong_number(region: Region, value: str, gold: str) -> Cause:
             Failure.ARITHMETIC_SLIP, f"{slip.text!r}, but that is {_in_full(slip.value)}", span
         )
     if relation is Near.ROUNDED:
-        return Cause(Failure.ROUNDING, f"{value} is {gold} but for rounding")
+        return Cause(Failure.ROUNDING, f"{value} is {gold} except for rounding")
     if scale := scale_of(value, gold):
         return Cause(Failure.SCALE, f"{value} is {gold} {scale}")
     return Cause(Failure.WRONG_VALUE, f"it says {value}, not {gold}")

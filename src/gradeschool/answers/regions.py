@@ -1,4 +1,4 @@
-r"""The part of a completion that counts, and the form of the whole.
+r"""Finds the part of a completion that counts, and the form of the whole.
 
 Excludes the thinking before it and the text that a model that was not stopped wrote after it, and
 blanks out code.
@@ -342,22 +342,22 @@ def _without_code(text: str, start: int, end: int) -> str:
 
 
 LENGTH = "length"
-UNTOLD = (None, "", "unknown")  # finish reasons that say nothing
+UNTOLD = (None, "", "unknown")  # finish reasons without information
 # A text that ends in one of these ends in the middle of a step.
 OPEN_END = "=+-−*/×÷<({[,&"
 SENTENCE_END = re.compile(r"[.!?:][\s\"')\]*]|\n")
 WORD = re.compile(r"[^\W\d_]+")
-# Behind a result come its units: so many words without a number are more than that.
+# Units follow a result: more words than this without a number are not a unit.
 LONGEST_UNIT = 4
 TAIL = 400
 
 
 class TextForm(NamedTuple):
-    """What can be seen of a completion without its problem.
+    """The form of a completion, which is visible without its problem.
 
-    empty: no text. truncated: the server says that the limit ended it, or, where no finish reason
-    is known, it ends in the middle of a sentence or a step. ran_on: it goes on with another
-    question or turn. thinking: thinking was begun and never closed.
+    empty: no text. truncated: the server says that the limit ended it, or the finish reason is
+    unknown and it ends in the middle of a sentence or a step. ran_on: it continues with another
+    question or turn. thinking: it begins thinking and never closes it.
     """
 
     empty: bool
@@ -377,9 +377,9 @@ def form_of(text: str, finish: str | None = None, question: str = "") -> TextFor
 
 
 def looks_cut(text: str) -> bool:
-    """Tell whether a text ends in the middle of a sentence or a step.
+    """Return whether a text ends in the middle of a sentence or a step.
 
-    A number at the end may be whole or not: it counts as whole. So do a few words behind a number
+    A number at the end may be incomplete, but counts as complete. So do a few words after a number
     ("570 employees") and an end in any punctuation.
     """
     tail = text[-TAIL:].rstrip()

@@ -156,7 +156,7 @@ def _behind_hashes(text: str, start: int, end: int, question: str) -> ExtractedA
         number = _direct(text, begin, stop, question)
         opens_line = place == 0 or text[place - 1] in "\n#"
         if number is not None and not (opens_line and ITEM.match(text, number.end, end)):
-            return _stated(number, "behind the last '####'")
+            return _stated(number, "after the last '####'")
     return None
 
 
@@ -246,7 +246,7 @@ def _in_tag(
         stop = end if close < 0 else close
         lines = text[begin:stop].strip()
         if close < 0 and (number := _whole_line(text, begin, stop)) is not None:
-            return _stated(number, "behind an open <answer> tag")
+            return _stated(number, "after an open <answer> tag")
         if "\n" in lines or len(lines) > REACH or SENTENCE_END.search(lines, 0, len(lines) - 1):
             return AnswerSection(begin, stop, "between <answer> tags")
         number = stated_number(text, begin, stop, question)
@@ -288,11 +288,11 @@ def _announced(
     if number is not None:
         item = ITEM.match(text, number.end, end)
         if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS and _goes_on(text, begin, number, end):
-            return AnswerSection(begin, end, "in the closing sentence behind 'answer:'")
+            return AnswerSection(begin, end, "in the closing sentence after 'answer:'")
         opens_list = item and ("\n" in text[place : number.start] or _lists(text, number, stop))
-        return None if opens_list else _stated(number, "behind the last 'answer'")
+        return None if opens_list else _stated(number, "after the last 'answer'")
     if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS:
-        return AnswerSection(begin, end, "in the closing sentence behind 'answer:'")
+        return AnswerSection(begin, end, "in the closing sentence after 'answer:'")
     close = SENTENCE_END.search(text, begin, stop)
     if close is not None and close.group() == "?":
         return None
@@ -360,11 +360,11 @@ def _behind_pattern(
     stop = min(end, begin + REACH)
     number = _direct(text, begin, stop, question)
     if number is not None and _goes_on(text, begin, number, end):
-        return AnswerSection(begin, end, f"in the closing sentence behind {cue.group().strip()!r}")
+        return AnswerSection(begin, end, f"in the closing sentence after {cue.group().strip()!r}")
     if number is None and cue.re is FOREIGN and cue["verb"].strip(" *:：\n"):
         close = SENTENCE_END.search(text, begin, stop)
         number = stated_number(text, begin, stop if close is None else close.start(), question)
-    return None if number is None else _stated(number, f"behind {cue.group().strip()!r}")
+    return None if number is None else _stated(number, f"after {cue.group().strip()!r}")
 
 
 def _holds(text: str, signs: tuple[str, ...]) -> bool:

@@ -157,11 +157,11 @@ def _missed(sample_view: View, reading: ExtractedAnswer, verdict: Verdict) -> Ca
         return Cause(Failure.FORMAT_MISSING, evidence, there)
     read = clip(answer.value)
     if _ran_on(sample_view, answer):
-        return Cause(Failure.RUN_ON, f"{read!r} stands in what the text ran on to", answer.span)
+        return Cause(Failure.RUN_ON, f"{read!r} is in the run-on part of the text", answer.span)
     if _same_place(answer, there):
         failure = _relation(answer.value, sample_view, reading) or Failure.UNIT_KEPT
         return Cause(
-            failure, f"the text says {reading.value}, the scorer makes {read!r} of it", there
+            failure, f"the text says {reading.value}, the scorer turns it into {read!r}", there
         )
     evidence = f"the text says {reading.value} ({reading.how}), the scorer read {read!r} elsewhere"
     return Cause(Failure.OTHER_NUMBER, evidence, there)
@@ -172,10 +172,10 @@ def _accepted(sample_view: View, verdict: Verdict) -> Cause:
     answer, reading = verdict.answer, sample_view.reading
     read = clip(answer.value) if answer else ""
     if answer is not None and _ran_on(sample_view, answer):
-        return Cause(Failure.RUN_ON, f"{read!r} stands in what the text ran on to", answer.span)
+        return Cause(Failure.RUN_ON, f"{read!r} is in the run-on part of the text", answer.span)
     if reading is None:
         why = f": {sample_view.cause.failure.value}" if sample_view.cause else ""
-        return Cause(Failure.OTHER_NUMBER, f"{read!r} is accepted, the text states none{why}")
+        return Cause(Failure.OTHER_NUMBER, f"{read!r} is accepted; no answer is stated{why}")
     there = (reading.start, reading.end)
     same = answer is not None and near(answer.value, reading.value) is Near.SAME
     if answer is None or same or _same_place(answer, there):

@@ -61,7 +61,7 @@ def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
     tallies = table.tallies(scorer)
     if not tallies:
         raise InputError(
-            f"the run {table.run.name!r} holds no completion that "
+            f"the run {table.run.name!r} contains no completion that "
             f"{table.scorers.names[scorer]!r} can judge"
         )
     problems = {problem.id: problem for problem in table.problems() if problem.id in tallies}

@@ -167,7 +167,7 @@ class Matcher:
         if reference.position is not None:
             index = clip(str(reference.position))
             if self.by_row:
-                return f"has the index {index}, a row that {self.name!r} does not hold; {ADVICE}"
+                return f"has the index {index}, a row that {self.name!r} does not contain; {ADVICE}"
             return f"has the index {index}, but {self.name!r} has rows 0 to {last}; {ADVICE}"
         if reference.question is not None:
             question = clip(reference.question)

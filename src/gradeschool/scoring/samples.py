@@ -318,7 +318,7 @@ def note_place(
         kind, message = (
             "repeats a row",
             lambda: (
-                f"{where} repeats sample {place.number} of problem {problem!r} to the letter; "
+                f"{where} repeats sample {place.number} of problem {problem!r} exactly; "
                 "counted once"
             ),
         )
@@ -326,7 +326,7 @@ def note_place(
         kind, message = (
             "a further sample",
             lambda: (
-                f"{where} holds problem {problem!r} of run {run!r} again, with another text; "
+                f"{where} contains problem {problem!r} of run {run!r} again, with another text; "
                 f"counted as sample {place.number}"
             ),
         )
