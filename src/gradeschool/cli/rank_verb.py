@@ -97,7 +97,7 @@ def command(
     Example: gradeschool rank runs/samples --verifier models/verifier --baseline runs/greedy
     """
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.choice import chosen_run
+    from gradeschool.verifier.choice import chosen_strategy
     from gradeschool.verifier.rank import rank, scores_of
     from gradeschool.verifier.selection import SelectionSettings
 
@@ -113,7 +113,7 @@ def command(
             for spec in dict.fromkeys(developments)
         ]
         both = prepared.has_logprob and all(ranked.has_logprob for _, ranked in to_choose)
-        chosen = chosen_run(
+        chosen = chosen_strategy(
             [_development(*scored) for scored in to_choose],
             _development(candidates, prepared),
             has_logprob=both,

@@ -188,6 +188,7 @@ def choice_json(chosen: ChosenStrategy) -> dict[str, Any]:
         **chosen.choice._asdict(),
         "run": chosen.run,
         "temperature": chosen.temperature,
+        "by_run": dict(chosen.by_run),
         "development": _point_json(chosen.development),
         "reported": _point_json(chosen.reported),
     }

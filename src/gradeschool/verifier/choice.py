@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -33,13 +33,15 @@ class ChosenStrategy(NamedTuple):
     """A choice, with its accuracy on the development run and on the reported run.
 
     run: the development run, as the command names it. temperature: of both, None where not known.
+    by_run: the highest accuracy on each development run.
     """
 
     choice: StrategyChoice
     development: CurvePoint
     reported: CurvePoint
-    run: str = ""
-    temperature: float | None = None
+    run: str
+    temperature: float | None
+    by_run: Mapping[str, float]
 
 
 class DevelopmentRun(NamedTuple):
@@ -50,63 +52,49 @@ class DevelopmentRun(NamedTuple):
     cases: Sequence[RankedProblem]
 
 
-def chosen_run(
+def chosen_strategy(
     developments: Sequence[DevelopmentRun],
     reported: DevelopmentRun,
     *,
     has_logprob: bool,
     settings: SelectionSettings,
 ) -> ChosenStrategy:
-    """Choose among the strategies on several development runs, of different temperatures.
+    """Choose strategy, completions, voters and share weight on some runs, and measure on another.
 
-    The highest accuracy on any of them wins, as in `chosen_strategy`. Raises InputError where that
-    run has another temperature than the one that is reported, which then says nothing of the
-    choice.
+    The highest accuracy on a development run wins; among equals, the one with fewer completions.
+    Outcomes of the reported run are not used. Several development runs choose the temperature too.
+    Raises InputError if the reported run shares a problem with one of them, or was sampled at
+    another temperature than the chosen one.
     """
-    chosen = [
-        chosen_strategy(run.cases, reported.cases, has_logprob=has_logprob, settings=settings)
-        ._replace(run=run.name, temperature=run.temperature)
-        for run in developments
-    ]  # fmt: skip
-    best = max(chosen, key=lambda each: (each.development.accuracy, -each.choice.n))
-    if best.temperature == reported.temperature or len(chosen) == 1:
-        return best
-    shares = ", ".join(
-        f"{100 * each.development.accuracy:.1f} % at {each.temperature} ({each.run!r})"
-        for each in chosen
-    )
-    raise InputError(
-        f"the development runs prefer temperature {best.temperature} ({shares}), and "
-        f"{reported.name!r} was sampled at {reported.temperature}; give a run at "
-        f"{best.temperature}"
-    )
+    chosen = []
+    for run in developments:
+        _check_problems(run, reported)
+        most = min(max(len(case.options) for case in each.cases) for each in (run, reported))
+        points = dict(_points(run.cases, most, has_logprob, settings))
+        choice = max(points, key=lambda each: (points[each].accuracy, -each.n))
+        chosen.append((points[choice], choice, most, run))
+    point, choice, most, run = max(chosen, key=lambda each: (each[0].accuracy, -each[1].n))
+    by_run = {each.name: best.accuracy for best, _, _, each in chosen}
+    if len(chosen) > 1 and run.temperature != reported.temperature:
+        shares = ", ".join(f"{100 * share:.1f} % by {name!r}" for name, share in by_run.items())
+        raise InputError(
+            f"the development runs prefer temperature {run.temperature} ({shares}), and "
+            f"{reported.name!r} was sampled at {reported.temperature}; give a run at "
+            f"{run.temperature}"
+        )
+    kept = replace(settings, share_weight=choice.share_weight)
+    voters = (choice.voters,) if choice.voters else ()
+    measured = dict(_points(reported.cases, most, has_logprob, kept, voters))
+    return ChosenStrategy(choice, point, measured[choice], run.name, run.temperature, by_run)
 
 
-def chosen_strategy(
-    development: Sequence[RankedProblem],
-    reported: Sequence[RankedProblem],
-    *,
-    has_logprob: bool,
-    settings: SelectionSettings,
-) -> ChosenStrategy:
-    """Choose strategy, completions, voters and share weight on one run, and measure on another.
-
-    The highest accuracy on the development run wins; among equals, the one with fewer completions.
-    Outcomes of the reported run are not used. Raises InputError if the runs share a problem.
-    """
-    questions = {case.question for case in development} - {""}
-    if shared := [case for case in reported if case.question in questions]:
+def _check_problems(development: DevelopmentRun, reported: DevelopmentRun) -> None:
+    questions = {case.question for case in development.cases} - {""}
+    if shared := [case for case in reported.cases if case.question in questions]:
         raise InputError(
             f"{len(shared)} problems of the reported run are also in the development run "
             f"(such as {shared[0].problem!r}); give a run on other problems with --dev"
         )
-    most = min(max(len(case.options) for case in cases) for cases in (development, reported))
-    candidates = dict(_points(development, most, has_logprob, settings))
-    choice = max(candidates, key=lambda each: (candidates[each].accuracy, -each.n))
-    kept = replace(settings, share_weight=choice.share_weight)
-    voters = (choice.voters,) if choice.voters else ()
-    measured = dict(_points(reported, most, has_logprob, kept, voters))
-    return ChosenStrategy(choice, candidates[choice], measured[choice])
 
 
 def _points(
