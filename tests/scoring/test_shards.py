@@ -165,7 +165,7 @@ def test_tables_that_do_not_join(gradeschool: Command, answers: Path, tmp_path: 
         ((first, two, again), "hold the same rows (shard 1/3)"),
         ((first, two, other), "hold the verdicts of different scorers"),
         ((first, two, split), "shards of different splits: 1/3, 2/3, 3/4"),
-        ((first, answers), "is no table of verdicts"),
+        ((first, answers), "is not a table of verdicts"),
         ((first, tmp_path / "none.jsonl"), "does not exist"),
     ]:
         result = gradeschool("score", "--merge", *tables)
