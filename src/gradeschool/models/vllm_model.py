@@ -30,8 +30,8 @@ class VllmModel(LocalModel):
 def load(calculator: bool, folder: Path) -> VllmEngine:
     """Load a model from a folder; code in the folder is not run.
 
-    `generation_config="vllm"` ignores the model's own sampling defaults. On a CPU nothing is compiled:
-    that takes minutes before the first request.
+    `generation_config="vllm"` ignores the model's own sampling defaults. On a CPU nothing is
+    compiled: that takes minutes before the first request.
     """
     import torch
     from vllm import LLM
