@@ -323,7 +323,7 @@ def test_a_file_with_another_number_of_rows_is_an_error(
     tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(SOURCES, "tiny", replace(tiny, rows=2))
-    with pytest.raises(DataError, match="holds 1 problems, not 2"):
+    with pytest.raises(DataError, match="contains 1 problems, not 2"):
         load_dataset("tiny")
 
 
